@@ -1,0 +1,37 @@
+"""Errors that a user can act on, and the help that goes with a misspelt name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class HarnessError(Exception):
+    """A mistake of the user's input or surroundings, told in one message without a traceback."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") -> HarnessError:
+    """Build the error for a name that nothing provides.
+
+    Parameters
+    ----------
+    kind : str
+        What was looked up, in the singular ("method").
+    name : str
+        The name as given.
+    known : iterable of str
+        All names that would have been accepted.
+    where : str, default ""
+        File and key that hold the name, put in front of the message.
+
+    Returns
+    -------
+    HarnessError
+        To be raised by the caller.
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    allowed = ", ".join(names) if names else "(none)"
+    prefix = f"{where}: " if where else ""
+    return HarnessError(f"{prefix}unknown {kind} {name!r}; {hint}known: {allowed}")

@@ -1,0 +1,200 @@
+"""All that a plugin may provide: the one page that a plugin author reads.
+
+A plugin is a module with one or more functions marked `@hookimpl`, named like the hooks below. A
+file in `plugins/`, a folder that a study names under `plugins:`, and an installed package with an
+entry point in the group `harness` are found alike. A complete plugin::
+
+    '''Nearest class mean, as an example.'''
+    from harness import Method, hookimpl
+    from sklearn.neighbors import NearestCentroid
+
+    @hookimpl
+    def harness_methods():
+        yield Method(
+            "class-mean",
+            NearestCentroid,
+            storage=lambda shape, size: 3 * shape.data_bytes,
+            tasks={"binary", "multiclass"},
+            uses_unlabeled=False,
+        )
+
+The estimator of a `Method` is an ordinary scikit-learn estimator:
+
+- `fit(X, y)`; X is read-only and must not be written to; y is -1 (classification) or NaN
+  (regression) where a point has no label, and 0 .. n_classes - 1 elsewhere. Clustering gets
+  `n_clusters` as a parameter and a y that is -1 throughout.
+- Out of sample it answers `decision_function` (or `predict_proba`) and `predict`.
+- For the points that `fit` saw it may offer `transduction_` (labels, shape (n,)) together with
+  `decision_scores_` (shape (n,) for two classes, else (n, n_classes)) or `label_distributions_`
+  (n, n_classes). Where they exist, the harness takes them and does not predict those points again.
+- All randomness comes from the parameter `random_state`, if there is one.
+- A parameter `n_classes`, if there is one, is set to the number of classes of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from harness.method import Method
+
+PROJECT = "harness"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@dataclass(frozen=True)
+class GeneratedDataset:
+    """A data set that is computed instead of fetched.
+
+    Parameters
+    ----------
+    name : str
+        What study files call it.
+    generate : callable numpy.random.Generator -> (X, y)
+        X of shape (n, d), y of shape (n,): class numbers, or real targets for regression.
+    task : str
+        "binary", "multiclass" or "regression".
+    n, d : int
+        Points and features; checked against what `generate` returns.
+    n_classes : int, default 0
+        0 for regression.
+    scaling : str, default "none"
+        "none", "minmax", "standard" or "unit", as in `datasets.yaml`.
+    """
+
+    name: str
+    generate: Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
+    task: str
+    n: int
+    d: int
+    n_classes: int = 0
+    scaling: str = "none"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score of predictions against the truth.
+
+    Parameters
+    ----------
+    name : str
+        The column of the record.
+    function : callable (y_true, y_predicted) -> float
+        `y_predicted` are labels, scores or values as `needs` says.
+    tasks : set of str
+        Where the metric applies; it is null elsewhere.
+    needs : str, default "labels"
+        "labels", "scores" (shape (n,) or (n, n_classes)), "values" (regression), or "features":
+        the function is then called with (X, labels) and the truth is not used.
+    greater_is_better : bool, default True
+    """
+
+    name: str
+    function: Callable[..., float]
+    tasks: frozenset[str]
+    needs: str = "labels"
+    greater_is_better: bool = True
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that methods with a `kernel` parameter can be given by name.
+
+    Parameters
+    ----------
+    name : str
+    function : callable (X, Z, **params) -> (len(X), len(Z)) array
+    """
+
+    name: str
+    function: Callable[..., np.ndarray]
+
+
+@dataclass(frozen=True)
+class LandmarkSelector:
+    """A way to choose landmarks, for methods with a `selector` parameter.
+
+    Parameters
+    ----------
+    name : str
+    function : callable (X, n_landmarks, random_state) -> (n_landmarks,) array of row numbers
+    """
+
+    name: str
+    function: Callable[..., np.ndarray]
+
+
+@dataclass(frozen=True)
+class ReportSection:
+    """A section at the end of the report.
+
+    Parameters
+    ----------
+    title : str
+    render : callable pandas.DataFrame -> str
+        Gets all records of the study, returns HTML that needs nothing from the network.
+    """
+
+    title: str
+    render: Callable[[pd.DataFrame], str]
+
+
+@dataclass(frozen=True)
+class TrialInfo:
+    """One trial, as the hooks around it see it."""
+
+    study: str
+    dataset: str
+    method: str
+    n_labeled: int
+    budget: str
+    seed: int
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@hookspec
+def harness_methods() -> Iterable[Method]:
+    """Provide methods."""
+
+
+@hookspec
+def harness_datasets() -> Iterable[GeneratedDataset]:
+    """Provide data sets that are generated; fetched ones are entries of a catalog."""
+
+
+@hookspec
+def harness_metrics() -> Iterable[Metric]:
+    """Provide metrics beside the built-in ones."""
+
+
+@hookspec
+def harness_kernels() -> Iterable[Kernel]:
+    """Provide kernels that can be named in a study."""
+
+
+@hookspec
+def harness_landmark_selectors() -> Iterable[LandmarkSelector]:
+    """Provide landmark selectors that can be named in a study."""
+
+
+@hookspec
+def harness_report_sections() -> Iterable[ReportSection]:
+    """Provide sections of the report."""
+
+
+@hookspec
+def harness_trial_started(trial: TrialInfo) -> None:
+    """Be told, in the worker and outside every budget, that a trial is about to start."""
+
+
+@hookspec
+def harness_trial_finished(trial: TrialInfo, record: Mapping[str, Any]) -> None:
+    """Be told, in the worker and outside every budget, how a trial ended."""

@@ -1,0 +1,240 @@
+"""What a method is, and how its size follows from a budget.
+
+A `Method` joins an ordinary scikit-learn estimator to what the harness must know about it: the one
+integer parameter that trades memory for quality (the *size*), and the bytes that fit and
+prediction hold at their peak as a function of shape and size (the *storage model*). `plan` then
+finds the largest size that fits a budget; no plugin solves for its own size.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from harness.space import Distribution
+from harness.units import format_bytes
+
+TASKS = ("binary", "multiclass", "regression", "clustering")
+PREDICT_BLOCK = 1024
+"""Rows that the harness hands to one call of `decision_function` or `predict`."""
+
+N_UNLABELED = "n_unlabeled"
+"""The size of a method that keeps a subsample of the unlabeled points instead of a parameter."""
+
+_FIXED_OVERHEAD = 1 << 20
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is known of a trial before any data is loaded.
+
+    Parameters
+    ----------
+    n_labeled, n_unlabeled : int
+        Points that `fit` sees, with and without a label.
+    n_features : int
+        Columns of X.
+    n_classes : int
+        Number of classes (or clusters); 0 for regression.
+    n_test : int, default 0
+        Points that are predicted but not seen by `fit`.
+    itemsize : int, default 8
+        Bytes of one element of X.
+    """
+
+    n_labeled: int
+    n_unlabeled: int
+    n_features: int
+    n_classes: int
+    n_test: int = 0
+    itemsize: int = 8
+
+    @property
+    def n(self) -> int:
+        """Points that `fit` sees."""
+        return self.n_labeled + self.n_unlabeled
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of the X that `fit` is given."""
+        return self.n * self.n_features * self.itemsize
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of one block of rows handed to prediction."""
+        return min(PREDICT_BLOCK, max(self.n, self.n_test)) * self.n_features * self.itemsize
+
+
+def _whole_sample(shape: Shape) -> tuple[int, int]:
+    return 1, shape.n
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named learner: an estimator and what the harness must know to budget and tune it.
+
+    Parameters
+    ----------
+    name : str
+        Lower case with hyphens; what study files and tables call it.
+    estimator : type
+        A scikit-learn estimator class. `fit(X, y)` gets -1 (classification) or NaN (regression)
+        where a point has no label, and labels 0 .. n_classes - 1 elsewhere.
+    storage : callable (Shape, size, **params) -> bytes
+        Bytes held at the peak of fit and prediction, X included. It must not fall as size grows.
+        Parameters of the estimator that it names as further arguments are passed to it.
+    size : str or None, default None
+        The estimator's integer parameter that the plan turns. "n_unlabeled" means that the
+        harness keeps the largest uniform subsample of the unlabeled points that fits, and
+        predicts the rest out of sample. None: nothing can be turned.
+    sizes : callable Shape -> (smallest, largest), default 1 to n
+        The range of sizes that make sense.
+    tasks : set of str
+        Any of "binary", "multiclass", "regression", "clustering".
+    space : mapping of str to Distribution, default {}
+        Parameters that are tuned, and over what range.
+    params : mapping, default {}
+        Parameters held at values other than the estimator's defaults.
+    uses_unlabeled : bool, default True
+        False for supervised methods: `fit` is then given the labeled points only, and X of that
+        size is all they are charged for.
+    oracle : bool, default False
+        A control whose predictions are replaced by the truth when they are scored.
+    reference : str, default ""
+        Where the method is from.
+    """
+
+    name: str
+    estimator: type
+    storage: Callable[..., float]
+    size: str | None = None
+    sizes: Callable[[Shape], tuple[int, int]] = _whole_sample
+    tasks: frozenset[str] = frozenset({"binary"})
+    space: Mapping[str, Distribution] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
+    uses_unlabeled: bool = True
+    oracle: bool = False
+    reference: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", frozenset(self.tasks))
+        unknown = self.tasks - set(TASKS)
+        if unknown or not self.tasks:
+            message = f"method {self.name!r}: tasks {sorted(unknown)} are not among {TASKS}"
+            raise ValueError(message)
+        accepted = inspect.signature(self.estimator).parameters
+        sized = {self.size} - {None, N_UNLABELED}
+        for name in {*sized, *self.space, *self.params}:
+            if name not in accepted:
+                message = f"method {self.name!r}: {self.estimator.__name__} has no {name!r}"
+                raise ValueError(message)
+
+    def storage_bytes(self, shape: Shape, size: int, params: Mapping[str, Any]) -> int:
+        """Bytes at the peak for one size, with the estimator's parameters where it asks."""
+        names = inspect.signature(self.storage).parameters
+        wanted = {name: value for name, value in params.items() if name in names}
+        return int(self.storage(shape, size, **wanted))
+
+    def seen(self, shape: Shape, size: int | None = None) -> Shape:
+        """Return the shape that `fit` sees: labeled points only, a subsample, or everything."""
+        if not self.uses_unlabeled:
+            kept = 0
+        elif self.size == N_UNLABELED and size is not None:
+            kept = size
+        else:
+            return shape
+        return replace(shape, n_unlabeled=kept, n_test=shape.n_test + shape.n_unlabeled - kept)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The size a method gets at a budget, or why there is none.
+
+    Attributes
+    ----------
+    size : int or None
+        None for methods without a size, and where nothing fits.
+    planned_bytes : int
+        The storage model at that size (at the smallest size where nothing fits), with the
+        harness's own arrays.
+    reason : str
+        Empty if the plan is feasible.
+    """
+
+    size: int | None
+    planned_bytes: int
+    reason: str = ""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there is a size that fits."""
+        return not self.reason
+
+
+def overhead_bytes(shape: Shape) -> int:
+    """Bytes that the harness itself holds in a trial: targets, row numbers, predictions."""
+    points = shape.n + shape.n_test
+    return 8 * (2 * points + points * (1 + max(1, shape.n_classes))) + _FIXED_OVERHEAD
+
+
+def plan(
+    method: Method,
+    shape: Shape,
+    budget: int | None,
+    params: Mapping[str, Any] | None = None,
+    largest: int | None = None,
+) -> Plan:
+    """Find the largest size whose storage model fits a budget.
+
+    Parameters
+    ----------
+    method : Method
+        Its storage model must be monotone in the size: the search is a bisection.
+    shape : Shape
+        All points of the trial; the method's own part of them is worked out here.
+    budget : int or None
+        Bytes; None for no limit, which gives the largest sensible size.
+    params : mapping, optional
+        Parameters fixed by the study. If they fix the size, it is taken as given.
+    largest : int, optional
+        A bound on the size itself (a landmark budget).
+
+    Returns
+    -------
+    Plan
+    """
+    params = {**method.params, **(params or {})}
+
+    def needed(size: int) -> int:
+        seen = method.seen(shape, size)
+        return method.storage_bytes(seen, size, params) + overhead_bytes(seen)
+
+    if method.size is None:
+        low = high = 0
+    elif method.size in params:
+        low = high = int(params[method.size])
+    elif method.size == N_UNLABELED:
+        low, high = 1, max(1, shape.n_unlabeled)
+    else:
+        low, high = method.sizes(method.seen(shape))
+    if largest is not None and method.size is not None:
+        high = min(high, largest)
+    if high < low:
+        reason = f"needs a size of at least {low}, at most {high} is possible"
+        return Plan(None, needed(low), reason)
+    if budget is not None and needed(low) > budget:
+        at = f" at its smallest size {low}" if method.size else ""
+        reason = (
+            f"needs {format_bytes(needed(low))}{at}, of which the data "
+            f"{format_bytes(method.seen(shape, low).data_bytes)}; the budget is "
+            f"{format_bytes(budget)}"
+        )
+        return Plan(None, needed(low), reason)
+    if budget is not None and needed(high) > budget:
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if needed(middle) <= budget else (low, middle)
+        high = low
+    return Plan(high if method.size else None, needed(high))

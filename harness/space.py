@@ -1,0 +1,79 @@
+"""Search spaces: what values a parameter may take while it is tuned.
+
+Every distribution maps the unit interval to values (`at`), so that one description serves grid,
+random and quasi-random search alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Distribution(Protocol):
+    """A set of values with an order, addressed by a position between 0 and 1."""
+
+    def at(self, position: float) -> object:
+        """Return the value at a position of the unit interval [0, 1)."""
+
+    def grid(self, points: int) -> list:
+        """Return at most `points` values spread over the whole range."""
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Real numbers between `low` and `high`, equally likely, on a linear or logarithmic scale."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high or (self.log and self.low <= 0):
+            message = f"a range needs low < high (and low > 0 if logarithmic), got {self}"
+            raise ValueError(message)
+
+    def at(self, position: float) -> float:
+        """Return the value at a position of the unit interval."""
+        if self.log:
+            span = math.log(self.high / self.low)
+            return self.low * math.exp(position * span)
+        return self.low + position * (self.high - self.low)
+
+    def grid(self, points: int) -> list[float]:
+        """Return `points` values from `low` to `high`, both included; the middle if only one."""
+        if points == 1:
+            return [self.at(0.5)]
+        return [self.at(i / (points - 1)) for i in range(points)]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few values of any kind."""
+
+    values: tuple
+
+    def at(self, position: float) -> object:
+        """Return the value at a position of the unit interval."""
+        return self.values[min(int(position * len(self.values)), len(self.values) - 1)]
+
+    def grid(self, points: int) -> list:
+        """Return all values: a choice is never thinned out."""
+        return list(self.values)
+
+
+def uniform(low: float, high: float) -> Uniform:
+    """Real numbers between `low` and `high`."""
+    return Uniform(low, high)
+
+
+def log_uniform(low: float, high: float) -> Uniform:
+    """Positive real numbers between `low` and `high`, every order of magnitude equally likely."""
+    return Uniform(low, high, log=True)
+
+
+def choice(values: Sequence) -> Choice:
+    """One of `values`."""
+    return Choice(tuple(values))
