@@ -1,0 +1,135 @@
+"""The index: what all plugins provide, as plain JSON, read without importing any of them.
+
+Snakemake and most commands only need names, tasks and digests. Importing every plugin for that
+would cost each of them the seconds that scikit-learn takes, so a process of its own does it once
+and the answer is cached under a digest of the plugins' source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError, unknown_name
+from harness.registry import PROVIDERS, ROOT, Registry, digest_files, find_sources
+
+CACHE = Path(".harness")
+
+
+def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
+    """Describe all plugins without importing them here.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Folders besides `plugins/`.
+
+    Returns
+    -------
+    dict
+        "plugins": a list of {name, origin, path, sha256, failure, hooks};
+        "methods", "datasets", "metrics", ...: descriptions, each with `plugin`, `plugin_path` and
+        `plugin_sha256`.
+
+    Raises
+    ------
+    HarnessError
+        If a folder is missing, or a plugin takes the describing process down with it.
+    """
+    sources = find_sources(folders)
+    parts = [
+        sys.version,
+        digest_files((ROOT / "harness").glob("*.py")),
+        *(f"{source.name} {source.origin} {source.sha256}" for source in sources),
+    ]
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    cached = CACHE / f"index-{key}.json"
+    if cached.is_file():
+        return json.loads(cached.read_text(encoding="utf-8"))
+    command = [sys.executable, "-m", "harness.index", *map(str, folders)]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise HarnessError(f"plugins: the list could not be made:\n{made.stderr.strip()}")
+    text = made.stdout.splitlines()[-1]
+    _keep(cached, text)
+    return json.loads(text)
+
+
+def method_entry(index: Mapping[str, Any], name: str, where: str = "") -> dict[str, Any]:
+    """Return the index's description of a method.
+
+    Raises
+    ------
+    HarnessError
+        If no working plugin provides it, or two do. The message names plugins that failed to
+        load, since the method may be theirs.
+    """
+    found = [method for method in index["methods"] if method["name"] == name]
+    prefix = f"{where}: " if where else ""
+    if len(found) > 1:
+        owners = " and ".join(method["plugin_path"] for method in found)
+        raise HarnessError(f"{prefix}method {name!r} is provided twice, by {owners}")
+    if found:
+        return found[0]
+    error = unknown_name("method", name, (method["name"] for method in index["methods"]), where)
+    failed = [f"{p['path']}: {p['failure']}" for p in index["plugins"] if p["failure"]]
+    hint = "\nplugins that could not be loaded:\n  " + "\n  ".join(failed) if failed else ""
+    raise HarnessError(f"{error}{hint}")
+
+
+def _keep(path: Path, text: str) -> None:
+    # a cache: where it cannot be written, the next reader makes it again
+    temporary = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError:
+        return
+
+
+def _describe(folders: Sequence[Path]) -> dict[str, Any]:
+    registry = Registry.load(folders)
+    index: dict[str, Any] = {"plugins": [], **{kind: [] for kind in PROVIDERS}}
+    for plugin in registry.plugins:
+        callers = [] if plugin.failure else registry.manager.get_hookcallers(plugin.module)
+        owner = {
+            "name": plugin.source.name,
+            "origin": plugin.source.origin,
+            "path": plugin.source.location,
+            "sha256": plugin.source.sha256,
+            "failure": plugin.failure,
+            "hooks": sorted(caller.name for caller in callers or []),
+        }
+        index["plugins"].append(owner)
+        origin = {f"plugin{key}": owner[name] for key, name in _OWNER_KEYS.items()}
+        for kind, items in plugin.provided.items():
+            index[kind] += [_plain(item) | origin for item in items]
+    return index
+
+
+_OWNER_KEYS = {"": "name", "_path": "path", "_sha256": "sha256"}
+
+
+def _plain(item: object) -> dict[str, Any]:
+    plain = {}
+    for name, value in vars(item).items():
+        if isinstance(value, type):
+            plain[name] = f"{value.__module__}.{value.__qualname__}"
+        elif isinstance(value, frozenset):
+            plain[name] = sorted(value)
+        elif isinstance(value, Mapping):
+            plain[name] = {key: str(entry) for key, entry in value.items()}
+        elif isinstance(value, (str, int, float, type(None))):
+            plain[name] = value
+    return plain
+
+
+if __name__ == "__main__":
+    print(json.dumps(_describe([Path(folder) for folder in sys.argv[1:]])))
