@@ -1,0 +1,210 @@
+"""Intervals, ranks and paired tests for scores that were measured over seeds.
+
+Everything takes plain arrays or DataFrames and knows nothing of records, so that it can be checked
+against closed forms. What is compared in a study is always the same split scored by several
+methods, hence the tests are paired; whatever is tested more than once is corrected by Holm.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+CONFIDENCE = 0.95
+MIN_PAIRS = 5
+"""Fewer pairs than this are not tested: a t-interval over four is wider than three standard
+deviations either way, and a reader would take "not significant" for "equal"."""
+
+
+class Interval(NamedTuple):
+    """A mean and its confidence interval.
+
+    Attributes
+    ----------
+    mean, low, high : float
+        `low` and `high` are NaN for fewer than two values: one seed has no spread.
+    std : float
+        Sample standard deviation (n - 1); NaN for fewer than two values.
+    n : int
+        Values that are not NaN.
+    """
+
+    mean: float
+    low: float
+    high: float
+    std: float
+    n: int
+
+
+def half_width(std: ArrayLike, n: ArrayLike, confidence: float = CONFIDENCE) -> np.ndarray:
+    """Half the width of Student's t interval of a mean.
+
+    t_{1 - (1 - confidence) / 2, n - 1} * std / sqrt(n), elementwise.
+
+    Parameters
+    ----------
+    std : array-like
+        Sample standard deviations (n - 1).
+    n : array-like of int, broadcast with `std`
+        Number of values behind each.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    numpy.ndarray
+        NaN where n < 2.
+    """
+    std, n = np.broadcast_arrays(np.asarray(std, float), np.asarray(n, float))
+    enough = np.where(n >= 2, n, np.nan)
+    return stats.t.ppf(0.5 + confidence / 2, enough - 1) * std / np.sqrt(enough)
+
+
+def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
+    """Mean of the values that are not NaN, with Student's t interval.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,)
+    confidence : float, default 0.95
+    """
+    values = np.asarray(values, float)
+    values = values[~np.isnan(values)]
+    n = len(values)
+    mean = float(values.mean()) if n else math.nan
+    std = float(values.std(ddof=1)) if n > 1 else math.nan
+    half = float(half_width(std, n, confidence))
+    return Interval(mean, mean - half, mean + half, std, n)
+
+
+def ranks(scores: ArrayLike, greater_is_better: bool = True) -> np.ndarray:
+    """Rank methods within each block: 1 is best, ties share their average, failures come last.
+
+    Parameters
+    ----------
+    scores : array-like, shape (n_blocks, n_methods)
+        A block is what the methods have in common: a data set, or a seed. NaN is a failure; the
+        failures of a block tie for its last places.
+    greater_is_better : bool, default True
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_blocks, n_methods)
+        Each row sums to n_methods (n_methods + 1) / 2.
+    """
+    scores = np.atleast_2d(np.asarray(scores, float))
+    losses = -scores if greater_is_better else scores
+    return stats.rankdata(np.where(np.isnan(losses), np.inf, losses), axis=1)
+
+
+def average_ranks(scores: ArrayLike, greater_is_better: bool = True) -> np.ndarray:
+    """Mean over blocks of `ranks` (Demsar 2006, section 3.2.2), shape (n_methods,)."""
+    return ranks(scores, greater_is_better).mean(axis=0)
+
+
+def holm(p_values: ArrayLike) -> np.ndarray:
+    """Adjust p-values for having been looked at together (Holm 1979, step down).
+
+    Parameters
+    ----------
+    p_values : array-like, shape (m,)
+        NaN entries were not tested: they stay NaN and do not count.
+
+    Returns
+    -------
+    numpy.ndarray, shape (m,)
+        The i-th smallest becomes max over j <= i of (m - j + 1) p_(j), at most 1.
+    """
+    p = np.asarray(p_values, float)
+    adjusted = np.full(p.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    steps = p[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def paired_p(differences: ArrayLike) -> float:
+    """Two-sided p-value of the paired t-test that a mean difference is zero.
+
+    Parameters
+    ----------
+    differences : array-like, shape (n,)
+        Of two methods on the same seeds.
+
+    Returns
+    -------
+    float
+        NaN for fewer than `MIN_PAIRS` differences. Where all are alike, t is not defined: 1 if
+        they are zero, else the sign test's 2^(1 - n).
+    """
+    differences = np.asarray(differences, float)
+    n = len(differences)
+    if n < MIN_PAIRS:
+        return math.nan
+    mean, std = differences.mean(), differences.std(ddof=1)
+    if std <= 1e-12 * abs(mean):
+        return 1.0 if mean == 0 else 2.0 ** (1 - n)
+    return float(2 * stats.t.sf(abs(mean) / (std / math.sqrt(n)), n - 1))
+
+
+def compare_with(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Compare every method with one of them, paired over seeds, corrected by Holm.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        A row a seed, a column a method; NaN where there is no score. A pair counts where both
+        have one.
+    reference : str
+        The column that the others are compared with.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by method: `n` pairs, mean `difference` (method minus reference), `p`, and `p_holm`
+        adjusted over all the methods compared here.
+    """
+    import pandas as pd
+
+    rows = {}
+    for method in scores.columns.drop(reference):
+        differences = (scores[method] - scores[reference]).dropna().to_numpy()
+        mean = differences.mean() if len(differences) else math.nan
+        rows[method] = (len(differences), mean, paired_p(differences))
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["n", "difference", "p"])
+    table["p_holm"] = holm(table["p"])
+    return table
+
+
+def compare_mean_ranks(mean_ranks: ArrayLike, n_blocks: int) -> np.ndarray:
+    """Holm-adjusted p-values that each method's mean rank equals the best one's.
+
+    z = (R_i - R_best) / sqrt(k (k + 1) / (6 N)), referred to the normal distribution (Demsar 2006,
+    section 3.2.2, with the best method in the place of the control).
+
+    Parameters
+    ----------
+    mean_ranks : array-like, shape (k,)
+    n_blocks : int
+        N, the data sets that were averaged over.
+
+    Returns
+    -------
+    numpy.ndarray, shape (k,)
+        NaN for the best itself, and throughout for fewer than `MIN_PAIRS` data sets.
+    """
+    mean_ranks = np.asarray(mean_ranks, float)
+    k = len(mean_ranks)
+    p = np.full(k, np.nan)
+    if n_blocks >= MIN_PAIRS and k > 1:
+        z = (mean_ranks - mean_ranks.min()) / math.sqrt(k * (k + 1) / (6 * n_blocks))
+        p = 2 * stats.norm.sf(z)
+        p[np.argmin(mean_ranks)] = np.nan
+    return holm(p)
