@@ -1,0 +1,256 @@
+"""The answer that a report starts with: which method at which budget, in words one can quote."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from harness.report.scores import Score
+from harness.statistics import MIN_PAIRS, compare_with
+from harness.units import format_bytes
+
+if TYPE_CHECKING:
+    from harness.report.results import Results
+    from harness.report.tables import Tables
+
+SIGNIFICANCE = 0.05
+NO_SCORE = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The best method of one problem at one budget.
+
+    Attributes
+    ----------
+    problem, budget : str
+    method : str or None
+        None where no method has a score.
+    score : str
+        The mean with its interval.
+    verdict : str
+        "yes", "no" (not told apart), "few" (too few seeds), "alone" or "none".
+    comparison : str
+        Whether the next best is really worse.
+    warning : str
+        What speaks against quoting the answer, if anything.
+    sentence : str
+        All of it, to be quoted.
+    """
+
+    problem: str
+    budget: str
+    method: str | None
+    score: str
+    verdict: str
+    comparison: str
+    warning: str
+    sentence: str
+
+
+def at_budget(budget: str) -> str:
+    """Write "at 10MB", or "without a limit"."""
+    return "without a limit" if budget == "none" else f"at {budget}"
+
+
+def format_score(mean: float, low: float = math.nan, high: float = math.nan) -> str:
+    """Write a score with as many digits as its interval bears (two of the half width)."""
+    if math.isnan(mean):
+        return NO_SCORE
+    if math.isnan(low):
+        return f"{mean:.{decimals(mean)}f}"
+    digits = decimals(mean, (high - low) / 2)
+    return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def decimals(mean: float, half: float = 0.0) -> int:
+    """Return the decimal places that show two digits of the half width, or four of the mean."""
+    if half > 0 and math.isfinite(half):
+        return min(5, max(0, 1 - math.floor(math.log10(half))))
+    if mean == 0:
+        return 3
+    return min(5, max(0, 3 - max(0, math.floor(math.log10(abs(mean))) + 1)))
+
+
+def make_answers(results: Results, scores: Mapping[str, Score], tables: Tables) -> list[Answer]:
+    """Find and word the answer of each problem and budget, in the order of the tables."""
+    answers = []
+    rows = results.cells[results.cells["outcome"] == "ok"]
+    by_problem = dict(list(rows.groupby("problem")))
+    for problem, cells in tables.cells.groupby("problem", sort=False):
+        score = scores[problem]
+        mine = by_problem.get(problem, rows.iloc[:0])
+        at = dict(list(mine.groupby("budget")))
+        for budget, group in cells.groupby("budget", sort=False):
+            seeds = at.get(budget, rows.iloc[:0])
+            answers.append(_answer(problem, budget, group, seeds, score))
+    return answers
+
+
+def _answer(
+    problem: str, budget: str, group: pd.DataFrame, rows: pd.DataFrame, score: Score
+) -> Answer:
+    ranked = group[~group["control"]]
+    scored = ranked[ranked["n_scored"] > 0].sort_values(["rank", "method"])
+    where = f"{at_budget(budget)[:1].upper()}{at_budget(budget)[1:]} on {problem}"
+    if scored.empty:
+        reason = _nothing_fits(ranked)
+        sentence = f"{where}, no method has a score: {reason}."
+        return Answer(problem, budget, None, NO_SCORE, "none", reason, "", sentence)
+    best = scored.iloc[0]
+    verdict, comparison = _compare(best, scored, ranked, rows, score)
+    warning = _warning(best, group, score)
+    n = int(best["n_scored"])
+    interval = f"95 % interval {_bounds(best)}, {n} seeds" if n > 1 else "one seed, so no interval"
+    mean = format_score(best["mean"], best["ci_low"], best["ci_high"])
+    sentence = (
+        f"{where}, {best['method']} is best: {score.label} {mean.split(' [')[0]} ({interval}). "
+        f"{comparison}{' ' + warning if warning else ''}"
+    )
+    return Answer(problem, budget, best["method"], mean, verdict, comparison, warning, sentence)
+
+
+def _bounds(cell: pd.Series) -> str:
+    digits = decimals(cell["mean"], (cell["ci_high"] - cell["ci_low"]) / 2)
+    return f"{cell['ci_low']:.{digits}f} to {cell['ci_high']:.{digits}f}"
+
+
+def _compare(
+    best: pd.Series,
+    scored: pd.DataFrame,
+    ranked: pd.DataFrame,
+    rows: pd.DataFrame,
+    score: Score,
+) -> tuple[str, str]:
+    if len(scored) == 1:
+        others = len(ranked) - 1
+        return "alone", (
+            f"No other method has a score here ({others} failed)."
+            if others
+            else "It is the only method."
+        )
+    following = scored.iloc[1]["method"]
+    methods = list(scored["method"])
+    by_seed = rows[rows["method"].isin(methods)].pivot(
+        index="seed", columns="method", values=score.name
+    )
+    table = compare_with(by_seed.reindex(columns=methods), best["method"])
+    other = table.loc[following]
+    pairs = int(other["n"])
+    gap = abs(other["difference"])
+    if math.isnan(gap):
+        return (
+            "few",
+            f"The next best, {following}, shares no seed with it: they cannot be compared.",
+        )
+    ahead = (other["difference"] < 0) == score.greater_is_better or gap == 0
+    way = "lower" if other["difference"] < 0 else "higher"
+    next_best = f"The next best, {following}, is {way} by {gap:.2g}"
+    if not ahead:
+        next_best = f"The next, {following}, scores better by {gap:.2g} on the seeds it finished"
+        return "no", f"{next_best}, and ranks behind because it failed on others."
+    if pairs < MIN_PAIRS:
+        seeds = "one seed is" if pairs == 1 else f"{pairs} seeds are"
+        return "few", f"{next_best}; {seeds} too few to tell whether that is more than chance."
+    if other["p_holm"] < SIGNIFICANCE:
+        return "yes", f"{next_best}: really worse (p = {other['p_holm']:.2g}, {pairs} seeds)."
+    level = [name for name in table.index[table["p_holm"] >= SIGNIFICANCE] if name != following]
+    also = f" Nor can {_list(level)} be told apart from it." if level else ""
+    return "no", (
+        f"{next_best}, which may be chance (p = {other['p_holm']:.2g}, {pairs} seeds).{also}"
+    )
+
+
+def _list(names: list[str], most: int = 6) -> str:
+    shown = names[:most] + ([f"{len(names) - most} more"] if len(names) > most else [])
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _warning(best: pd.Series, group: pd.DataFrame, score: Score) -> str:
+    sign = 1 if score.greater_is_better else -1
+    words = []
+    if best["n_scored"] < best["n"]:
+        words.append(
+            f"No method finished every seed; this one did {best['n_scored']} of {best['n']}."
+        )
+    floor = group[group["control"] & (group["plugin_method"] != "oracle")]
+    floor = floor[sign * floor["mean"] >= sign * best["mean"]]
+    if len(floor):
+        words.append(f"It is no better than the control {floor.iloc[0]['method']}.")
+    return " ".join(words)
+
+
+def _nothing_fits(ranked: pd.DataFrame) -> str:
+    if ranked.empty:
+        return "only controls were run"
+    words = "; ".join(
+        f"{status}: {count} method{'s' * (count > 1)}"
+        for status, count in ranked["status"].value_counts().items()
+    )
+    least = ranked.loc[ranked["status"].str.startswith("infeasible"), "planned_bytes"].min()
+    need = f"; the smallest would need {format_bytes(least)}" if least == least else ""
+    return f"{words}{need}"
+
+
+def overall_sentences(tables: Tables) -> list[dict[str, str]]:
+    """Word the answer over data sets: one sentence a family and budget, by mean rank."""
+    sentences = []
+    for (family, budget), part in tables.ranks.groupby(["family", "budget"], sort=False):
+        best = part.iloc[0]
+        n = int(best["n_datasets"])
+        text = (
+            f"has the best mean rank, {best['mean_rank']:.3g} of {best['n_methods']} methods over "
+            f"{n} {family} data sets (first on {best['wins']})."
+        )
+        if len(part) > 1:
+            text += " " + _compare_ranks(part, n)
+        if best["failed"]:
+            text += f" It failed on some seeds of {best['failed']} of them."
+        if best["not_compared"]:
+            text += f" Not compared, being absent from some: {best['not_compared']}."
+        sentences.append(
+            {
+                "family": family,
+                "where": at_budget(budget)[:1].upper() + at_budget(budget)[1:],
+                "method": best["method"],
+                "text": text,
+            }
+        )
+    return sentences
+
+
+def _compare_ranks(part: pd.DataFrame, n: int) -> str:
+    following = part.iloc[1]
+    next_best = f"The next best is {following['method']} ({following['mean_rank']:.3g})"
+    if following["mean_rank"] == part.iloc[0]["mean_rank"]:
+        return f"{following['method']} shares that rank."
+    if n < MIN_PAIRS:
+        return f"{next_best}; {n} data sets are too few to tell whether that holds beyond them."
+    if following["p_holm"] < SIGNIFICANCE:
+        return f"{next_best}: really worse (p = {following['p_holm']:.2g})."
+    return f"{next_best}, which may be chance (p = {following['p_holm']:.2g})."
+
+
+def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:
+    """Return `best.csv`: the answers with the figures behind them."""
+    words = pd.DataFrame(
+        {
+            "problem": [answer.problem for answer in answers],
+            "budget": [answer.budget for answer in answers],
+            "method": [answer.method for answer in answers],
+            "next_is_worse": [answer.verdict for answer in answers],
+            "sentence": [answer.sentence for answer in answers],
+        }
+    )
+    figures = ["metric", "n_ok", "n", "mean", "ci_low", "ci_high"]
+    table = words.merge(
+        tables.cells[["problem", "budget", "method", *figures]],
+        on=["problem", "budget", "method"],
+        how="left",
+    )
+    order = ["problem", "budget", "method", *figures, "next_is_worse", "sentence"]
+    return table[order].rename(columns={"problem": "dataset"})

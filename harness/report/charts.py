@@ -1,0 +1,343 @@
+"""The charts: Vega-Lite specifications, built with altair from tables of cells.
+
+A chart holds no rows of its own. It names the data set `cells`, which the page carries once per
+problem in columns and the page's script fills in. Colours come from the theme that the script
+passes, so that a chart follows the reader's light or dark setting.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from harness.report.tables import HONEST
+
+if TYPE_CHECKING:
+    from harness.report.scores import Score
+
+# Okabe and Ito's colours without the two that vanish on one of the grounds; lighter for the dark.
+PALETTES = {
+    "light": ["#0072B2", "#D55E00", "#009E73", "#B5569B", "#C98500", "#3FA0DB"],
+    "dark": ["#4C9FE6", "#F07F3C", "#2FC79A", "#DB8FC4", "#EDB33B", "#9AD4F5"],
+}
+INKS = {
+    "light": {"ink": "#1d2127", "soft": "#5c6570", "line": "#d9dde2", "ground": "#ffffff"},
+    "dark": {"ink": "#e6e9ed", "soft": "#a3acb7", "line": "#363c44", "ground": "#16191d"},
+}
+GREY = "#8a929c"
+"""Controls and methods that are not picked: it reads on both grounds."""
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3]]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
+HEIGHT = 240
+_DODGE = 0.5
+_PICKED = "indexof(picked, datum.method) >= 0"
+
+
+def styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Give each method a colour, a dash and a shape of its own.
+
+    Returns
+    -------
+    dict
+        Method -> {"colour": number in the palette, "dash": list, "shape": str}. Colour with dash
+        tells apart 36 methods, colour with shape 42, and all three more.
+    """
+    n = len(PALETTES["light"])
+    return {
+        method: {
+            "colour": i % n,
+            "dash": DASHES[(i // n) % len(DASHES)],
+            "shape": SHAPES[i % len(SHAPES)],
+        }
+        for i, method in enumerate(methods)
+    }
+
+
+def theme(scheme: str) -> dict[str, Any]:
+    """Vega-Lite configuration of the "light" or the "dark" scheme."""
+    inks = INKS[scheme]
+    text = {"labelColor": inks["soft"], "titleColor": inks["soft"]}
+    return {
+        "background": "transparent",
+        "font": "system-ui, sans-serif",
+        "range": {"category": PALETTES[scheme]},
+        "view": {"stroke": None},
+        "axis": text
+        | {
+            "gridColor": inks["line"],
+            "domainColor": inks["line"],
+            "tickColor": inks["line"],
+            "titleFontWeight": "normal",
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+        },
+        "text": {"color": inks["soft"], "fontSize": 10},
+    }
+
+
+def chart_data(cells: pd.DataFrame, budgets: Sequence[str]) -> dict[str, list[Any]]:
+    """Turn the cells of one problem into columns, as the charts read them.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Of one problem, as in `Tables.cells`.
+    budgets : sequence of str
+        The problem's budgets in the order of its axis.
+    """
+    methods = [*dict.fromkeys(cells["method"])]
+    centre = (len(methods) - 1) / 2
+    shift = cells["method"].map({m: (i - centre) / len(methods) for i, m in enumerate(methods)})
+    place = cells["budget"].map({budget: i for i, budget in enumerate(budgets)})
+    data = {
+        "method": list(cells["method"]),
+        "control": [bool(value) for value in cells["control"]],
+        "budget": list(cells["budget"]),
+        "place": [int(value) for value in place],
+        "x": _plain(place + np.where(cells["control"], 0, _DODGE * shift)),
+        "ok": [f"{k} of {n}" for k, n in zip(cells["n_ok"], cells["n"], strict=True)],
+    }
+    figures = {"mean": "mean", "low": "ci_low", "high": "ci_high"}
+    figures |= {"train": "train_s", "predict": "predict_s", "peak": "peak_bytes"}
+    figures |= {"bytes": "budget_bytes"}
+    return data | {short: _plain(cells[name]) for short, name in figures.items()}
+
+
+def _plain(values: pd.Series) -> list[float | None]:
+    """Five digits are more than a chart shows, and half the bytes of all of them."""
+    return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values]
+
+
+class Charts:
+    """Builds the charts of one problem.
+
+    Parameters
+    ----------
+    score : Score
+        What the problem is judged by.
+    cells : pandas.DataFrame
+        Of this problem.
+    budgets : sequence of str
+        Of this problem, in the order of the axis.
+    looks : mapping
+        `styles` of all methods of the study that are not controls.
+    """
+
+    def __init__(
+        self,
+        score: Score,
+        cells: pd.DataFrame,
+        budgets: Sequence[str],
+        looks: dict[str, dict[str, Any]],
+    ) -> None:
+        self.score = score
+        self.cells = cells
+        self.budgets = list(budgets)
+        self.looks = looks
+
+    def score_against_budget(self) -> dict[str, Any]:
+        """Score with intervals; controls grey."""
+        score = alt.Y("mean:Q", scale=self._score_scale(), title=self._score_title())
+        x = self._budget_axis()
+        base = self._base()
+        scored = base.transform_filter("!datum.control")
+        controls = base.transform_filter("datum.control && controls")
+        end = controls.transform_filter(f"datum.place == {len(self.budgets) - 1}")
+        bars = scored.mark_rule().encode(
+            x, y=alt.Y("low:Q", title=self._score_title()), y2="high:Q", **self._strokes()
+        )
+        return self._finish(
+            controls.mark_line(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(
+                x, score, detail="method:N"
+            ),
+            end.mark_text(align="left", dx=6, color=GREY).encode(x, score, text="method:N"),
+            *self._lines(scored, x, score, alt.Order("place:Q")),
+            bars,
+        )
+
+    def score_against_time(self) -> dict[str, Any]:
+        """Score against seconds of training, one path a method through its budgets."""
+        score = alt.Y("mean:Q", scale=self._score_scale(), title=self._score_title())
+        x = alt.X("train:Q", title="training time (tune + fit)", **_log_seconds())
+        base = self._base().transform_filter("!datum.control && datum.train > 0")
+        return self._finish(*self._lines(base, x, score, alt.Order("place:Q")))
+
+    def time_against_budget(self, stage: str) -> dict[str, Any]:
+        """Seconds of "train" or "predict" against the budget."""
+        title = {"train": "training time (tune + fit)", "predict": "prediction time"}[stage]
+        y = alt.Y(f"{stage}:Q", title=title, **_log_seconds())
+        base = self._base().transform_filter(f"!datum.control && datum.{stage} > 0")
+        return self._finish(*self._lines(base, self._budget_axis(), y, alt.Order("place:Q")))
+
+    def peak_against_budget(self) -> dict[str, Any]:
+        """Largest measured peak against the budget, with the line peak = budget."""
+        y = alt.Y(
+            "peak:Q",
+            title="peak memory (bytes)",
+            scale=alt.Scale(type="log", nice=False),
+            axis=alt.Axis(labelExpr=_BYTES, tickCount=6),
+        )
+        base = self._base()
+        used = base.transform_filter("!datum.control && datum.peak > 0")
+        limits = pd.Series(self.cells["budget_bytes"].to_numpy(), self.cells["budget"])
+        given = [
+            {"x": i + side, "peak": float(np.max(limits[budget])), "place": i}
+            for i, budget in enumerate(self.budgets)
+            if np.isfinite(np.max(limits[budget]))
+            for side in (-0.4, 0.4)
+        ]
+        x = self._budget_axis()
+        line = (
+            alt.Chart(alt.Data(values=given))
+            .mark_line(color=GREY, strokeWidth=2.5)
+            .encode(x, y, detail="place:N")
+        )
+        layers = self._lines(used, x, y, alt.Order("place:Q"))
+        return self._finish(*([line] if given else []), *layers)
+
+    def _base(self) -> alt.Chart:
+        return alt.Chart(alt.NamedData("cells"))
+
+    def _finish(self, *layers: alt.Chart) -> dict[str, Any]:
+        chart = alt.layer(*layers).properties(width="container", height=HEIGHT)
+        chart = chart.add_params(
+            alt.param(name="picked", value=list(self.looks)),
+            alt.param(name="controls", value=True),
+        )
+        return chart.to_dict(validate=False)
+
+    def _lines(
+        self, base: alt.Chart, x: alt.X, y: alt.Y, order: alt.Order
+    ) -> tuple[alt.Chart, alt.Chart]:
+        dash = alt.StrokeDash(
+            "method:N", legend=None, scale=self._scale([s["dash"] for s in self.looks.values()])
+        )
+        shape = alt.Shape(
+            "method:N", legend=None, scale=self._scale([s["shape"] for s in self.looks.values()])
+        )
+        lines = base.mark_line(strokeWidth=1.6).encode(
+            x, y, strokeDash=dash, order=order, detail="method:N", **self._strokes()
+        )
+        points = base.mark_point(filled=True, size=42).encode(
+            x, y, shape=shape, tooltip=self._tooltip(), **self._strokes()
+        )
+        return lines, points
+
+    def _scale(self, values: list[Any] | None = None) -> alt.Scale:
+        if values is None:
+            return alt.Scale(domain=list(self.looks))
+        return alt.Scale(domain=list(self.looks), range=values)
+
+    def _strokes(self) -> dict[str, Any]:
+        colour = alt.Color("method:N", legend=None, scale=self._scale())
+        return {
+            "color": alt.condition(_PICKED, colour, alt.value(GREY)),
+            "opacity": alt.condition(_PICKED, alt.value(1), alt.value(0.22)),
+        }
+
+    def _tooltip(self) -> list[alt.Tooltip]:
+        return [
+            alt.Tooltip("method:N"),
+            alt.Tooltip("budget:N"),
+            alt.Tooltip("mean:Q", title=self.score.label, format=".4~g"),
+            alt.Tooltip("low:Q", title="from (95 %)", format=".4~g"),
+            alt.Tooltip("high:Q", title="to (95 %)", format=".4~g"),
+            alt.Tooltip("ok:N", title="seeds ok"),
+            alt.Tooltip("train:Q", title="training, s", format=".3~g"),
+            alt.Tooltip("predict:Q", title="prediction, s", format=".3~g"),
+            alt.Tooltip("peak:Q", title="largest peak, bytes", format=".3~s"),
+        ]
+
+    def _budget_axis(self) -> alt.X:
+        last = len(self.budgets) - 1
+        return alt.X(
+            "x:Q",
+            title="memory budget",
+            scale=alt.Scale(domain=[-0.5, last + 0.5], nice=False, zero=False),
+            axis=alt.Axis(
+                values=list(range(last + 1)),
+                labelExpr=f"{json.dumps(self.budgets)}[datum.value]",
+                grid=False,
+                labelOverlap=True,
+            ),
+        )
+
+    def _score_title(self) -> str:
+        way = "higher" if self.score.greater_is_better else "lower"
+        log = ", log scale" if self._wide() else ""
+        return f"{self.score.label} ({way} is better{log})"
+
+    def _score_scale(self) -> alt.Scale:
+        if self._wide():
+            return alt.Scale(type="log", nice=True)
+        return alt.Scale(zero=False, nice=True)
+
+    def _wide(self) -> bool:
+        """Whether the scores span so many decades that only a logarithm shows them."""
+        mean = self.cells["mean"].dropna()
+        low = np.fmin(mean.min(), self.cells["ci_low"].min())
+        return bool(len(mean) and low > 0 and mean.max() / mean.min() > 100)
+
+
+_BYTES = "format(datum.value, '.3~s') + 'B'"
+
+
+def _log_seconds() -> dict[str, Any]:
+    label = (
+        "datum.value < 1 ? format(datum.value * 1000, '.3~g') + ' ms' "
+        ": format(datum.value, ',.6~g') + ' s'"
+    )
+    return {
+        "scale": alt.Scale(type="log", nice=False),
+        "axis": alt.Axis(labelExpr=label, tickCount=5, grid=True),
+    }
+
+
+def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
+    """Measured over planned peak per method: range, middle half and median over its trials."""
+    low, high = HONEST
+    data = honesty.assign(honest=honesty["median"].between(low, high))
+    values = [
+        {key: _number(value) for key, value in row.items()} for row in data.to_dict("records")
+    ]
+    base = alt.Chart(alt.Data(values=values))
+    y = alt.Y("method:N", sort=list(data["method"]), title=None, axis=alt.Axis(labelLimit=160))
+    wide = data["max"].max() / max(data["min"].min(), 1e-9) > 20
+    scale = alt.Scale(type="log", nice=True) if wide else alt.Scale(zero=True, nice=True)
+    x = alt.X("median:Q", title="measured peak / planned peak", scale=scale)
+    tooltip = [alt.Tooltip("method:N"), alt.Tooltip("n:Q", title="trials")] + [
+        alt.Tooltip(f"{name}:Q", format=".3~g") for name in ("min", "q25", "median", "q75", "max")
+    ]
+    band = (
+        alt.Chart(alt.Data(values=[{"low": low, "high": high}]))
+        .mark_rect(opacity=0.13, color=PALETTES["light"][2])
+        .encode(x=alt.X("low:Q", title="measured peak / planned peak"), x2="high:Q")
+    )
+    one = alt.Chart(alt.Data(values=[{"one": 1}])).mark_rule(color=GREY).encode(x="one:Q")
+    colour = alt.condition(
+        "datum.honest", alt.value(PALETTES["light"][2]), alt.value(PALETTES["light"][1])
+    )
+    chart = alt.layer(
+        band,
+        one,
+        base.mark_rule(color=GREY).encode(y=y, x=alt.X("min:Q"), x2="max:Q"),
+        base.mark_bar(height=6, color=GREY).encode(y=y, x=alt.X("q25:Q"), x2="q75:Q"),
+        base.mark_point(filled=True, size=60, opacity=1).encode(
+            y=y, x=x, color=colour, tooltip=tooltip
+        ),
+    )
+    chart = chart.properties(width="container", height=alt.Step(20))
+    return chart.to_dict(validate=False)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (float, np.floating)):
+        return float(f"{value:.5g}") if np.isfinite(value) else None
+    return int(value) if isinstance(value, np.integer) else value

@@ -1,0 +1,222 @@
+"""The page: tables, charts and templates joined into one file that needs nothing else.
+
+Templates and style live in `reports/` at the top of the repository. Names and reasons come from
+outside and are escaped by Jinja2; the page's content security policy refuses every request.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+import vl_convert
+from markupsafe import Markup
+
+from harness.errors import HarnessError
+from harness.report import charts
+from harness.report.answers import (
+    NO_SCORE,
+    best_table,
+    decimals,
+    format_score,
+    make_answers,
+    overall_sentences,
+)
+from harness.report.provenance import describe_provenance
+from harness.report.results import Results, read_results
+from harness.report.scores import Score, choose_scores
+from harness.report.tables import HONEST, Tables, csv_tables, make_tables
+from harness.units import format_bytes, format_duration
+
+if TYPE_CHECKING:
+    from harness.hookspecs import ReportSection
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "reports"
+MOST_ROWS = 4000
+"""Rows of one table on the page; the CSV file beside it always holds all of them."""
+MOST_PICKED = 8
+"""Methods drawn in colour at first; more lines than this cannot be told apart at a glance."""
+
+
+def make_report(
+    directory: Path, metric: str | None = None, sections: Iterable[ReportSection] = ()
+) -> Path:
+    """Write `report.html` and `tables/*.csv`; see `harness.report.write_report`."""
+    results = read_results(directory)
+    scores = choose_scores(results, metric)
+    tables = make_tables(results, scores)
+    answers = make_answers(results, scores, tables)
+    best = best_table(answers, tables)
+    page = _render(
+        results=results,
+        scores=scores,
+        tables=tables,
+        answers=answers,
+        overall=overall_sentences(tables),
+        notes=[*results.notes, *_undeclared(scores)],
+        summary=_summary(results),
+        figures=_figures(results, scores, tables),
+        calibration=_calibration(results),
+        provenance=describe_provenance(results),
+        sections=[_section(section, results.trials) for section in sections],
+    )
+    for name, table in csv_tables(tables, best, results.calibration).items():
+        _write(results.directory / "tables" / f"{name}.csv", table.to_csv(index=False))
+    report = results.directory / "report.html"
+    _write(report, page)
+    return report
+
+
+def _render(**content: Any) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "bytes": partial(_shown, format_bytes),
+        "duration": partial(_shown, format_duration),
+        "budget": lambda text: "no limit" if text == "none" else text,
+    }
+    environment.globals |= {
+        "format_score": format_score,
+        "decimals": decimals,
+        "most_rows": MOST_ROWS,
+        "honest": HONEST,
+        "inks": charts.INKS,
+        "palettes": charts.PALETTES,
+        "include_raw": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
+        "vega": lambda: Markup(vl_convert.javascript_bundle().replace("</script", "<\\/script")),
+    }
+    try:
+        return environment.get_template("report.html.j2").render(**content)
+    except jinja2.TemplateNotFound as error:
+        message = f"{TEMPLATES}: the template {error} is missing; run from a full checkout"
+        raise HarnessError(message) from None
+
+
+def _shown(write: Any, value: float | None) -> str:
+    return NO_SCORE if value is None or value != value else write(value)
+
+
+def _summary(results: Results) -> dict[str, Any]:
+    cells = results.cells
+    return {
+        "trials": len(cells),
+        "ok": int((cells["outcome"] == "ok").sum()),
+        "outcomes": cells["outcome"].value_counts().to_dict(),
+        "datasets": cells["dataset"].nunique(),
+        "methods": cells.loc[~cells["control"], "method"].nunique(),
+        "controls": sorted(cells.loc[cells["control"], "method"].unique()),
+        "budgets": len(results.budgets),
+        "seeds": cells["seed"].nunique(),
+        "enforced": sorted(cells["enforced_by"].dropna().unique()),
+        "measured": sorted(cells["measured_by"].dropna().unique()),
+    }
+
+
+def _undeclared(scores: Mapping[str, Score]) -> list[str]:
+    names = sorted({score.name for score in scores.values() if not score.declared})
+    return [f"{name} is read as higher is better: nothing states its direction." for name in names]
+
+
+def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> dict[str, Any]:
+    """Everything that the page's script draws, and the legend and notes beside it."""
+    cells = tables.cells
+    by_rank = cells[~cells["control"]].groupby("method")["rank"].mean().sort_values(kind="stable")
+    looks = charts.styles(list(by_rank.index))
+    problems, data = [], {}
+    for i, (problem, mine) in enumerate(cells.groupby("problem", sort=False)):
+        budgets = [text for text in results.budgets if text in set(mine["budget"])]
+        build = charts.Charts(scores[problem], mine, budgets, looks)
+        data[str(i)] = charts.chart_data(mine, budgets)
+        problems.append(
+            {
+                "id": str(i),
+                "name": problem,
+                "task": mine["task"].iloc[0],
+                "score": scores[problem],
+                "lacking": _lacking(mine, budgets),
+                "one_seed": bool((mine["n_scored"].max() or 0) <= 1),
+                "scored": bool(mine.loc[~mine["control"], "n_scored"].sum()),
+                "specs": {
+                    "score": build.score_against_budget(),
+                    "score_time": build.score_against_time(),
+                    "train": build.time_against_budget("train"),
+                    "predict": build.time_against_budget("predict"),
+                    "peak": build.peak_against_budget(),
+                },
+            }
+        )
+    return {
+        "problems": problems,
+        "data": data,
+        "looks": looks,
+        "picked": list(looks)[:MOST_PICKED] if len(looks) > MOST_PICKED + 2 else list(looks),
+        "planned": charts.measured_over_planned(tables.honesty) if len(tables.honesty) else None,
+        "themes": {scheme: charts.theme(scheme) for scheme in charts.PALETTES},
+    }
+
+
+def _lacking(cells: pd.DataFrame, budgets: list[str]) -> list[str]:
+    """Say what a chart cannot draw: per budget, which methods have no score and why."""
+    words = []
+    without = cells[(cells["n_scored"] == 0) & ~cells["control"]]
+    for budget in budgets:
+        here = without[without["budget"] == budget]
+        causes = [
+            f"{', '.join(part['method'])} ({status or 'no score'})"
+            for status, part in here.groupby("status")
+        ]
+        if causes:
+            words.append(f"{'no limit' if budget == 'none' else budget}: {'; '.join(causes)}")
+    return words
+
+
+def _calibration(results: Results) -> dict[str, Any]:
+    rows = results.calibration
+    errors = [abs(row["error_bytes"]) for row in rows if row.get("error_bytes") is not None]
+    return {
+        "rows": rows,
+        "passed": sum(row.get("within") is True for row in rows),
+        "worst": max(errors, default=np.nan),
+    }
+
+
+def _section(section: ReportSection, trials: pd.DataFrame) -> dict[str, Any]:
+    """Render a plugin's section; what it raises is its own failure and nobody else's."""
+    try:
+        content = section.render(trials.copy())
+        if not isinstance(content, str):
+            raise TypeError(f"render returned {type(content).__name__}, not HTML as str")
+    except (Exception, SystemExit) as error:
+        reason = f"{type(error).__name__}: {error}"
+        return {"title": str(section.title), "html": None, "reason": reason}
+    # A frame of its own: an unclosed tag or a style rule cannot reach the rest of the page.
+    return {"title": str(section.title), "html": content, "reason": ""}
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old one or the new one, never a part."""
+    try:
+        path.parent.mkdir(exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise HarnessError(f"{path}: cannot be written ({error.strerror})") from None

@@ -1,0 +1,87 @@
+"""Where the figures come from, in the order a reader who doubts them would ask.
+
+`provenance.json` may lack any key and may spell its collections as lists or as objects; what is
+not known here is shown as it stands rather than dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from harness.report.results import Results
+
+_FACTS = {
+    "command": "command",
+    "git_sha": "commit",
+    "host": "host",
+    "cpu": "CPU",
+    "started_at": "started",
+    "started": "started",
+    "finished_at": "finished",
+    "finished": "finished",
+}
+_COLLECTIONS = ("datasets", "plugins")
+_HANDLED = {*_FACTS, *_COLLECTIONS, "git_dirty", "versions", "metrics"}
+
+
+def describe_provenance(results: Results) -> dict[str, Any]:
+    """Sort `provenance.json` for the page, filling in from the records what it lacks.
+
+    Returns
+    -------
+    dict
+        `facts` (label -> text), `dirty` (bool or None), `versions` (name -> text), `datasets` and
+        `plugins` (lists of dicts with `name`), `others` (label -> JSON text).
+    """
+    given = results.provenance
+    facts = {}
+    for key, label in _FACTS.items():
+        values = [given[key]] if given.get(key) else _from_records(results.cells, key)
+        if values and label not in facts:
+            facts[label] = ", ".join(map(str, values))
+    versions = given.get("versions")
+    return {
+        "facts": facts,
+        "dirty": _dirty(results),
+        "versions": versions if isinstance(versions, Mapping) else {},
+        "datasets": _named(given.get("datasets")),
+        "plugins": _named(given.get("plugins")),
+        "others": {
+            key: value if isinstance(value, str) else json.dumps(value, indent=1)
+            for key, value in given.items()
+            if key not in _HANDLED
+        },
+    }
+
+
+def _from_records(cells: pd.DataFrame, key: str) -> list[str]:
+    if key not in cells or key == "started_at":
+        return []
+    return sorted(cells[key].dropna().unique())
+
+
+def _dirty(results: Results) -> bool | None:
+    given = results.provenance.get("git_dirty")
+    if isinstance(given, bool):
+        return given
+    seen = results.cells["git_dirty"].dropna()
+    return bool(seen.astype(bool).any()) if len(seen) else None
+
+
+def _named(collection: Any) -> list[dict[str, Any]]:
+    """Bring {name: sha256}, {name: {...}} and [{"name": ...}] to one form."""
+    if isinstance(collection, Mapping):
+        return [
+            {"name": name, **(value if isinstance(value, Mapping) else {"sha256": value})}
+            for name, value in collection.items()
+        ]
+    if isinstance(collection, list):
+        return [
+            dict(value) if isinstance(value, Mapping) else {"name": value} for value in collection
+        ]
+    return []

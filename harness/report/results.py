@@ -1,0 +1,229 @@
+"""What a report is made from: the files of one study's results, read and checked.
+
+Nothing but these files is read, so a report can be made again anywhere from a copied directory.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from harness.errors import HarnessError
+from harness.records import COLUMNS, METRICS, OUTCOMES, read_table
+
+TRIALS = "trials.parquet"
+STUDY = "study.yaml"
+PROVENANCE = "provenance.json"
+CALIBRATION = "calibration.json"
+TIMELINE = "timeline.json"
+
+CONTROLS = ("oracle", "prior", "random")
+CELL = ["problem", "budget", "method"]
+
+_ORDER_OF_BUDGETS = {"bytes": 0, "size": 1, "none": 2}
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of one study.
+
+    Attributes
+    ----------
+    directory : Path
+    trials : pandas.DataFrame
+        The records as written, for sections of plugins.
+    cells : pandas.DataFrame
+        The same rows, each column of the type that its name promises, with `problem` (data set,
+        and labeled count where there are several), `control` and `train_s` (tune + fit).
+    study_text : str
+        `study.yaml` as it stands.
+    study, provenance : dict
+    calibration : list of dict
+    timeline : list or dict or None
+    budgets : list of str
+        In the order of the axis: bytes, then bounds on the size, then "none".
+    metrics : list of str
+        Columns that are scores: the built-in ones, then those of plugins.
+    notes : list of str
+        What a reader must know about how the rows were read.
+    """
+
+    directory: Path
+    trials: pd.DataFrame
+    cells: pd.DataFrame
+    study_text: str
+    study: dict[str, Any]
+    provenance: dict[str, Any]
+    calibration: list[dict[str, Any]]
+    timeline: Any
+    budgets: list[str]
+    metrics: list[str]
+    notes: list[str]
+
+    @property
+    def title(self) -> str:
+        """The study's title, or the name of its directory."""
+        return str(self.study.get("title") or self.directory.name)
+
+
+def read_results(directory: Path) -> Results:
+    """Read the results of a study.
+
+    Raises
+    ------
+    HarnessError
+        If a file is missing, empty or not what its name says. All missing files are named.
+    """
+    directory = Path(directory)
+    needed = (TRIALS, STUDY, PROVENANCE, CALIBRATION)
+    lacking = [name for name in needed if not (directory / name).is_file()]
+    if lacking:
+        message = f"{directory}: no report without {', '.join(lacking)}; run the study first"
+        raise HarnessError(message)
+    trials = _read_trials(directory / TRIALS)
+    study_text = (directory / STUDY).read_text(encoding="utf-8")
+    cells, notes = _as_cells(trials)
+    return Results(
+        directory=directory.resolve(),
+        trials=trials,
+        cells=cells,
+        study_text=study_text,
+        study=_read_study(directory / STUDY, study_text),
+        provenance=_read_json(directory / PROVENANCE, dict),
+        calibration=_read_calibration(directory / CALIBRATION),
+        timeline=_read_json(directory / TIMELINE, (dict, list), optional=True),
+        budgets=_ordered_budgets(cells),
+        metrics=_metric_columns(cells),
+        notes=notes,
+    )
+
+
+def _read_trials(path: Path) -> pd.DataFrame:
+    trials = read_table(path)
+    missing = [name for name in COLUMNS if name not in trials.columns]
+    if missing:
+        raise HarnessError(f"{path}: columns {', '.join(missing)} are missing")
+    if trials.empty:
+        raise HarnessError(f"{path}: holds no trials; run the study first")
+    unknown = sorted(set(trials["outcome"].dropna()) - set(OUTCOMES))
+    if unknown or trials["outcome"].isna().any():
+        found = ", ".join(map(repr, unknown)) or "null"
+        raise HarnessError(f"{path}: outcome {found} is not one of {', '.join(OUTCOMES)}")
+    return trials
+
+
+def _read_json(path: Path, kind: type | tuple[type, ...], optional: bool = False) -> Any:
+    if optional and not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise HarnessError(f"{path}: is not JSON ({error})") from None
+    if not isinstance(content, kind):
+        raise HarnessError(
+            f"{path}: holds a {type(content).__name__} at its top, not what belongs"
+        )
+    return content
+
+
+def _read_calibration(path: Path) -> list[dict[str, Any]]:
+    rows = _read_json(path, list)
+    if not all(isinstance(row, dict) for row in rows):
+        raise HarnessError(f"{path}: every entry must be an object")
+    return rows
+
+
+def _read_study(path: Path, text: str) -> dict[str, Any]:
+    try:
+        study = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise HarnessError(f"{path}: is not YAML ({error})") from None
+    if not isinstance(study, dict):
+        raise HarnessError(f"{path}: must hold the study's keys, and holds {study!r}")
+    return study
+
+
+def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    kinds = {"string": _as_text, "float64": _as_number, "int64": _as_number}
+    cells = pd.DataFrame(
+        {
+            name: kinds[COLUMNS[name]](trials[name])
+            if COLUMNS.get(name) in kinds
+            else trials[name]
+            for name in trials.columns
+        }
+    )
+    cells["budget"] = cells["budget"].fillna("none")
+    cells["plugin_method"] = cells["plugin_method"].fillna(cells["method"])
+    cells["control"] = cells["plugin_method"].isin(CONTROLS)
+    cells["train_s"] = cells["fit_s"] + cells["tune_s"].fillna(0)
+    by = ["dataset", "n_labeled"]
+    if cells.duplicated([*by, "budget", "method", "seed"]).any():
+        by += ["n_unlabeled", "n_test"]
+    cells["problem"] = _problem_names(cells, by)
+    notes = []
+    again = cells.duplicated([*CELL, "seed"], keep="last")
+    if again.any():
+        notes.append(
+            f"{again.sum()} rows repeat a trial (same data set, method, budget and seed); "
+            "the last of each was taken."
+        )
+        cells = cells[~again]
+    return cells.reset_index(drop=True), notes
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    return column.astype("string").astype(object).where(column.notna(), None)
+
+
+def _as_number(column: pd.Series) -> pd.Series:
+    return column.astype("Float64").astype(float).replace([np.inf, -np.inf], np.nan)
+
+
+def _problem_names(cells: pd.DataFrame, by: list[str]) -> pd.Series:
+    """Name each data set, adding only such counts as tell apart what would share a name."""
+    kinds = cells[by].drop_duplicates()
+    name = kinds["dataset"].astype(str)
+    for column, word in (
+        ("n_labeled", "labeled"),
+        ("n_unlabeled", "unlabeled"),
+        ("n_test", "test"),
+    ):
+        if column in by:
+            several = kinds.groupby("dataset")[column].transform("nunique") > 1
+            counts = kinds[column].map(lambda count, word=word: f", {count:,.0f} {word}")
+            name = name.where(~several, name + counts)
+    named = kinds.assign(problem=name)
+    return cells[by].merge(named, on=by, how="left")["problem"].set_axis(cells.index)
+
+
+def _ordered_budgets(cells: pd.DataFrame) -> list[str]:
+    limits = cells.groupby("budget")["budget_bytes"].max()
+
+    def place(item: tuple[str, float]) -> tuple[int, float, str]:
+        text, limit = item
+        if text == "none":
+            return _ORDER_OF_BUDGETS["none"], 0, text
+        if limit == limit:
+            return _ORDER_OF_BUDGETS["bytes"], limit, text
+        digits = text.split()[0]
+        count = float(digits) if digits.isdigit() else np.inf
+        return _ORDER_OF_BUDGETS["size"], count, text
+
+    return [text for text, _ in sorted(limits.items(), key=place)]
+
+
+def _metric_columns(cells: pd.DataFrame) -> list[str]:
+    derived = {"train_s"}
+    extra = [
+        name
+        for name, kind in cells.dtypes.items()
+        if name not in COLUMNS and name not in derived and pd.api.types.is_float_dtype(kind)
+    ]
+    return [*METRICS, *extra]

@@ -1,0 +1,269 @@
+"""The tables of a report: records in, one row a cell (data set, budget, method) out.
+
+Everything the page and the CSV files show is worked out here, once, from grouped sums: no chart or
+sentence goes back to the rows. A cell with failures keeps its place: methods that failed on some
+seeds rank behind all that did not, and methods without any score tie for the last rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from harness.records import OUTCOMES
+from harness.report.results import CELL
+from harness.report.scores import FAMILIES, Score, declared_metrics, score_of
+from harness.statistics import average_ranks, compare_mean_ranks, half_width
+
+if TYPE_CHECKING:
+    from harness.report.results import Results
+
+HONEST = (0.5, 1.05)
+"""Measured over planned peak that the conformance kit accepts of a storage model."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """All tables of one report.
+
+    Attributes
+    ----------
+    cells : pandas.DataFrame
+        The primary metric of each problem: CELL columns, `dataset`, `task`, `family`,
+        `n_labeled`, `control`, `n`, `n_ok`, `n_scored`, `n_seeds`, `metric`, `mean`, `ci_low`,
+        `ci_high`, `std`, `rank`, `status`, `train_s`, `predict_s`, `peak_bytes` (largest),
+        `budget_bytes`, `size`, `planned_bytes`.
+    means : pandas.DataFrame
+        The long form of every metric, as in `means.csv`.
+    ranks : pandas.DataFrame
+        Mean ranks over the data sets of a family, per budget.
+    outcomes : pandas.DataFrame
+        Outcomes other than "ok", counted by reason.
+    planned : pandas.DataFrame
+        Measured over planned peak per cell, trials that ended "ok" only.
+    honesty : pandas.DataFrame
+        The same per method: quantiles over its trials.
+    """
+
+    cells: pd.DataFrame
+    means: pd.DataFrame
+    ranks: pd.DataFrame
+    outcomes: pd.DataFrame
+    planned: pd.DataFrame
+    honesty: pd.DataFrame
+
+
+def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
+    """Work out every table.
+
+    Parameters
+    ----------
+    results : Results
+    scores : mapping of str to Score
+        The primary metric of each problem.
+    """
+    rows = results.cells.assign(
+        ok=results.cells["outcome"] == "ok",
+        place=results.cells["budget"].map(results.budgets.index),
+    )
+    frame = _cells(rows)
+    primary = pd.Series({problem: score.name for problem, score in scores.items()})
+    means, chosen = [], []
+    declared = declared_metrics(results)
+    for name in results.metrics:
+        score = score_of(name, declared)
+        mine = frame["problem"].map(primary) == name
+        has = frame["problem"].map(rows.groupby("problem")[name].count() > 0)
+        if not (has | mine).any():
+            continue
+        table = _with_scores(frame[has | mine], rows, score)
+        means.append(table)
+        chosen.append(table[mine[table.index]])
+    cells = _sorted(pd.concat(chosen))
+    planned = _planned(rows)
+    return Tables(
+        cells=cells,
+        means=_sorted(pd.concat(means)),
+        ranks=_mean_ranks(cells),
+        outcomes=_outcomes(rows),
+        planned=planned,
+        honesty=_honesty(rows),
+    )
+
+
+def _cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Everything of a cell but its scores."""
+    ok = rows.assign(
+        **{name: rows[name].where(rows["ok"]) for name in ("train_s", "predict_s", "peak_bytes")}
+    )
+    frame = (
+        ok.groupby(CELL, sort=False)
+        .agg(
+            place=("place", "first"),
+            dataset=("dataset", "first"),
+            task=("task", "first"),
+            n_labeled=("n_labeled", "first"),
+            budget_bytes=("budget_bytes", "max"),
+            control=("control", "first"),
+            plugin_method=("plugin_method", "first"),
+            n=("seed", "size"),
+            n_ok=("ok", "sum"),
+            train_s=("train_s", "mean"),
+            predict_s=("predict_s", "mean"),
+            peak_bytes=("peak_bytes", "max"),
+            planned_bytes=("planned_bytes", "median"),
+            size=("size", "median"),
+        )
+        .reset_index()
+    )
+    frame["family"] = frame["task"].map(lambda task: FAMILIES.get(task, task))
+    frame["n_seeds"] = frame["problem"].map(rows.groupby("problem")["seed"].nunique())
+    counts = rows.groupby(CELL)["outcome"].value_counts().unstack(fill_value=0)
+    counts = counts.reindex(columns=[name for name in OUTCOMES if name in counts]).drop(
+        columns="ok", errors="ignore"
+    )
+    total = rows.groupby(CELL).size()
+    status = pd.Series("", index=counts.index)
+    for name, count in counts.items():
+        share = " " + count.map(str) + " of " + total.map(str)
+        words = name.replace("_", " ") + share.where(count < total, "")
+        some = count > 0
+        status[some] = status[some].where(status[some] == "", status[some] + ", ") + words[some]
+    return frame.merge(status.rename("status").reset_index(), on=CELL, how="left")
+
+
+def _with_scores(frame: pd.DataFrame, rows: pd.DataFrame, score: Score) -> pd.DataFrame:
+    """Join mean, interval, spread and rank of one metric to cells."""
+    scored = rows.assign(score=rows[score.name].where(rows["ok"])).groupby(CELL)["score"]
+    moments = scored.agg(["count", "mean", "std"]).reset_index()
+    table = frame.merge(moments.rename(columns={"count": "n_scored"}), on=CELL, how="left")
+    half = half_width(table["std"], table["n_scored"])
+    table["metric"] = score.name
+    table["ci_low"], table["ci_high"] = table["mean"] - half, table["mean"] + half
+    table["rank"] = _ranks(table, score.greater_is_better)
+    return table.set_index(frame.index)
+
+
+def _ranks(table: pd.DataFrame, greater_is_better: bool) -> pd.Series:
+    """Rank the methods of each problem and budget; controls are not ranked."""
+    ranked = table[~table["control"]]
+    complete = ranked["n_scored"] == ranked["n"]
+    tier = np.select([complete, ranked["n_scored"] > 0], [0, 1], 2)
+    group = [ranked["problem"], ranked["budget"]]
+    within = (
+        ranked["mean"]
+        .where(tier < 2, 0)
+        .groupby([*group, tier])
+        .rank(method="average", ascending=not greater_is_better)
+    )
+    before = sum(
+        pd.Series(tier == earlier, ranked.index).groupby(group).transform("sum") * (tier > earlier)
+        for earlier in (0, 1)
+    )
+    return (within + before).reindex(table.index)
+
+
+def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+    by = ["family", "problem", "metric", "place", "control", "rank", "method"]
+    return table.sort_values(by, kind="stable").reset_index(drop=True)
+
+
+def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
+    """Mean rank over the data sets of a family, among the methods that all of them have."""
+    ranked = cells[~cells["control"]]
+    tables = []
+    for (family, place, budget), part in ranked.groupby(["family", "place", "budget"]):
+        ranks = part.pivot(index="problem", columns="method", values="rank")
+        if len(ranks) < 2:
+            continue
+        common = ranks.dropna(axis=1)
+        if common.shape[1] == 0:
+            continue
+        losses = common.to_numpy()
+        # Ranked anew: leaving out a method that some data sets lack closes its gaps.
+        mean_rank = average_ranks(losses, greater_is_better=False)
+        best = losses == losses.min(axis=1, keepdims=True)
+        tables.append(
+            pd.DataFrame(
+                {
+                    "family": family,
+                    "place": place,
+                    "budget": budget,
+                    "method": common.columns,
+                    "mean_rank": mean_rank,
+                    "n_datasets": len(ranks),
+                    "n_methods": common.shape[1],
+                    "wins": best.sum(axis=0),
+                    "failed": part[part["n_scored"] < part["n"]]
+                    .groupby("method")
+                    .size()
+                    .reindex(common.columns, fill_value=0)
+                    .to_numpy(),
+                    "p_holm": compare_mean_ranks(mean_rank, len(ranks)),
+                    "not_compared": ", ".join(ranks.columns.difference(common.columns)),
+                }
+            ).sort_values(["mean_rank", "method"])
+        )
+    columns = ["family", "place", "budget", "method", "mean_rank", "n_datasets", "n_methods"]
+    columns += ["wins", "failed", "p_holm", "not_compared"]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+
+
+def _outcomes(rows: pd.DataFrame) -> pd.DataFrame:
+    bad = rows[~rows["ok"]].assign(reason=rows["reason"].fillna(""))
+    by = ["problem", "method", "place", "budget", "outcome", "reason"]
+    table = bad.groupby(by).size().rename("count").reset_index().sort_values(by)
+    return table.drop(columns="place")
+
+
+def _planned(rows: pd.DataFrame) -> pd.DataFrame:
+    table = (
+        _ratios(rows)
+        .groupby([*CELL[:1], "place", *CELL[1:]])
+        .agg(
+            n=("ratio", "size"),
+            planned_bytes=("planned_bytes", "mean"),
+            peak_bytes=("peak_bytes", "mean"),
+            ratio_mean=("ratio", "mean"),
+            ratio_min=("ratio", "min"),
+            ratio_max=("ratio", "max"),
+        )
+    )
+    return table.reset_index().drop(columns="place")
+
+
+def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
+    ratios = _ratios(rows)
+    grouped = ratios.groupby("method")["ratio"]
+    table = grouped.quantile([0, 0.25, 0.5, 0.75, 1]).unstack()
+    table.columns = ["min", "q25", "median", "q75", "max"]
+    table["n"] = grouped.size()
+    low, high = HONEST
+    table["within"] = ratios["ratio"].between(low, high).groupby(ratios["method"]).mean()
+    return table.reset_index().sort_values(["median", "method"], ascending=[False, True])
+
+
+def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
+    """Trials that ended "ok" with both figures: a stopped one's peak is the limit, not a need."""
+    known = rows["ok"] & (rows["planned_bytes"] > 0) & rows["peak_bytes"].notna()
+    return rows[known].assign(ratio=rows["peak_bytes"] / rows["planned_bytes"])
+
+
+def csv_tables(
+    tables: Tables, best: pd.DataFrame, calibration: list[dict[str, Any]]
+) -> dict[str, pd.DataFrame]:
+    """Name the tables that stand as CSV beside the page, with the columns that they promise."""
+    keys = ["dataset", "task", "n_labeled", "budget", "method"]
+    figures = ["n_ok", "n", "metric", "mean", "ci_low", "ci_high", "std", "rank"]
+    return {
+        "means": tables.means[[*keys, *figures]],
+        "ranks": tables.ranks.drop(columns="place"),
+        "outcomes": tables.outcomes.rename(columns={"problem": "dataset"}),
+        "best": best,
+        "planned_vs_measured": tables.planned.rename(columns={"problem": "dataset"}),
+        "calibration": pd.DataFrame(calibration),
+    }
