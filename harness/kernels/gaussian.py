@@ -1,0 +1,118 @@
+"""The Gaussian kernel in blocks: one matrix product, then everything in place.
+
+`k(x, z) = exp(-|x - z|^2 / (2 sigma^2))`. A kernel matrix is far larger than its inputs, so what
+is counted here are passes over it and copies of it: one product, four passes, no copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+BLOCK_BYTES = 1 << 21
+"""Bytes of one block of a streamed matrix: it stays in the cache, and a 10 MB budget bears it."""
+
+MEDIAN_SAMPLE = 300
+"""Points from which the median distance is estimated; 45,000 pairs know it to about 2 %."""
+
+
+def block_rows(width: int, itemsize: int = 8) -> int:
+    """Rows of `width` elements that make a block of `BLOCK_BYTES`, 16 at the least.
+
+    Parameters
+    ----------
+    width : int
+        Elements of a row, of all arrays that are held for it together.
+    itemsize : int, default 8
+        Bytes of an element.
+    """
+    return max(16, BLOCK_BYTES // max(1, width * itemsize))
+
+
+def row_blocks(n: int, width: int, itemsize: int = 8) -> Iterator[slice]:
+    """Cut n rows into blocks of `block_rows(width, itemsize)` rows."""
+    step = block_rows(width, itemsize)
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def squared_norms(X: np.ndarray) -> np.ndarray:
+    """Return the squared Euclidean norm of each row, shape (n,), without a copy of X."""
+    return np.einsum("ij,ij->i", X, X)
+
+
+def gaussian_kernel(
+    X: np.ndarray, Z: np.ndarray, sigma: float, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the Gaussian kernel between the rows of X and the rows of Z.
+
+    Holds, beside its inputs and `out`, a scaled copy of X and (n + m) numbers: give the smaller
+    set as X. In float32 the relative error is about 1e-7 |x|^2 / sigma^2.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        float32 or float64.
+    Z : ndarray of shape (m, d)
+        Of the same type as X.
+    sigma : float
+        Width, in the units of X.
+    out : ndarray of shape (n, m), optional
+        Where to write, C-contiguous.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+    """
+    scale = X.dtype.type(1 / sigma**2)
+    scaled = X * scale
+    K = np.matmul(scaled, Z.T, out=out)
+    K -= (np.einsum("ij,ij->i", scaled, X) / 2)[:, None]
+    K -= squared_norms(Z) * (scale / 2)
+    # Rounding can put the squared distance of equal points below zero, and K above one.
+    np.minimum(K, 0, out=K)
+    return np.exp(K, out=K)
+
+
+def median_distance(X: np.ndarray, random_state: int = 0) -> float:
+    """Estimate the median distance between two different rows of X.
+
+    Equal rows are left out where they are so many that the median would be 0; 1 is returned where
+    all rows are equal. Holds at most 16 `MEDIAN_SAMPLE`^2 bytes (1.4 MB) and a sample of rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    random_state : int, default 0
+        Seed of the subsample; all rows are used where there are at most `MEDIAN_SAMPLE`.
+    """
+    if len(X) > MEDIAN_SAMPLE:
+        rng = np.random.default_rng(random_state)
+        X = X[np.sort(rng.choice(len(X), MEDIAN_SAMPLE, replace=False))]
+    X = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    norms = squared_norms(X)
+    squares = X @ X.T
+    squares *= -2
+    squares += norms
+    squares += norms[:, None]
+    pairs = squares[np.triu_indices(len(X), 1)]
+    # Below this a squared distance is rounding of the norms, not a distance.
+    noise = 1e-12 * norms.max(initial=0.0)
+    if not pairs.size or not (median := np.median(pairs)) > noise:
+        apart = pairs[pairs > noise]
+        median = np.median(apart) if apart.size else 1.0
+    return float(np.sqrt(median))
+
+
+def kernel_width(X: np.ndarray, sigma: float, sigma_unit: str) -> float:
+    """Return a kernel's width in the units of X.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    sigma : float
+        The width, in units of `sigma_unit`.
+    sigma_unit : str
+        "median": the median distance between two rows of X; "absolute": 1.
+    """
+    return sigma * median_distance(X) if sigma_unit == "median" else float(sigma)

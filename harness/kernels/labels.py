@@ -1,0 +1,103 @@
+"""Labels of partly labeled data: -1 marks a point without one, as in `sklearn.semi_supervised`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What is known of a partly labeled sample.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        All classes, those without a labeled point included.
+    rows : ndarray of shape (n_labeled,)
+        Numbers of the labeled rows, ascending.
+    codes : ndarray of shape (n_labeled,)
+        Their labels, as positions in `classes`.
+    present : ndarray
+        The positions in `classes` that have a labeled point.
+    """
+
+    classes: np.ndarray
+    rows: np.ndarray
+    codes: np.ndarray
+    present: np.ndarray
+
+    @property
+    def prior(self) -> np.ndarray:
+        """Share of each class among the labeled points, shape (n_classes,)."""
+        return np.bincount(self.codes, minlength=len(self.classes)) / len(self.codes)
+
+    def targets(self) -> np.ndarray:
+        """Return +1 for the own class and -1 for others: (n_labeled, n_classes), or (., 1)."""
+        if len(self.classes) == 2:
+            return np.where(self.codes == 1, 1.0, -1.0)[:, None]
+        return np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+
+def read_labels(y: np.ndarray, n_classes: int | None = None) -> Labels:
+    """Read the labels of a partly labeled sample.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        -1 where there is no label.
+    n_classes : int, optional
+        The classes are then 0 .. n_classes - 1, whether or not each has a labeled point.
+
+    Raises
+    ------
+    ValueError
+        If no point is labeled, all labels are of one class, or a label is not among the classes.
+    """
+    y = np.asarray(y)
+    rows = np.flatnonzero(y != -1) if y.dtype.kind in "biuf" else np.arange(len(y))
+    if not rows.size:
+        raise ValueError("y holds no labeled point: every entry is -1")
+    classes, codes = np.unique(y[rows], return_inverse=True)
+    if len(classes) < 2:
+        message = f"y holds one class among its labels ({classes[0]!r}); two are needed"
+        raise ValueError(message)
+    present = np.arange(len(classes))
+    if n_classes is not None:
+        if not np.isin(classes, np.arange(n_classes)).all():
+            message = f"y holds the labels {classes.tolist()}, n_classes={n_classes} allows 0 .. "
+            raise ValueError(message + str(n_classes - 1))
+        present = classes.astype(np.intp)
+        classes, codes = np.arange(n_classes), present[codes]
+    return Labels(classes, rows, codes, present)
+
+
+def spread_scores(scores: np.ndarray, present: np.ndarray, n_classes: int) -> np.ndarray:
+    """Give classes that have no labeled point a score too, below all others.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,) or (n, len(present))
+        One column for each class present; one number where there are two of them.
+    present : ndarray of int
+        Positions of these classes.
+    n_classes : int
+
+    Returns
+    -------
+    ndarray of shape (n,) or (n, n_classes)
+    """
+    if len(present) == n_classes:
+        return scores
+    if scores.ndim == 1:
+        scores = np.column_stack([-scores, scores])
+    lowest = scores.min(initial=0.0) - 1
+    spread = np.full((len(scores), n_classes), lowest)
+    spread[:, present] = scores
+    return spread
+
+
+def decide(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the class of the highest score; of two classes, the second where it is positive."""
+    return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]

@@ -1,0 +1,174 @@
+"""Controls: what scores mean is judged by random guessing, the class prior and the truth itself.
+
+A method that does not beat `random` and `prior`, or beats `oracle`, shows a fault in the scoring.
+They run for every task: y tells which (NaN or fractions: regression; -1 throughout: clustering).
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import Method, Shape, hookimpl, kernels
+
+
+class ClassPrior(BaseEstimator):
+    """Predict what the labels alone suggest: the commonest class, the mean, or one cluster.
+
+    Parameters
+    ----------
+    n_classes : int, optional
+        0 for regression; found from y by default.
+    n_clusters : int, optional
+        Clusters to tell apart where y holds no label.
+
+    Attributes
+    ----------
+    task_ : str
+        "classification", "regression" or "clustering".
+    classes_ : ndarray
+        The classes; the clusters; empty for regression.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(self, n_classes: int | None = None, n_clusters: int | None = None) -> None:
+        self.n_classes = n_classes
+        self.n_clusters = n_clusters
+
+    def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
+        """Look at the labels; X only says how many features there are."""
+        self._validate_params()
+        X = validate_data(self, X, dtype=None)
+        y = np.full(len(X), -1) if y is None else np.asarray(y)
+        if len(y) != len(X):
+            raise ValueError(f"X has {len(X)} rows, y has {len(y)}")
+        self.task_ = _task(y, self.n_classes)
+        self.classes_, self.mean_, self.std_ = np.arange(0), 0.0, 0.0
+        if self.task_ == "regression":
+            known = y[~np.isnan(y)]
+            if not known.size:
+                raise ValueError("y holds no labeled point: every entry is NaN")
+            self.mean_, self.std_ = float(known.mean()), float(known.std())
+        elif self.task_ == "clustering":
+            self.classes_ = np.arange(self.n_clusters or self.n_classes or 1)
+            self.prior_ = np.eye(len(self.classes_))[0]
+        else:
+            labels = kernels.read_labels(y, self.n_classes)
+            self.classes_, self.prior_ = labels.classes, labels.prior
+        return self
+
+    def _rows(self, X: np.ndarray) -> np.ndarray:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=np.float64, order="C")
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(self.prior_, (len(X), len(self.classes_)))
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        return np.full(len(X), self.mean_)
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
+        X = self._rows(X)
+        if self.task_ == "regression":
+            raise ValueError("decision_function scores classes; y held values")
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return classes, clusters or values, shape (n,)."""
+        X = self._rows(X)
+        if self.task_ == "regression":
+            return self._values(X)
+        return self.classes_[self._scores(X).argmax(axis=1)]
+
+
+class RandomScores(ClassPrior):
+    """Score at random: a point always gets the same score, and X says nothing about it.
+
+    Each row is hashed (multiply-shift over its 64-bit words, then a finaliser), so that scores
+    depend neither on the blocks in which they are asked for nor on their order.
+
+    Parameters
+    ----------
+    n_classes, n_clusters : int, optional
+        As for `ClassPrior`.
+    random_state : int, RandomState instance or None, default None
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **ClassPrior._parameter_constraints,
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_classes: int | None = None,
+        n_clusters: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(n_classes, n_clusters)
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
+        """Draw the hash function."""
+        super().fit(X, y)
+        rng = check_random_state(self.random_state)
+        columns = max(1, len(self.classes_))
+        words = (columns, self.n_features_in_)
+        self.multipliers_ = rng.randint(0, 1 << 64, words, dtype=np.uint64) | np.uint64(1)
+        return self
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return np.column_stack([_hashed(X, words) for words in self.multipliers_])
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        # The spread of the labels themselves: a guess drawn from what y looks like.
+        return self.mean_ + self.std_ * np.sqrt(12) * (_hashed(X, self.multipliers_[0]) - 0.5)
+
+
+class Oracle(ClassPrior):
+    """Stand in for the truth, which the harness puts in its place when it scores."""
+
+
+def _task(y: np.ndarray, n_classes: int | None) -> str:
+    if n_classes == 0 or (y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))):
+        return "regression"
+    return "clustering" if y.dtype.kind in "iuf" and (y == -1).all() else "classification"
+
+
+def _hashed(X: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+    """Map rows to [0, 1)."""
+    bits = np.einsum("ij,j->i", X.view(np.uint64), multipliers)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits ^= bits >> np.uint64(shift)
+        bits *= np.uint64(factor)
+    return (bits >> np.uint64(11)) / 2.0**53
+
+
+def storage(shape: Shape, size: int) -> int:
+    """Bytes held: the data, and one block of rows with its scores."""
+    converted = 0 if shape.itemsize == 8 else 2 * shape.block_bytes
+    rows = shape.block_bytes // (shape.itemsize * shape.n_features)
+    return shape.data_bytes + shape.block_bytes + converted + 8 * rows * (3 + 2 * shape.n_classes)
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide the controls."""
+    tasks = {"binary", "multiclass", "regression", "clustering"}
+    return [
+        Method("random", RandomScores, storage=storage, tasks=tasks),
+        Method("prior", ClassPrior, storage=storage, tasks=tasks),
+        Method("oracle", Oracle, storage=storage, tasks=tasks, oracle=True),
+    ]

@@ -1,0 +1,212 @@
+"""Supervised baselines on the labeled points alone: 1-NN, the RBF-SVM and the linear SVM.
+
+What unlabeled points add can only be seen beside them. They are given nothing but the labeled
+points, and are charged for nothing else.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+
+_CACHE_BYTES = 16_000_000
+
+
+class _LabeledClassifier(ClassifierMixin, BaseEstimator):
+    """What the three have in common: labels, validation, and the decision from scores."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
+    }
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn from the points whose label is not -1."""
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        check_classification_targets(y)
+        labels = kernels.read_labels(y, self.n_classes)
+        self.classes_, self._present = labels.classes, labels.present
+        self._learn(X if len(labels.rows) == len(X) else X[labels.rows], labels.codes)
+        return self
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+        return kernels.spread_scores(self._scores(X), self._present, len(self.classes_))
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the class of each row."""
+        return kernels.decide(self.decision_function(X), self.classes_)
+
+
+class NearestNeighbor(_LabeledClassifier):
+    """1-NN. Scores are the hard labels, +1 and -1: they show how the data were scaled.
+
+    Parameters
+    ----------
+    n_classes : int, optional
+        Found from y by default.
+    """
+
+    def __init__(self, n_classes: int | None = None) -> None:
+        self.n_classes = n_classes
+
+    def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
+        self._X, self._codes, self._norms = X, codes, kernels.squared_norms(X)
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        nearest = np.empty(len(X), dtype=np.intp)
+        for block in kernels.row_blocks(len(X), len(self._X), X.itemsize):
+            distances = X[block] @ self._X.T
+            distances *= -2
+            distances += self._norms
+            nearest[block] = distances.argmin(axis=1)
+        codes = self._codes[nearest]
+        if len(self.classes_) == 2:
+            return np.where(codes == 1, 1.0, -1.0)
+        scores = np.full((len(X), len(self.classes_)), -1.0)
+        scores[np.arange(len(X)), codes] = 1.0
+        return scores[:, self._present] if len(self._present) != len(self.classes_) else scores
+
+
+class RBFSVM(_LabeledClassifier):
+    """Support vector machine with a Gaussian kernel (LIBSVM).
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Penalty of the hinge loss.
+    sigma : float, default 1.0
+        Width of the kernel.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between labeled points, or units of the features.
+    n_classes : int, optional
+        Found from y by default.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **_LabeledClassifier._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        n_classes: int | None = None,
+    ) -> None:
+        self.C = C
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.n_classes = n_classes
+
+    def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
+        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        cache = cache_bytes(len(X)) / 2**20
+        self._svm = SVC(C=self.C, gamma=0.5 / width**2, cache_size=cache).fit(X, codes)
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return self._svm.decision_function(X)
+
+
+class LinearSVM(_LabeledClassifier):
+    """Linear support vector machine (LIBLINEAR, squared hinge loss).
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Penalty of the loss.
+    n_classes : int, optional
+        Found from y by default.
+    random_state : int, RandomState instance or None, default None
+        Order in which dual coordinates are visited.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **_LabeledClassifier._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        n_classes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.C = C
+        self.n_classes = n_classes
+        self.random_state = random_state
+
+    def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
+        # The primal solver (trust region) ends whatever C is; dual coordinates may crawl.
+        svm = LinearSVC(C=self.C, dual=False, random_state=self.random_state)
+        self._svm = svm.fit(X, codes)
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return self._svm.decision_function(X)
+
+
+def cache_bytes(n: int) -> int:
+    """Bytes of LIBSVM's kernel cache: all of the kernel in single precision, or a bounded part."""
+    return max(1 << 20, min(4 * n * n, _CACHE_BYTES))
+
+
+def _float64_bytes(shape: Shape) -> int:
+    return shape.n * shape.n_features * 8
+
+
+def _converted_bytes(shape: Shape) -> int:
+    """Bytes of the float64 copies that scikit-learn makes of float32 data and blocks."""
+    return 0 if shape.itemsize == 8 else _float64_bytes(shape) + 2 * shape.block_bytes
+
+
+def nearest_storage(shape: Shape, size: int) -> int:
+    """Bytes held: the data, one block of rows, and distances to all labeled points in blocks."""
+    distances = kernels.block_rows(shape.n, shape.itemsize) * shape.n * shape.itemsize
+    return shape.data_bytes + shape.block_bytes + distances
+
+
+def svm_storage(shape: Shape, size: int) -> int:
+    """Bytes held: data, support vectors (at most all points again), nodes, kernel cache, block."""
+    fit = cache_bytes(shape.n) + 64 * shape.n
+    support = _float64_bytes(shape)
+    return shape.data_bytes + _converted_bytes(shape) + support + fit + shape.block_bytes
+
+
+def linear_svm_storage(shape: Shape, size: int) -> int:
+    """Bytes held: the data, and LIBLINEAR's copy of it with 16 bytes for each element."""
+    nodes = 16 * shape.n * (shape.n_features + 2) + 64 * shape.n
+    return shape.data_bytes + _converted_bytes(shape) + nodes + shape.block_bytes
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide the supervised baselines."""
+    tasks = {"binary", "multiclass"}
+    space = {"C": log_uniform(1e-2, 1e3), "sigma": choice([0.25, 0.5, 1.0, 2.0])}
+    return [
+        Method("1nn", NearestNeighbor, nearest_storage, tasks=tasks, uses_unlabeled=False),
+        Method("svm", RBFSVM, svm_storage, tasks=tasks, space=space, uses_unlabeled=False),
+        Method(
+            "linear-svm",
+            LinearSVM,
+            linear_svm_storage,
+            tasks=tasks,
+            space={"C": log_uniform(1e-4, 1e2)},
+            uses_unlabeled=False,
+        ),
+    ]
