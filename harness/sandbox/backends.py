@@ -1,0 +1,145 @@
+"""Which means of limiting memory this machine has, and which one to take."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import HarnessError, unknown_name
+from harness.sandbox import cgroup
+
+AUTO = "auto"
+NAMES = ("cgroup-v2", "cgroup-v1", "rlimit-data", "watch")
+"""Strongest first."""
+
+_SEES = {
+    "cgroup-v2": ("descendants", "threads", "private maps", "shared maps", "copied pages"),
+    "cgroup-v1": ("descendants", "threads", "private maps", "shared maps", "copied pages"),
+    "rlimit-data": ("threads", "private maps"),
+    "watch": ("descendants", "threads", "private maps", "shared maps"),
+}
+_MEANS = {
+    "cgroup-v2": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
+    "cgroup-v1": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
+    "rlimit-data": "the kernel refuses the allocation in each process by itself",
+    "watch": "the tree is looked at every 10 ms and killed above its budget",
+}
+
+
+@dataclass(frozen=True)
+class BackendReport:
+    """What is known of one backend on this machine.
+
+    Attributes
+    ----------
+    name : str
+    available : bool
+    reason : str
+        Why it is not available; empty if it is.
+    remedy : str
+        What it would take; empty if it is available.
+    sees : tuple of str
+        What its limit covers, among "descendants", "threads", "private maps", "shared maps" and
+        "copied pages" (inherited memory that a trial overwrites).
+    means : str
+        How it limits.
+    """
+
+    name: str
+    available: bool
+    reason: str
+    remedy: str
+    sees: tuple[str, ...]
+    means: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The backend that a sandbox uses.
+
+    Attributes
+    ----------
+    name : str
+    hierarchy : Hierarchy or None
+        Where to make cgroups.
+    """
+
+    name: str
+    hierarchy: cgroup.Hierarchy | None = None
+
+    @property
+    def limits_data(self) -> bool:
+        """Whether `RLIMIT_DATA` is set."""
+        return self.name != "watch"
+
+    @property
+    def watches(self) -> bool:
+        """Whether the tree is watched."""
+        return self.name == "watch"
+
+    @property
+    def enforced_by(self) -> str:
+        """What to call it in a record."""
+        return f"{self.name}+rlimit-data" if self.hierarchy else self.name
+
+
+def backends(root: Path = Path("/")) -> list[BackendReport]:
+    """Report on every backend, the strongest first, without changing anything but a probe group.
+
+    Parameters
+    ----------
+    root : pathlib.Path, default /
+        Where `proc` and the mounts of the machine are.
+    """
+    return [_report(name, root) for name in NAMES]
+
+
+def choose(name: str = AUTO, root: Path = Path("/")) -> Choice:
+    """Take a backend by name, or the strongest that works.
+
+    Raises
+    ------
+    HarnessError
+        If the name is unknown or the backend not available here.
+    """
+    if name != AUTO:
+        if name not in NAMES:
+            raise unknown_name("memory backend", name, (AUTO, *NAMES))
+        try:
+            return _open(name, root)
+        except cgroup.UnavailableError as error:
+            raise HarnessError(
+                f"memory backend {name!r} is not available: {error}. "
+                f"It would take: {error.remedy}. `harness doctor` lists what this machine has."
+            ) from error
+    for candidate in NAMES:
+        try:
+            return _open(candidate, root)
+        except cgroup.UnavailableError:
+            continue
+    raise HarnessError("no memory backend works on this machine")
+
+
+def _open(name: str, root: Path) -> Choice:
+    if name.startswith("cgroup-v"):
+        return Choice(name, cgroup.prepare(cgroup.find(int(name[-1]), root)))
+    if name == "rlimit-data" and sys.platform != "linux":
+        raise cgroup.UnavailableError(
+            f"RLIMIT_DATA does not count maps on {sys.platform}", "Linux"
+        )
+    return Choice(name)
+
+
+def _report(name: str, root: Path) -> BackendReport:
+    reason = remedy = ""
+    try:
+        if name.startswith("cgroup-v"):
+            found = cgroup.find(int(name[-1]), root)
+            if not found.crowded:  # else trying would move processes, which a report must not
+                cgroup.prepare(found)
+        else:
+            _open(name, root)
+    except cgroup.UnavailableError as error:
+        reason, remedy = str(error), error.remedy
+    return BackendReport(name, not reason, reason, remedy, _SEES[name], _MEANS[name])

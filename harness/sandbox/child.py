@@ -1,0 +1,245 @@
+"""The child's side of a trial: shut off, note the baseline, set the limit, call, report."""
+
+from __future__ import annotations
+
+import errno
+import faulthandler
+import gc
+import os
+import re
+import resource
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.sandbox import peaks, rlimit, tree
+from harness.sandbox.channel import CHANNEL_LOST, ChannelLostError, Sender, is_plain
+from harness.sandbox.monitor import Monitor
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+    from harness.sandbox.group import Group
+    from harness.sandbox.limits import Limits
+
+    Answer = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+_NO_MEMORY = re.compile(
+    r"unable to allocate|cannot allocate memory|could not allocate|can't start new thread"
+    r"|failed to allocate|bad_alloc|out of memory|memory allocation",
+    re.IGNORECASE,
+)
+_WARM = 192
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What the parent tells its child, by inheritance.
+
+    Attributes
+    ----------
+    parent : int
+    channel, output : int
+        Descriptors of the pipes to the parent.
+    group : Group or None
+    limit_data : bool
+        Whether to set `RLIMIT_DATA`.
+    threads : ThreadpoolController or None
+    """
+
+    parent: int
+    channel: int
+    output: int
+    group: Group | None
+    limit_data: bool
+    threads: ThreadpoolController | None
+
+
+def run(function: Callable[[Monitor], Answer], limits: Limits, orders: Orders) -> None:
+    """Be the child: call the function under its limits, report to the parent, and exit."""
+    status = 1
+    try:
+        _shut_off(orders)
+        sender = Sender(orders.channel)
+        _supervised(function, limits, orders, sender)
+        status = 0
+    except ChannelLostError:
+        status = CHANNEL_LOST
+    except BaseException:  # the last barrier: nothing may return into the parent's code
+        traceback.print_exc()
+    finally:
+        _flush()
+        os._exit(status)
+
+
+def _supervised(
+    function: Callable[[Monitor], Answer], limits: Limits, orders: Orders, sender: Sender
+) -> None:
+    pid = os.getpid()
+    _set_threads(orders.threads, limits.threads)
+    if orders.group is not None:
+        orders.group.enter()
+    own = peaks.reset_peak()
+    start = peaks.read_memory()
+    sender.event("baseline", bytes=start.resident if start else 0, held=start.held if start else 0)
+    monitor = Monitor(sender, orders.group, start if own else None)
+    if orders.group is not None:
+        orders.group.reset_peak()
+    if orders.limit_data and limits.memory is not None and start is not None:
+        rlimit.limit_data(start.data, limits.memory, limits.threads)
+    answer, failure = None, None
+    try:
+        answer = function(monitor)
+    except BaseException as error:
+        failure = error
+    if os.getpid() != pid:  # a process that the function forked came back here
+        _flush()
+        os._exit(0)
+    if orders.limit_data:
+        rlimit.lift()
+    monitor.split()
+    sender.event(
+        "measured",
+        process=monitor.total.process,
+        group=monitor.total.group,
+        copied=_copied(start),
+        descendants=tree.has_children() or _had_children(),
+    )
+    if failure is None:
+        _send(answer, sender)
+    else:
+        _send_failure(failure, sender)
+
+
+def _shut_off(orders: Orders) -> None:
+    """Leave the parent's session, files and signal handlers behind."""
+    gc.freeze()
+    os.setsid()
+    tree.die_with(orders.parent)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGALRM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(orders.output, 1)
+    os.dup2(orders.output, 2)
+    # Numbers stay taken, so that an old file object cannot close a new file of the same number.
+    for descriptor in _open_descriptors():
+        if descriptor > 2 and descriptor not in (orders.channel, null):
+            os.dup2(null, descriptor, inheritable=False)
+    for name in ("stdout", "stderr"):
+        number = 1 if name == "stdout" else 2
+        stream = open(number, "w", buffering=1, closefd=False, errors="backslashreplace")  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    faulthandler.enable(file=2, all_threads=False)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    rlimit.small_stacks()
+
+
+def _open_descriptors() -> list[int]:
+    folder = Path("/proc/self/fd" if sys.platform == "linux" else "/dev/fd")
+    return [int(entry.name) for entry in folder.iterdir()]
+
+
+def _set_threads(controller: ThreadpoolController | None, threads: int) -> None:
+    """Set and start the threads of BLAS and OpenMP, so that the baseline holds their buffers."""
+    if controller is None:
+        return
+    controller.limit(limits=threads)
+    if threads > 1:
+        square = np.ones((_WARM, _WARM))
+        np.dot(square, square)
+        if "scipy.linalg.blas" in sys.modules:
+            sys.modules["scipy.linalg.blas"].dgemm(1.0, square, square)
+
+
+def _copied(start: peaks.Memory | None) -> int | None:
+    """Return the inherited pages that this process wrote to, and so copied, in bytes."""
+    private, now = peaks.private_dirty(), peaks.read_memory()
+    if private is None or now is None or start is None:
+        return None
+    return max(0, private - max(0, now.held - start.held))
+
+
+def _had_children() -> bool:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_minflt > 0 or usage.ru_utime + usage.ru_stime > 0
+
+
+def _send(answer: Any, sender: Sender) -> None:
+    problem = _problem(answer)
+    if not problem:
+        value, arrays = answer
+        try:
+            sender.event("value", value=value)
+        except (TypeError, ValueError, RecursionError) as error:
+            problem = f"returned a value that is not JSON: {error}"
+    if problem:
+        sender.event("failed", kind="error", reason=problem)
+        return
+    for name, array in arrays.items():
+        sender.array(name, array)
+    sender.event("done")
+
+
+def _problem(answer: Any) -> str:
+    """Say what is wrong with the type of an answer; empty if nothing is."""
+    wanted = "it must return (dict of JSON values, dict of arrays)"
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        return f"returned {_type(answer)}; {wanted}"
+    value, arrays = answer
+    if not isinstance(value, dict) or not isinstance(arrays, dict):
+        return f"returned ({_type(value)}, {_type(arrays)}); {wanted}"
+    for name, array in arrays.items():
+        if not isinstance(name, str):
+            return f"returned an array named {name!r}; names must be text"
+        if not isinstance(array, np.ndarray):
+            return f"returned {_type(array)} as array {name!r}; {wanted}"
+        if not is_plain(array):
+            return f"returned array {name!r} of dtype {array.dtype}; only plain numbers or text"
+    return ""
+
+
+def _send_failure(failure: BaseException, sender: Sender) -> None:
+    _flush()
+    # The first frame is this module's call of the function: nothing that its author can change.
+    origin = failure.__traceback__.tb_next if failure.__traceback__ else None
+    traceback.print_exception(type(failure), failure, origin)
+    text = str(failure).strip()
+    reason = f"{type(failure).__name__}: {text}" if text else type(failure).__name__
+    kind = "memory" if _out_of_memory(failure) else "error"
+    sender.event("failed", kind=kind, reason=reason[:2000])
+
+
+def _out_of_memory(failure: BaseException | None) -> bool:
+    """Tell whether an exception, or what it came from, says that memory ran out."""
+    seen: set[int] = set()
+    while failure is not None and id(failure) not in seen:
+        seen.add(id(failure))
+        if isinstance(failure, MemoryError):
+            return True
+        if isinstance(failure, OSError) and failure.errno == errno.ENOMEM:
+            return True
+        if isinstance(failure, (RuntimeError, OSError)) and _NO_MEMORY.search(str(failure)):
+            return True
+        failure = failure.__cause__ or failure.__context__
+    return False
+
+
+def _type(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            continue

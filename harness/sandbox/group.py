@@ -1,0 +1,127 @@
+"""The memory cgroup of one trial: entering, limiting, reading its peak, killing, removing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+PREFIX = "harness-trial-"
+_SUM = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
+
+
+class Group:
+    """The group of one trial.
+
+    Parameters
+    ----------
+    version : int
+        1 or 2.
+    path : pathlib.Path
+        Its directory.
+    """
+
+    def __init__(self, version: int, path: Path) -> None:
+        self.path = path
+        self._v1 = version == 1
+        self._peak = -1
+        self._stat = -1
+
+    @classmethod
+    def make(cls, version: int, base: Path, label: str) -> Group:
+        """Make the group of a trial below `base`; raises OSError if the kernel refuses."""
+        path = base / f"{PREFIX}{os.getpid()}-{label}"
+        path.mkdir()
+        return cls(version, path)
+
+    def limit(self, size: int) -> None:
+        """Limit the memory, swap included, of all processes in the group."""
+        if self._v1:
+            self._write("memory.limit_in_bytes", str(size))
+            self._write("memory.memsw.limit_in_bytes", str(size), optional=True)
+            return
+        self._write("memory.max", str(size))
+        self._write("memory.swap.max", "0", optional=True)
+        self._write("memory.oom.group", "1", optional=True)
+
+    def enter(self) -> None:
+        """Move the calling process into the group and open what it will read there."""
+        self._write("cgroup.procs", "0")
+        peak = "memory.max_usage_in_bytes" if self._v1 else "memory.peak"
+        with contextlib.suppress(OSError):
+            self._peak = os.open(self.path / peak, os.O_RDWR | os.O_CLOEXEC)
+        with contextlib.suppress(OSError):
+            self._stat = os.open(self.path / "memory.stat", os.O_RDONLY | os.O_CLOEXEC)
+
+    def held_at_most(self) -> int | None:
+        """Lower bound of the most held since the last reset, page cache taken off, in bytes."""
+        try:
+            if self._peak >= 0:
+                peak, stat = os.pread(self._peak, 32, 0), os.pread(self._stat, 8192, 0).decode()
+            else:
+                name = "memory.max_usage_in_bytes" if self._v1 else "memory.peak"
+                peak = (self.path / name).read_bytes()
+                stat = (self.path / "memory.stat").read_text()
+        except OSError:
+            return None
+        sums = {key: int(size) for key, size in _SUM.findall(stat)}
+        if self._v1:
+            cache = sums.get("total_cache", 0) - sums.get("total_shmem", 0)
+        else:
+            cache = sums.get("file", 0) - sums.get("shmem", 0)
+        return max(0, int(peak) - max(0, cache))
+
+    def reset_peak(self) -> None:
+        """Start a new high-water mark, where the kernel can (v1, v2 from Linux 6.12)."""
+        with contextlib.suppress(OSError):
+            os.pwrite(self._peak, b"0", 0)
+
+    def killed_for_memory(self) -> bool:
+        """Tell whether the kernel killed a process of the group at its limit."""
+        name = "memory.oom_control" if self._v1 else "memory.events"
+        try:
+            found = dict(_SUM.findall((self.path / name).read_text()))
+        except OSError:
+            return False
+        return int(found.get("oom_kill", 0)) > 0
+
+    def processes(self) -> set[int]:
+        """Return the processes in the group."""
+        try:
+            return {int(pid) for pid in (self.path / "cgroup.procs").read_text().split()}
+        except OSError:
+            return set()
+
+    def kill(self) -> None:
+        """Kill every process in the group."""
+        if (self.path / "cgroup.kill").exists():
+            self._write("cgroup.kill", "1", optional=True)
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+    def remove(self, patience: float = 2.0) -> None:
+        """Kill what is left and remove the group; give up silently after `patience` seconds."""
+        end = time.monotonic() + patience
+        while True:
+            try:
+                self.path.rmdir()
+                return
+            except FileNotFoundError:
+                return
+            except OSError:
+                self.kill()
+            if time.monotonic() > end:
+                return
+            time.sleep(0.005)
+
+    def _write(self, name: str, text: str, optional: bool = False) -> None:
+        try:
+            with (self.path / name).open("wb", buffering=0) as file:
+                file.write(text.encode())
+        except OSError:
+            if not optional:
+                raise

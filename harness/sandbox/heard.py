@@ -1,0 +1,111 @@
+"""What a child has told its parent, kept in order even if it never comes to an end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.sandbox import peaks
+from harness.sandbox.limits import StageUsage
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass
+class _Stage:
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    marks: peaks.Marks = field(default_factory=peaks.Marks)
+
+
+class Heard:
+    """What the child has said so far."""
+
+    def __init__(self) -> None:
+        self.baseline = 0
+        self.held = 0
+        self.began = False
+        self.marks = peaks.Marks()
+        self.copied: int | None = None
+        self.descendants = False
+        self.value: dict[str, Any] | None = None
+        self.arrays: dict[str, np.ndarray] = {}
+        self.failure: tuple[str, str] | None = None
+        self.done = False
+        self.garbled = ""
+        self._finished: dict[str, _Stage] = {}
+        self._open: list[tuple[str, float]] = []
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Take note of one event.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it is not one that a child sends.
+        """
+        getattr(self, f"_on_{event['event']}")(event)
+
+    def stages(
+        self, idle: peaks.Marks, last: peaks.Marks, forgiven: int | None, ended: float
+    ) -> dict[str, StageUsage]:
+        """Return what is known of every stage that began.
+
+        Parameters
+        ----------
+        idle : Marks
+            To be taken off every figure.
+        last : Marks
+            The marks since the last one that the child sent, which open stages are credited with.
+        forgiven : int or None
+            Take the cgroup's mark less so much; None for the process's mark.
+        ended : float
+            When the child ended, on the monotonic clock.
+        """
+        stages = dict(self._finished)
+        for name, began in self._open:
+            before = stages.get(name, _Stage())
+            stages[name] = _Stage(
+                before.seconds + ended - began, float("nan"), before.marks.joined(last)
+            )
+        usages = {}
+        for name, stage in stages.items():
+            marks = stage.marks.less(idle)
+            peak = marks.process
+            if forgiven is not None and marks.group is not None:
+                peak = max(0, marks.group - forgiven)
+            usages[name] = StageUsage(name, stage.seconds, stage.cpu_seconds, peak)
+        return usages
+
+    def _on_baseline(self, event: dict[str, Any]) -> None:
+        self.baseline, self.held, self.began = int(event["bytes"]), int(event["held"]), True
+
+    def _on_begin(self, event: dict[str, Any]) -> None:
+        self._open.append((str(event["name"]), float(event["at"])))
+
+    def _on_end(self, event: dict[str, Any]) -> None:
+        name, _ = self._open.pop()
+        marks = peaks.Marks(event["process"], event["group"])
+        stage = self._finished.setdefault(name, _Stage())
+        stage.seconds += event["seconds"]
+        stage.cpu_seconds += event["cpu_seconds"]
+        stage.marks = stage.marks.joined(marks)
+        self.marks = self.marks.joined(marks)
+
+    def _on_measured(self, event: dict[str, Any]) -> None:
+        self.marks = self.marks.joined(peaks.Marks(event["process"], event["group"]))
+        self.copied = event["copied"]
+        self.descendants = bool(event["descendants"])
+
+    def _on_value(self, event: dict[str, Any]) -> None:
+        self.value = dict(event["value"])
+
+    def _on_array(self, event: dict[str, Any]) -> None:
+        self.arrays[event["name"]] = event["array"]
+
+    def _on_failed(self, event: dict[str, Any]) -> None:
+        self.failure = str(event["kind"]), str(event["reason"])
+
+    def _on_done(self, event: dict[str, Any]) -> None:
+        self.done = self.value is not None

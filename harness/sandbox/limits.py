@@ -1,0 +1,121 @@
+"""What a trial is allowed, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+OUTPUT_BYTES = 64 * 1024
+"""How much of a trial's output is kept: its end."""
+
+
+def tolerance(size: int) -> int:
+    """Return the error in bytes that is granted to a figure of that size: 1 MB + 1 %."""
+    return 1_000_000 + size // 100
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one trial may use.
+
+    Parameters
+    ----------
+    memory : int or None, default None
+        Bytes that the child may add to its baseline; None for no limit. File pages (memory-mapped
+        data, libraries) are never charged: the kernel can drop them at any time.
+    seconds : float or None, default None
+        Wall clock of the whole process tree.
+    threads : int, default 1
+        Threads of BLAS and OpenMP.
+
+    Raises
+    ------
+    HarnessError
+        If a limit is not positive.
+    """
+
+    memory: int | None = None
+    seconds: float | None = None
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("memory", "seconds", "threads"):
+            value = getattr(self, name)
+            if value is None and name != "threads":
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+                raise HarnessError(f"limit {name} = {value!r}: it must be a number above zero")
+
+
+@dataclass(frozen=True)
+class StageUsage:
+    """What one stage of a trial used.
+
+    Attributes
+    ----------
+    name : str
+    seconds, cpu_seconds : float
+        Wall clock, and CPU time of the child with the processes it waited for. A stage that a
+        limit cut short has the wall clock up to there and NaN CPU seconds.
+    peak_bytes : int or None
+        The most that the trial held above its baseline during the stage; None if it died before
+        this could be known.
+    """
+
+    name: str
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a trial ended and what it used.
+
+    Attributes
+    ----------
+    outcome : str
+        "ok", "over_budget", "timeout", "crashed" or "error".
+    reason : str
+        Why it is not "ok", in a sentence or two. An "ok" trial has one only if it left processes
+        running, which were stopped.
+    value : dict or None
+        The JSON object that the callable returned; None unless "ok".
+    arrays : dict of str to numpy.ndarray
+        The arrays that it returned.
+    baseline_bytes : int
+        Resident size of the child before it did anything.
+    peak_bytes : int or None
+        The most that it added to the baseline; None where nothing could be measured.
+    stages : dict of str to StageUsage
+    seconds, cpu_seconds : float
+        Wall clock and CPU time of this child with all its descendants.
+    enforced_by : str
+        What held the memory limit: "cgroup-v1+rlimit-data", "rlimit-data", "watch", or "none".
+    measured_by : str
+        What `peak_bytes` is from: "VmHWM", "cgroup-v1", "cgroup-v2", or "none". "VmHWM, child
+        processes not seen" says that the trial had some and that nothing here could count them.
+    output : str
+        The last 64 kB of stdout and stderr.
+    timeline : list of (float, int)
+        Sampled (seconds, bytes above the baseline), for a picture only; empty unless asked for.
+    """
+
+    outcome: str
+    reason: str
+    value: dict[str, Any] | None
+    arrays: dict[str, np.ndarray]
+    baseline_bytes: int
+    peak_bytes: int | None
+    stages: dict[str, StageUsage]
+    seconds: float
+    cpu_seconds: float
+    enforced_by: str
+    measured_by: str
+    output: str
+    timeline: list[tuple[float, int]] = field(default_factory=list)

@@ -1,0 +1,77 @@
+"""The stages of a trial, told apart inside the child."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from harness.sandbox import peaks
+from harness.sandbox.channel import Sender
+from harness.sandbox.group import Group
+
+
+class Monitor:
+    """Tells the stages of a trial apart; handed to the callable inside the child."""
+
+    def __init__(self, sender: Sender, group: Group | None, start: peaks.Memory | None) -> None:
+        self._sender = sender
+        self._group = group
+        self._held = start.held if start else 0
+        self._own = start is not None
+        self._open: list[peaks.Marks] = []
+        self._pid = os.getpid()
+        self.total = peaks.Marks()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Measure wall clock, CPU time and peak of what happens inside.
+
+        Stages may be nested. One that is entered again adds to its times and keeps the larger
+        peak.
+
+        Parameters
+        ----------
+        name : str
+        """
+        self.split()
+        self._open.append(peaks.Marks())
+        started, cpu = time.monotonic(), _cpu_seconds()
+        if os.getpid() == self._pid:
+            self._sender.event("begin", name=name, at=started)
+        try:
+            yield
+        finally:
+            seconds, cpu = time.monotonic() - started, _cpu_seconds() - cpu
+            self.split()
+            marks = self._open.pop()
+            if os.getpid() == self._pid:
+                self._sender.event(
+                    "end",
+                    name=name,
+                    seconds=seconds,
+                    cpu_seconds=cpu,
+                    process=marks.process,
+                    group=marks.group,
+                )
+
+    def split(self) -> None:
+        """Credit the high-water marks to the open stages and start new ones."""
+        now = peaks.read_memory() if self._own else None
+        marks = peaks.Marks(
+            process=None if now is None else max(0, now.held_at_most - self._held),
+            group=None if self._group is None else self._group.held_at_most(),
+        )
+        self.total = self.total.joined(marks)
+        self._open = [stage.joined(marks) for stage in self._open]
+        if self._own:
+            peaks.reset_peak()
+        if self._group is not None:
+            self._group.reset_peak()
+
+
+def _cpu_seconds() -> float:
+    waited = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + waited.ru_utime + waited.ru_stime

@@ -1,0 +1,243 @@
+"""The parent's side of a trial: fork, attend to the child until it ends, tell how it ended.
+
+The parent never waits for a child to finish a sentence: results, output and the child's end are
+events of one loop, and the time limit is one of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from threadpoolctl import ThreadpoolController
+
+from harness.errors import HarnessError
+from harness.sandbox import child, peaks, rlimit, tree
+from harness.sandbox.attendance import Attendance
+from harness.sandbox.backends import AUTO, choose
+from harness.sandbox.cgroup import slack
+from harness.sandbox.group import Group
+from harness.sandbox.limits import Limits, Result
+from harness.sandbox.outcome import Ending, classify
+from harness.sandbox.timeline import Timeline
+from harness.sandbox.watch import Watch
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from harness.sandbox.monitor import Monitor
+
+    Trial = Callable[[Monitor], tuple[dict[str, Any], dict[str, np.ndarray]]]
+
+
+class Sandbox:
+    """Runs callables in forked children under limits, one at a time.
+
+    The process that makes one should have imported and warmed up what the callables need, hold
+    BLAS and OpenMP at one thread, and start no processes while a trial runs: whatever becomes its
+    child then is taken for the trial's and ended with it.
+
+    Parameters
+    ----------
+    backend : str, default "auto"
+        "cgroup-v2", "cgroup-v1", "rlimit-data", "watch", or the strongest of them that works.
+    timeline : bool, default False
+        Whether to sample memory over time, for a picture.
+    root : pathlib.Path, default /
+        Where `proc` and the cgroup mounts are.
+
+    Raises
+    ------
+    HarnessError
+        If the backend is unknown or not available.
+    """
+
+    def __init__(
+        self, backend: str = AUTO, timeline: bool = False, root: Path = Path("/")
+    ) -> None:
+        self._choice = choose(backend, root)
+        self.backend = self._choice.name
+        self._timeline = timeline
+        self._trials = 0
+        self._idle: peaks.Marks | None = None
+        self._threads: ThreadpoolController | None = None
+        self._modules = -1
+        self._closed = False
+        tree.become_subreaper()
+        rlimit.one_arena()
+        gc.collect()
+        gc.freeze()
+
+    def run(self, function: Trial, limits: Limits = Limits()) -> Result:  # noqa: B008
+        """Run a callable in a child of its own.
+
+        Parameters
+        ----------
+        function : callable Monitor -> (dict, dict of str to numpy.ndarray)
+            A JSON object and arrays of plain dtype. It is called in the child, after the limits
+            are set.
+        limits : Limits
+
+        Returns
+        -------
+        Result
+            Whatever the callable does, this returns, and no process of it is left.
+        """
+        if self._closed:
+            raise HarnessError("this sandbox is closed")
+        if self._idle is None:
+            self._idle = peaks.Marks(0, 0)
+            self._idle = self._measure_idle()
+        return self._run(function, limits)[0]
+
+    def close(self) -> None:
+        """Take no more trials."""
+        self._closed = True
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _measure_idle(self) -> peaks.Marks:
+        """Measure what a trial shows that does nothing; it is taken off every figure."""
+        _, marks = self._run(lambda monitor: ({}, {}), Limits())
+        return marks
+
+    def _run(self, function: Trial, limits: Limits) -> tuple[Result, peaks.Marks]:
+        group = self._make_group(limits)
+        try:
+            return self._attend(function, limits, group)
+        finally:
+            if group is not None:
+                group.remove()
+
+    def _make_group(self, limits: Limits) -> Group | None:
+        hierarchy = self._choice.hierarchy
+        if hierarchy is None:
+            return None
+        self._trials += 1
+        try:
+            group = Group.make(hierarchy.version, hierarchy.base, str(self._trials))
+            if limits.memory is not None:
+                group.limit(limits.memory + slack(limits.memory))
+        except OSError as error:
+            raise HarnessError(
+                f"a memory cgroup could not be made: {error.strerror} ({error.filename})"
+            ) from error
+        return group
+
+    def _attend(
+        self, function: Trial, limits: Limits, group: Group | None
+    ) -> tuple[Result, peaks.Marks]:
+        self._find_threadpools()
+        others = tree.own_children()
+        channel, channel_end = os.pipe()
+        output, output_end = os.pipe()
+        orders = child.Orders(
+            parent=os.getpid(),
+            channel=channel_end,
+            output=output_end,
+            group=group,
+            limit_data=self._choice.limits_data,
+            threads=self._threads,
+        )
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        rlimit.return_freed()
+        started = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            child.run(function, limits, orders)
+        os.close(channel_end)
+        os.close(output_end)
+        processes = tree.Tree(pid, group, others)
+        watch = None
+        if limits.memory is not None and self._choice.watches:
+            watch = Watch(pid, limits.memory)
+        attendance = Attendance(
+            pid,
+            channel,
+            output,
+            deadline=None if limits.seconds is None else started + limits.seconds,
+            watch=watch,
+            timeline=Timeline(pid, started) if self._timeline else None,
+        )
+        try:
+            attendance.attend()
+        finally:
+            left, stuck = processes.end()
+            attendance.finish()
+        return self._result(limits, group, attendance, processes, (left, stuck), started)
+
+    def _find_threadpools(self) -> None:
+        """Look the thread pools up again when modules were imported since."""
+        if len(sys.modules) != self._modules:
+            self._modules = len(sys.modules)
+            self._threads = ThreadpoolController()
+
+    def _result(
+        self,
+        limits: Limits,
+        group: Group | None,
+        attendance: Attendance,
+        processes: tree.Tree,
+        remains: tuple[int, int],
+        started: float,
+    ) -> tuple[Result, peaks.Marks]:
+        ended = time.monotonic()
+        heard = attendance.heard
+        last = attendance.last
+        if group is not None and not heard.done:
+            last = last.joined(peaks.Marks(group=group.held_at_most()))
+        marks = heard.marks.joined(last)
+        figure, measured_by = peaks.combine(
+            marks.less(self._idle),
+            heard.copied,
+            heard.descendants or remains[0] > 0,
+            self._choice.name,
+        )
+        forgiven = None
+        if measured_by == self._choice.name:
+            forgiven = marks.less(self._idle).group - figure
+        enforced_by = "none" if limits.memory is None else self._choice.enforced_by
+        ending = Ending(
+            done=heard.done,
+            failure=heard.failure,
+            garbled=heard.garbled,
+            timed_out=attendance.timed_out,
+            status=processes.status,
+            killed_for_memory=group is not None and group.killed_for_memory(),
+            watched_over=attendance.watched_over,
+            peak=figure,
+            enforced_by=enforced_by,
+            output=attendance.output,
+            left=remains[0],
+            stuck=remains[1],
+        )
+        outcome, reason = classify(ending, limits)
+        ok = outcome == "ok"
+        result = Result(
+            outcome=outcome,
+            reason=reason,
+            value=heard.value if ok else None,
+            arrays=heard.arrays if ok else {},
+            baseline_bytes=heard.baseline,
+            peak_bytes=figure,
+            stages=heard.stages(self._idle, last, forgiven, ended),
+            seconds=ended - started,
+            cpu_seconds=processes.cpu_seconds,
+            enforced_by=enforced_by,
+            measured_by=measured_by,
+            output=attendance.output,
+            timeline=attendance.samples,
+        )
+        return result, marks

@@ -1,0 +1,156 @@
+"""The processes of a trial: finding them, ending them, and counting their CPU time.
+
+The worker is a child subreaper, so a process whose parent has died, a daemon with a session of its
+own included, becomes the worker's child. Whatever is a child of the worker after a trial and was
+not before it belongs to that trial: start no processes from other threads while one runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from harness.sandbox.group import Group
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_CHILD_SUBREAPER = 36
+_PATIENCE = 5.0
+
+
+def become_subreaper() -> None:
+    """Adopt orphaned descendants; a no-op where the system cannot."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with(parent: int) -> None:
+    """Have this process killed when its parent dies, and let it read and reset its own peaks."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(_PR_SET_DUMPABLE, 1)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def has_children() -> bool:
+    """Tell whether this process has children, dead or alive."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def children_of(parent: int) -> dict[int, bool]:
+    """Return the children of a process, and whether each is still running (no zombie)."""
+    if not Path("/proc/self/stat").exists():
+        return {}
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            stat = (entry / "stat").read_bytes()
+            state, ppid = stat[stat.rindex(b")") + 2 :].split(None, 2)[:2]
+            if int(ppid) == parent:
+                found[int(entry.name)] = state not in (b"Z", b"X")
+    return found
+
+
+def own_children() -> frozenset[int]:
+    """Return the children that this process has already, which no trial may be blamed for."""
+    return frozenset(children_of(os.getpid())) if has_children() else frozenset()
+
+
+class Tree:
+    """One trial's processes, from its fork to the last of them reaped.
+
+    Parameters
+    ----------
+    pid : int
+        The child, which leads a process group of the same number.
+    group : Group or None
+        Its cgroup.
+    others : frozenset of int
+        Children of the worker that are not of this trial.
+    """
+
+    def __init__(self, pid: int, group: Group | None, others: frozenset[int]) -> None:
+        self.pid = pid
+        self.status: int | None = None
+        self.cpu_seconds = 0.0
+        self._group = group
+        self._others = others
+
+    def end(self) -> tuple[int, int]:
+        """Kill and reap everything.
+
+        Returns
+        -------
+        left : int
+            Processes that were still running although the child itself had ended.
+        stuck : int
+            Processes that could not be killed within five seconds.
+        """
+        left: set[int] = set()
+        deadline = time.monotonic() + _PATIENCE
+        running = self._finish_child(deadline)
+        while True:
+            found = children_of(os.getpid()) if has_children() else {}
+            mine = {pid: alive for pid, alive in found.items() if pid not in self._others}
+            members = self._group.processes() if self._group else set()
+            alive = {pid for pid, running_now in mine.items() if running_now} | members
+            left |= alive
+            for pid in alive:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            for pid in mine:
+                self._reap(pid)
+            if not mine and not members:
+                return (0 if running else len(left)), 0
+            if time.monotonic() > deadline:
+                return (0 if running else len(left)), len(mine.keys() | members)
+            if alive:
+                time.sleep(0.001)
+
+    def _finish_child(self, deadline: float) -> bool:
+        """Kill the child's group, reap the child; tell whether it was running until then."""
+        running = not _is_dead(self.pid)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, signal.SIGKILL)
+        if running:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+        while self.status is None and time.monotonic() < deadline:
+            self._reap(self.pid)
+            if self.status is None:
+                time.sleep(0.001)
+        return running
+
+    def _reap(self, pid: int) -> None:
+        try:
+            reaped, status, usage = os.wait4(pid, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if reaped == 0:
+            return
+        self.cpu_seconds += usage.ru_utime + usage.ru_stime
+        if pid == self.pid:
+            self.status = status
+
+
+def _is_dead(pid: int) -> bool:
+    try:
+        state = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return state is not None
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
