@@ -1,0 +1,52 @@
+"""Data sets: what there is, where its bytes come from, and how they become plain arrays on disk.
+
+`catalog` knows every data set without loading any; `preparation` fetches one, encodes, scales and
+writes it once as `X.npy`, `y.npy` and `meta.json`; `rows` and `splits` are what a trial uses. Names
+are imported when they are first used, so that reading a catalog never imports NumPy.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.datasets.catalog import Catalog, load_catalog
+    from harness.datasets.entry import Entry
+    from harness.datasets.fetching import missing_bytes
+    from harness.datasets.meta import Meta
+    from harness.datasets.preparation import prepare
+    from harness.datasets.rows import open_mapped, read_rows, row_blocks
+    from harness.datasets.splits import Split, split
+
+_HOME = {
+    "Catalog": "catalog",
+    "Entry": "entry",
+    "Meta": "meta",
+    "Split": "splits",
+    "load_catalog": "catalog",
+    "missing_bytes": "fetching",
+    "open_mapped": "rows",
+    "prepare": "preparation",
+    "read_rows": "rows",
+    "row_blocks": "rows",
+    "split": "splits",
+}
+
+__all__ = [
+    "Catalog",
+    "Entry",
+    "Meta",
+    "Split",
+    "load_catalog",
+    "missing_bytes",
+    "open_mapped",
+    "prepare",
+    "read_rows",
+    "row_blocks",
+    "split",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,0 +1,177 @@
+"""The catalog: every data set that a study may name, read from YAML files and from plugins.
+
+Nothing heavy is imported here: Snakemake reads the catalog in every job.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from harness.datasets import entry as entries
+from harness.datasets.entry import Entry, File, generated_entry
+from harness.errors import HarnessError, unknown_name
+from harness.hookspecs import GeneratedDataset
+
+PROJECT_CATALOG = Path(__file__).resolve().parents[2] / "datasets.yaml"
+
+_PLUGINS = "a plugin"
+
+
+class Catalog(Mapping[str, Entry]):
+    """All known data sets by name.
+
+    Parameters
+    ----------
+    entries : mapping of str to Entry
+    origins : mapping of str to str
+        The file (or the plugins) that each name is from.
+    """
+
+    def __init__(self, entries: Mapping[str, Entry], origins: Mapping[str, str]) -> None:
+        self._entries = dict(entries)
+        self.origins = dict(origins)
+
+    def __getitem__(self, name: str) -> Entry:
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def entry(self, name: str, where: str = "") -> Entry:
+        """Return the entry of a name.
+
+        Raises
+        ------
+        HarnessError
+            If there is none; `where` (file and key) goes in front of the message.
+        """
+        if name not in self._entries:
+            raise unknown_name("data set", name, self._entries, where)
+        return self._entries[name]
+
+
+def load_catalog(
+    paths: Sequence[Path] = (), generated: Mapping[str, GeneratedDataset] | None = None
+) -> Catalog:
+    """Read the project's catalog, further ones, and what plugins generate.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Further catalogs, such as those that a study names.
+    generated : mapping of str to GeneratedDataset, optional
+
+    Raises
+    ------
+    HarnessError
+        If a file cannot be read, an entry is wrong (all of them are told at once), or a name is
+        defined twice.
+    """
+    known: dict[str, Entry] = {}
+    origins: dict[str, str] = {}
+    for path in (PROJECT_CATALOG, *paths):
+        for name, entry in _read(Path(path)).items():
+            _add(name, entry, str(path), known, origins)
+    for name, dataset in (generated or {}).items():
+        try:
+            entry = generated_entry(dataset)
+        except ValidationError as error:
+            problems = "\n".join(_problems(error, f"{_PLUGINS}: {name}"))
+            raise HarnessError(problems) from None
+        _add(name, entry, _PLUGINS, known, origins)
+    return Catalog(known, origins)
+
+
+def _add(
+    name: str, entry: Entry, origin: str, known: dict[str, Entry], origins: dict[str, str]
+) -> None:
+    if name in known:
+        raise HarnessError(
+            f"data set {name!r} is defined twice: in {origins[name]} and in {origin}; rename one"
+        )
+    known[name] = entry
+    origins[name] = origin
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """YAML without tags, in which a key that is written twice is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
+                problem = f"the key {key.value!r} is written twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _read(path: Path) -> dict[str, Entry]:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            raw = yaml.load(stream, Loader=_Loader)
+    except OSError as error:
+        raise HarnessError(f"{path}: the catalog cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise HarnessError(f"{path}: the catalog is not valid YAML: {error}") from None
+    if not isinstance(raw, dict):
+        raise HarnessError(f"{path}: a catalog is a mapping of data set names to entries")
+    known: dict[str, Entry] = {}
+    problems: list[str] = []
+    for name, body in raw.items():
+        if not isinstance(body, dict):
+            problems.append(f"{path}: {name}: an entry is a mapping of keys to values")
+            continue
+        context = {"folder": path.resolve().parent}
+        try:
+            known[str(name)] = Entry.model_validate({"name": str(name)} | body, context=context)
+        except ValidationError as error:
+            problems += _problems(error, f"{path}: {name}")
+    if problems:
+        raise HarnessError("\n".join(problems))
+    return known
+
+
+def _problems(error: ValidationError, where: str) -> list[str]:
+    return [_problem(detail, where) for detail in error.errors(include_url=False)]
+
+
+def _problem(detail: Mapping[str, Any], where: str) -> str:
+    location = [part for part in detail["loc"] if part not in _READERS]
+    key = ".".join(str(part) for part in location)
+    message = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "extra_forbidden":
+        model = _model_at(detail["loc"])
+        close = difflib.get_close_matches(str(location[-1]), model.model_fields, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        return f"{where}: unknown key {key!r}; {hint}known: {', '.join(model.model_fields)}"
+    given = "" if isinstance(detail["input"], dict) else f" (given: {detail['input']!r})"
+    return f"{where}: {key + ': ' if key else ''}{message}{given}"
+
+
+_READERS: dict[str, type[BaseModel]] = {
+    "svmlight": entries.Svmlight,
+    "csv": entries.Csv,
+    "arff": entries.Arff,
+    "idx": entries.Idx,
+    "mat": entries.Mat,
+    "npz": entries.Npz,
+    "openml": entries.OpenML,
+    "sklearn": entries.Bundled,
+    "generated": entries.Generated,
+}
+
+
+def _model_at(location: Sequence[str | int]) -> type[BaseModel]:
+    if location[0] == "files":
+        return File
+    return next((_READERS[str(part)] for part in location if part in _READERS), Entry)

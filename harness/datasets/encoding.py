@@ -1,0 +1,186 @@
+"""From columns of numbers and names to one matrix, and from labels to class numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from harness.datasets.entry import Entry
+from harness.errors import HarnessError
+
+_SHOWN = 5
+_OWN_VALUE = "missing"
+
+
+@dataclass
+class Source:
+    """What a reader found: features and target, before anything is decided about them.
+
+    Parameters
+    ----------
+    X : ndarray (n, d) or DataFrame
+        In a DataFrame, nominal columns are categorical with their values in order.
+    target : ndarray (n,)
+        Numbers or strings.
+    parts : list of int
+        Rows of each file.
+    """
+
+    X: np.ndarray | pd.DataFrame
+    target: np.ndarray
+    parts: list[int]
+
+
+def encode(source: Source, entry: Entry) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features as numbers and the target as class numbers or real values.
+
+    Parameters
+    ----------
+    source : Source
+        Its features are overwritten where that saves a copy.
+    entry : Entry
+
+    Returns
+    -------
+    X : ndarray (n, d) of the entry's dtype, C order
+    y : ndarray (n,) of int64 or float64
+
+    Raises
+    ------
+    HarnessError
+        If features are missing and the entry does not say what to do, or a label is unknown.
+    """
+    X, target = source.X, source.target
+    published = (entry.raw_n or X.shape[0], entry.raw_d or X.shape[1])
+    if X.shape != published:
+        raise HarnessError(
+            f"data set {entry.name!r}: the source has {X.shape[0]} x {X.shape[1]} points and "
+            f"attributes, the catalog says {published[0]} x {published[1]} (raw_n, raw_d)"
+        )
+    missing = _missing(X)
+    if missing.any():
+        X, target = _without_missing(X, missing, target, entry)
+    if isinstance(X, pd.DataFrame):
+        X = _to_numbers(X, entry)
+    X = np.ascontiguousarray(X, dtype=entry.dtype)
+    y = _targets(target, entry)
+    return X, y
+
+
+def _missing(X: np.ndarray | pd.DataFrame) -> np.ndarray:
+    if isinstance(X, pd.DataFrame):
+        return X.isin([np.inf, -np.inf]).to_numpy() | X.isna().to_numpy()
+    if np.issubdtype(X.dtype, np.integer):
+        return np.zeros((1, 1), dtype=bool)
+    return ~np.isfinite(X)
+
+
+def _without_missing(
+    X: np.ndarray | pd.DataFrame, missing: np.ndarray, target: np.ndarray, entry: Entry
+) -> tuple[pd.DataFrame, np.ndarray]:
+    X = pd.DataFrame(X).mask(missing)
+    if entry.missing == "drop":
+        kept = np.flatnonzero(~missing.any(axis=1))
+        return X.iloc[kept], target[kept]
+    numeric = X.select_dtypes("number")
+    if entry.missing == "mean":
+        X = X.fillna(numeric.mean())
+    elif entry.missing == "median":
+        X = X.fillna(numeric.median())
+    elif entry.missing == "value":
+        for name in X.columns.difference(numeric.columns, sort=False):
+            if X[name].isna().any():
+                X[name] = X[name].cat.add_categories(_OWN_VALUE).fillna(_OWN_VALUE)
+    missing = _missing(X)
+    rows = np.flatnonzero(missing.any(axis=1))
+    if len(rows):
+        named = ", ".join(str(row) for row in rows[:_SHOWN])
+        more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+        held = ", ".join(str(name) for name in X.columns[missing.any(axis=0)][:_SHOWN])
+        raise HarnessError(
+            f"data set {entry.name!r}: NaN, infinite or missing features in row {named}{more} "
+            f"(numbered from 0; columns {held}); declare `missing: drop`, `mean`, `median`, or "
+            f"`value` (nominal attributes only); it is `missing: {entry.missing}` now"
+        )
+    return X, target
+
+
+def _to_numbers(X: pd.DataFrame, entry: Entry) -> np.ndarray:
+    encoding = entry.read.encoding
+    columns = []
+    for name in X.columns:
+        values = X[name]
+        if not isinstance(values.dtype, pd.CategoricalDtype):
+            columns.append(values.to_numpy(dtype=entry.dtype)[:, None])
+            continue
+        if encoding == "integer":
+            columns.append(values.cat.codes.to_numpy(dtype=entry.dtype)[:, None])
+            continue
+        codes = values.cat.remove_unused_categories().cat
+        count = len(codes.categories)
+        first = 1 if encoding == "onehot-drop-binary" and count == 2 else 0
+        columns.append(codes.codes.to_numpy()[:, None] == np.arange(first, count))
+    width = sum(column.shape[1] for column in columns)
+    out = np.empty((len(X), width), dtype=entry.dtype)
+    position = 0
+    for column in columns:
+        out[:, position : position + column.shape[1]] = column
+        position += column.shape[1]
+    return out
+
+
+def label_texts(values: np.ndarray) -> np.ndarray:
+    """Write labels as a catalog does: whole numbers without a point, names without blanks."""
+    if np.issubdtype(values.dtype, np.number):
+        whole = np.all(np.isfinite(values)) and np.all(values == np.floor(values))
+        return (values.astype(np.int64) if whole else values).astype(str).astype(object)
+    return np.array([str(value).strip() for value in values], dtype=object)
+
+
+def _targets(target: np.ndarray, entry: Entry) -> np.ndarray:
+    if entry.task == "regression":
+        try:
+            y = np.ascontiguousarray(target, dtype=np.float64)
+        except ValueError as error:
+            raise HarnessError(
+                f"data set {entry.name!r}: a target is not a number: {error}"
+            ) from None
+        bad = np.flatnonzero(~np.isfinite(y))
+        if len(bad):
+            raise HarnessError(
+                f"data set {entry.name!r}: the target of row {bad[0]} is {y[bad[0]]}"
+            )
+        return y
+    codes, uniques = pd.factorize(target, use_na_sentinel=False)
+    labels = label_texts(np.asarray(uniques))
+    unknown = [label for label in labels if label not in entry.classes]
+    if unknown:
+        raise HarnessError(
+            f"data set {entry.name!r}: labels {unknown[:_SHOWN]} are not among its declared "
+            f"classes {list(entry.classes)}"
+        )
+    found = Counter(dict(zip(labels, np.bincount(codes).tolist(), strict=True)))
+    if len(found) < 2:
+        raise HarnessError(
+            f"data set {entry.name!r}: all {len(target)} points have the label {labels[0]!r}; "
+            "classification needs at least two classes"
+        )
+    wrong = {
+        label: found[label]
+        for label, count in entry.classes.items()
+        if found[label] != count and (count is not None or not found[label])
+    }
+    if wrong:
+        raise HarnessError(
+            f"data set {entry.name!r}: class counts are {dict(found)}, "
+            f"the catalog says {dict(entry.classes)}"
+        )
+    if entry.task == "binary":
+        numbers = [int(label in entry.positive) for label in labels]
+    else:
+        order = list(entry.classes)
+        numbers = [order.index(label) for label in labels]
+    return np.array(numbers, dtype=np.int64)[codes]

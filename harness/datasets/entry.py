@@ -1,0 +1,373 @@
+"""One entry of a catalog: everything that is known of a data set before any of it is loaded.
+
+Nothing heavy is imported here: Snakemake reads the catalog in every job.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from harness.errors import HarnessError
+from harness.hookspecs import GeneratedDataset
+
+PREPARATION = 1
+"""Raised whenever the code turns the same source into other bytes; part of every digest."""
+
+_TOLD_ONLY = {"name", "source", "citation", "notes", "classes", "n", "d", "raw_n", "raw_d"}
+
+Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Column = int | str
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _texts(value: Any) -> Any:
+    return [_text(item) for item in value] if isinstance(value, list) else [_text(value)]
+
+
+def _class_counts(value: Any) -> Any:
+    if isinstance(value, list):
+        return {_text(label): None for label in value}
+    if isinstance(value, dict):
+        return {_text(label): count for label, count in value.items()}
+    return value
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class File(_Strict):
+    """One file that a data set is read from.
+
+    Parameters
+    ----------
+    name : str, default the last part of `path`
+        Its name in the cache and in a mirror, without a packing's ending.
+    urls : list of str
+        Tried in this order until one gives the bytes that the checksum asks for.
+    path : str, optional
+        A file that is there already, relative to the catalog.
+    sha256 : str, optional
+        Checksum of the unpacked bytes, so that plain and packed copies both verify.
+    packed_sha256 : str, optional
+        Checksum of the file as it is downloaded, where only that is known.
+    bytes : int, default 0
+        Size of the download.
+    mirror : str, optional
+        Where a mirror keeps it, if not under `<data set>/<name>`.
+    """
+
+    name: str = ""
+    urls: tuple[str, ...] = ()
+    path: Path | None = None
+    sha256: Checksum | None = None
+    packed_sha256: Checksum | None = None
+    bytes: int = Field(default=0, ge=0)
+    mirror: str | None = None
+
+    @field_validator("path")
+    @classmethod
+    def _relative_to_the_catalog(cls, path: Path | None, info: ValidationInfo) -> Path | None:
+        folder = (info.context or {}).get("folder")
+        return path if path is None or folder is None else (folder / path).resolve()
+
+    @model_validator(mode="after")
+    def _named(self) -> File:
+        if self.path is not None and (self.urls or self.mirror):
+            raise ValueError("a file has either a path or urls, not both")
+        if not self.name and self.path is None:
+            raise ValueError("a file needs a name (or the path of a local file)")
+        if not self.name:
+            object.__setattr__(self, "name", self.path.name)
+        return self
+
+
+class _Tabular(_Strict):
+    """Columns of numbers and of names; one of them is the target."""
+
+    target: Column = -1
+    target_strip: str = ""
+    ignore: tuple[Column, ...] = ()
+    encoding: Literal["onehot", "onehot-drop-binary", "integer"] = "onehot"
+
+
+class Svmlight(_Strict):
+    """The sparse text of SVMlight and LIBSVM; the first word of a line is the target."""
+
+    format: Literal["svmlight"]
+    zero_based: bool = False
+
+
+class Csv(_Tabular):
+    """Separated values; columns are numbered from 0, or named if there is a header."""
+
+    format: Literal["csv"]
+    separator: str = ","
+    header: bool = False
+    skip_lines_starting: str | None = Field(default=None, min_length=1, max_length=1)
+    nominal: tuple[Column, ...] = ()
+    missing_values: tuple[str, ...] = ("?", "")
+
+
+class Arff(_Tabular):
+    """Weka's format; it says itself which attributes are nominal."""
+
+    format: Literal["arff"]
+
+
+class Idx(_Strict):
+    """The format of MNIST: files of images and of labels in turn."""
+
+    format: Literal["idx"]
+
+
+class Mat(_Strict):
+    """Matrices in a MATLAB file: features and target in one, or in two."""
+
+    format: Literal["mat"]
+    X: str = "X"
+    y: str | None = None
+    target: int | None = None
+    columns: int | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Mat:
+        if (self.y is None) == (self.target is None):
+            raise ValueError("name the target's matrix (y) or its column of X (target)")
+        return self
+
+
+class Npz(_Strict):
+    """NumPy arrays; pickled objects are refused."""
+
+    format: Literal["npz"]
+    X: str = "X"
+    y: str = "y"
+
+
+class OpenML(_Tabular):
+    """A data set that scikit-learn fetches from OpenML by its number."""
+
+    format: Literal["openml"]
+    id: int
+    target: Column = -1
+
+
+class Bundled(_Strict):
+    """A data set that ships inside scikit-learn: `sklearn.datasets.load_<loader>`."""
+
+    format: Literal["sklearn"]
+    loader: Literal["breast_cancer", "diabetes", "digits", "iris", "wine"]
+
+
+class Generated(BaseModel):
+    """A data set that a plugin computes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    format: Literal["generated"]
+    # a GeneratedDataset; pydantic would need NumPy to resolve its annotations
+    dataset: Any = Field(exclude=True)
+
+
+Read = Annotated[
+    Svmlight | Csv | Arff | Idx | Mat | Npz | OpenML | Bundled | Generated,
+    Field(discriminator="format"),
+]
+
+
+class Entry(_Strict):
+    """A data set: where it comes from, how it is read, and what must come out.
+
+    Parameters
+    ----------
+    name : str
+        What study files call it.
+    task : {"binary", "multiclass", "regression"}
+    n, d : int
+        Points and features after encoding; preparation fails on anything else.
+    read : mapping
+        `format` and the options of that format.
+    files : list of File
+        In the order in which their rows are joined.
+    raw_n, raw_d : int, optional
+        Points and attributes as published, where encoding or dropping changes them.
+    n_train : int, optional
+        How many of the first points are the official training part.
+    classes : mapping of label to count, or list of labels
+        All labels of the source, class 0 first. Empty for regression.
+    positive : label or list of labels
+        Class 1 of a binary task; every other label is class 0.
+    missing : {"error", "drop", "mean", "median", "value"}, default "error"
+        What becomes of missing features: rows dropped, the column's mean or median put in, or (for
+        nominal attributes) a value of its own.
+    divide_by : float, default 1
+        Applied to all features before scaling (255 for grey levels).
+    scaling : {"none", "minmax", "standard", "unit"}, default "none"
+        See `harness.datasets.scaling`.
+    dtype : {"float64", "float32"}, default "float64"
+    source, citation, notes : str
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    task: Literal["binary", "multiclass", "regression"]
+    n: int = Field(gt=0)
+    d: int = Field(gt=0)
+    read: Read
+    files: tuple[File, ...] = ()
+    raw_n: int | None = Field(default=None, gt=0)
+    raw_d: int | None = Field(default=None, gt=0)
+    n_train: int | None = Field(default=None, gt=0)
+    classes: Annotated[dict[str, int | None], BeforeValidator(_class_counts)] = {}
+    positive: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
+    missing: Literal["error", "drop", "mean", "median", "value"] = "error"
+    divide_by: float = Field(default=1.0, gt=0)
+    scaling: Literal["none", "minmax", "standard", "unit"] = "none"
+    dtype: Literal["float64", "float32"] = "float64"
+    source: str = ""
+    citation: str = ""
+    notes: str = ""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Entry:
+        labels = set(self.classes)
+        counts = [count for count in self.classes.values() if count is not None]
+        if self.task == "regression" and (labels or self.positive):
+            raise ValueError("regression has no classes and no positive class")
+        if self.task != "regression" and len(labels) < 2:
+            raise ValueError(f"{self.task} needs at least two classes, got {sorted(labels)}")
+        if self.task == "multiclass" and self.positive:
+            raise ValueError("only a binary task has a positive class")
+        if self.task == "binary" and not (0 < len(labels & set(self.positive)) < len(labels)):
+            raise ValueError(
+                f"positive must be some, not all, of the classes {list(self.classes)}"
+            )
+        if set(self.positive) - labels:
+            raise ValueError(f"positive {self.positive} is not among {list(self.classes)}")
+        if len(counts) == len(self.classes) and counts and sum(counts) != self.n:
+            raise ValueError(f"class counts sum to {sum(counts)}, but n is {self.n}")
+        if self.n_train is not None and not self.n_train < self.n:
+            raise ValueError(f"n_train {self.n_train} must be below n {self.n}")
+        if self.n_train is not None and self.missing == "drop":
+            raise ValueError("n_train cannot be told once rows are dropped")
+        fetched = self.format not in ("openml", "sklearn", "generated")
+        if fetched != bool(self.files):
+            raise ValueError(f"format {self.format} {'needs' if fetched else 'takes no'} files")
+        return self
+
+    @property
+    def format(self) -> str:
+        """The format its source is read with."""
+        return self.read.format
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one prepared feature."""
+        return 4 if self.dtype == "float32" else 8
+
+    @property
+    def n_classes(self) -> int:
+        """Classes after the positive ones are joined; 0 for regression."""
+        return {"binary": 2, "regression": 0}.get(self.task, len(self.classes))
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Name of each class number."""
+        if self.task != "binary":
+            return tuple(self.classes)
+        negative = (label for label in self.classes if label not in self.positive)
+        return "|".join(negative), "|".join(self.positive)
+
+    @property
+    def class_counts(self) -> tuple[int, ...] | None:
+        """Expected points of each class number; None where the catalog does not say."""
+        counts = self.classes
+        if not counts or None in counts.values():
+            return None
+        if self.task != "binary":
+            return tuple(counts.values())
+        positive = sum(counts[label] for label in self.positive)
+        return self.n - positive, positive
+
+    @property
+    def download_bytes(self) -> int:
+        """Expected size of what has to be fetched where nothing is there yet."""
+        return sum(file.bytes for file in self.files if file.path is None)
+
+    @property
+    def data_bytes(self) -> int:
+        """Size of the prepared features."""
+        return self.n * self.d * self.itemsize
+
+    @property
+    def digest(self) -> str:
+        """12 hexadecimal digits over everything that determines the prepared bytes.
+
+        Local files without a checksum are read for it.
+        """
+        told = self.model_dump(mode="json", exclude=_TOLD_ONLY | {"files"})
+        told["labels"] = list(self.classes)
+        told["files"] = [
+            file.sha256 or file.packed_sha256 or _content(file) for file in self.files
+        ]
+        if self.format == "generated":
+            told["source"] = [_source_digest(self.read.dataset), self.name, self.n, self.d]
+        if self.format == "svmlight":
+            told["d"] = self.d
+        text = json.dumps([PREPARATION, told], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def directory(self) -> str:
+        """Name of the folder that holds the prepared data."""
+        return f"{self.name}-{self.digest}"
+
+
+def generated_entry(dataset: GeneratedDataset) -> Entry:
+    """Return the entry of a data set that a plugin generates."""
+    labels = {str(label): None for label in range(dataset.n_classes)}
+    return Entry(
+        name=dataset.name,
+        task=dataset.task,
+        n=dataset.n,
+        d=dataset.d,
+        classes=labels,
+        positive=["1"] if dataset.task == "binary" else [],
+        scaling=dataset.scaling,
+        read=Generated(format="generated", dataset=dataset),
+        source="generated by a plugin",
+    )
+
+
+def _content(file: File) -> str:
+    if file.path is None:
+        return file.name
+    try:
+        with file.path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise HarnessError(f"{file.path}: cannot be read: {error.strerror}") from None
+
+
+def _source_digest(dataset: GeneratedDataset) -> str:
+    try:
+        source = Path(inspect.getsourcefile(dataset.generate)).read_bytes()
+    except (TypeError, OSError):
+        source = repr(getattr(dataset.generate, "__qualname__", dataset.name)).encode()
+    return hashlib.sha256(source).hexdigest()

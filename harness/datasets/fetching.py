@@ -1,0 +1,189 @@
+"""Where the bytes come from: a mirror, the cache, or the network; never without their checksum.
+
+A mirror (`HARNESS_MIRROR`) is looked at first, then the cache (`HARNESS_CACHE`, by default pooch's
+for this project), then each URL in turn. A checksum is of the unpacked bytes, so a plain original
+and a packed copy verify alike.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import logging
+import lzma
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from harness.datasets.entry import Entry, File
+from harness.errors import HarnessError
+from harness.units import format_bytes
+
+RETRIES = 3
+TIMEOUT = 60.0
+PACKINGS = ("", ".gz", ".bz2", ".xz")
+
+_BLOCK = 1 << 20
+_OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+
+_log = logging.getLogger(__name__)
+
+
+def open_unpacked(path: Path) -> BinaryIO:
+    """Open a file for reading; gzip, bzip2 and xz are recognised by content and unpacked."""
+    with path.open("rb") as stream:
+        start = stream.read(6)
+    for magic, opener in _OPENERS.items():
+        if start.startswith(magic):
+            return io.BufferedReader(opener(path), _BLOCK)
+    return path.open("rb")
+
+
+def cache_directory() -> Path:
+    """Return the folder that keeps downloads."""
+    import pooch
+
+    named = os.environ.get("HARNESS_CACHE")
+    return Path(named) if named else Path(pooch.os_cache("memory-budget-harness"))
+
+
+def fetch(entry: Entry) -> list[Path]:
+    """Return the verified files of a data set, downloaded where they are not at hand.
+
+    Raises
+    ------
+    HarnessError
+        If a file is nowhere to be had, or its bytes are not the expected ones.
+    """
+    return [_fetch(entry, file) for file in entry.files]
+
+
+def missing_bytes(entry: Entry) -> int:
+    """Expected size of what neither the mirror nor the cache holds. Contents are not checked."""
+    return sum(
+        file.bytes
+        for file in entry.files
+        if file.path is None and not _in_mirror(entry, file) and not _cached(entry, file).exists()
+    )
+
+
+def _place(entry: Entry, file: File) -> str:
+    return file.mirror or f"{entry.name}/{file.name}"
+
+
+def _cached(entry: Entry, file: File) -> Path:
+    return cache_directory() / _place(entry, file)
+
+
+def _in_mirror(entry: Entry, file: File) -> Path | None:
+    mirror = os.environ.get("HARNESS_MIRROR")
+    if not mirror:
+        return None
+    candidates = (Path(mirror) / (_place(entry, file) + packing) for packing in PACKINGS)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _fetch(entry: Entry, file: File) -> Path:
+    if file.path is not None:
+        if not file.path.is_file():
+            raise HarnessError(f"data set {entry.name!r}: {file.path}: there is no such file")
+        _refuse_unless_expected(file.path, entry, file, "correct the file or its checksum")
+        return file.path
+    mirrored = _in_mirror(entry, file)
+    if mirrored is not None:
+        todo = "replace it in the mirror, or unset HARNESS_MIRROR to download it"
+        _refuse_unless_expected(mirrored, entry, file, todo)
+        return mirrored
+    cached = _cached(entry, file)
+    if cached.is_file():
+        check = _check(cached, file)
+        if check.passed:
+            return cached
+        _log.warning("%s: %s; fetching it again", cached, check.difference)
+        cached.unlink()
+    return _download(entry, file, cached)
+
+
+def _download(entry: Entry, file: File, target: Path) -> Path:
+    import pooch
+    import requests
+
+    if not file.urls:
+        raise HarnessError(
+            f"data set {entry.name!r}: {file.name} has no address to download it from; put it at "
+            f"<mirror>/{_place(entry, file)} and set HARNESS_MIRROR=<mirror>. {entry.notes}".strip()
+        )
+    failures = []
+    for url in file.urls:
+        fetcher = pooch.create(
+            path=target.parent,
+            base_url="",
+            registry={target.name: None},
+            urls={target.name: url},
+            retry_if_failed=RETRIES,
+        )
+        try:
+            fetcher.fetch(target.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
+        except requests.exceptions.RequestException as error:
+            failures.append(f"{url}: {error}")
+            continue
+        except OSError as error:
+            size = f" ({format_bytes(file.bytes)})" if file.bytes else ""
+            raise HarnessError(
+                f"{target}: the download{size} cannot be kept: {error.strerror or error}; "
+                "HARNESS_CACHE names another folder"
+            ) from None
+        check = _check(target, file)
+        if check.passed:
+            if not (file.sha256 or file.packed_sha256):
+                _log.warning("%s: no checksum is known; this one has %s", url, check.found)
+            return target
+        target.unlink()
+        failures.append(f"{url}: {check.difference} (truncated or altered; removed)")
+    told = "\n  ".join(failures)
+    raise HarnessError(f"data set {entry.name!r}: {file.name} could not be fetched:\n  {told}")
+
+
+@dataclass(frozen=True)
+class _Check:
+    passed: bool
+    expected: str
+    found: str
+
+    @property
+    def difference(self) -> str:
+        return f"expected sha256 {self.expected}, found {self.found}"
+
+
+def _check(path: Path, file: File) -> _Check:
+    expected = file.sha256 or file.packed_sha256 or ""
+    if file.packed_sha256 and _sha256(path.open("rb")) == file.packed_sha256:
+        return _Check(True, expected, file.packed_sha256)
+    try:
+        found = _sha256(open_unpacked(path))
+    except _DAMAGED as error:
+        return _Check(False, expected, f"a damaged archive ({error})")
+    except OSError as error:
+        if error.errno is not None:
+            raise HarnessError(f"{path}: cannot be read: {error.strerror}") from None
+        return _Check(False, expected, f"a damaged archive ({error})")
+    return _Check(not expected or found == file.sha256, expected, found)
+
+
+def _refuse_unless_expected(path: Path, entry: Entry, file: File, todo: str) -> None:
+    check = _check(path, file)
+    if not check.passed:
+        raise HarnessError(f"data set {entry.name!r}: {path}: {check.difference}; {todo}")
+
+
+def _sha256(stream: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    with stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,256 @@
+"""Readers: one function a format, from verified files to features and target."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from harness.datasets.arff import read_arff
+from harness.datasets.encoding import Source
+from harness.datasets.entry import Entry
+from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
+from harness.errors import HarnessError
+
+
+def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
+    """Read a data set in its declared format.
+
+    Parameters
+    ----------
+    entry : Entry
+    paths : sequence of Path
+        The entry's files, in its order; plain or packed.
+
+    Raises
+    ------
+    HarnessError
+        If they cannot be read in that format, naming the data set, the files and the reason.
+    """
+    try:
+        return _READERS[entry.format](entry, paths)
+    except HarnessError:
+        raise
+    except (ValueError, KeyError, IndexError, TypeError, EOFError, pd.errors.ParserError) as error:
+        where = ", ".join(str(path) for path in paths) or entry.format
+        reason = " ".join(str(error).split())
+        raise HarnessError(
+            f"data set {entry.name!r}: {where}: cannot be read as {entry.format}: {reason}"
+        ) from None
+
+
+def _joined(X: list[np.ndarray], y: list[np.ndarray]) -> Source:
+    parts = [len(part) for part in y]
+    if any(len(rows) != count for rows, count in zip(X, parts, strict=True)):
+        raise ValueError(f"{[len(rows) for rows in X]} rows of features, {parts} targets")
+    if len(X) == 1:
+        return Source(X[0], y[0], parts)
+    return Source(np.concatenate(X), np.concatenate(y), parts)
+
+
+def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Source:
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = [], []
+    for path in paths:
+        with open_unpacked(path) as stream:
+            sparse, target = load_svmlight_file(
+                stream, n_features=entry.d, dtype=entry.dtype, zero_based=entry.read.zero_based
+            )
+        X.append(sparse.toarray())
+        y.append(target)
+    return _joined(X, y)
+
+
+def _read_csv(entry: Entry, paths: Sequence[Path]) -> Source:
+    read = entry.read
+    blank = read.separator.isspace() and read.separator != "\t"
+    frames = []
+    for path in paths:
+        with open_unpacked(path) as stream:
+            frame = pd.read_csv(
+                stream,
+                sep=r"\s+" if blank else read.separator,
+                header=0 if read.header else None,
+                comment=read.skip_lines_starting,
+                skipinitialspace=not blank,
+                keep_default_na=False,
+                na_values=list(read.missing_values),
+                quoting=csv.QUOTE_MINIMAL,
+            )
+        frames.append(frame)
+    return _tabular(entry, frames, read.nominal)
+
+
+def _read_arff(entry: Entry, paths: Sequence[Path]) -> Source:
+    frames = []
+    for path in paths:
+        with open_unpacked(path) as stream:
+            frames.append(read_arff(io.TextIOWrapper(stream, "utf-8", "replace").read()))
+    return _tabular(entry, frames)
+
+
+def _read_openml(entry: Entry, paths: Sequence[Path]) -> Source:
+    from sklearn.datasets import fetch_openml
+
+    try:
+        bunch = fetch_openml(
+            data_id=entry.read.id,
+            target_column=None,
+            as_frame=True,
+            parser="pandas",
+            data_home=cache_directory() / "openml",
+            n_retries=RETRIES,
+        )
+    except OSError as error:
+        raise HarnessError(
+            f"data set {entry.name!r}: OpenML {entry.read.id} could not be fetched: {error}"
+        ) from None
+    return _tabular(entry, [bunch.frame])
+
+
+def _tabular(
+    entry: Entry, frames: list[pd.DataFrame], nominal: Sequence[int | str] = ()
+) -> Source:
+    parts = [len(frame) for frame in frames]
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    target_name = _column_name(frame, entry.read.target, "target")
+    target = frame[target_name].to_numpy()
+    if entry.read.target_strip:
+        target = np.array([str(label).strip(f" {entry.read.target_strip}") for label in target])
+    ignored = [_column_name(frame, column, "ignore") for column in entry.read.ignore]
+    frame = frame.drop(columns=[target_name, *ignored])
+    names = {_column_name(frame, column, "nominal") for column in nominal}
+    columns = {name: _typed(frame[name], name in names) for name in frame.columns}
+    return Source(pd.DataFrame(columns), target, parts)
+
+
+def _column_name(frame: pd.DataFrame, column: int | str, key: str) -> int | str:
+    if column in frame.columns:
+        return column
+    if isinstance(column, int) and -frame.shape[1] <= column < frame.shape[1]:
+        return frame.columns[column]
+    known = ", ".join(str(name) for name in frame.columns[:20])
+    raise ValueError(f"read.{key}: there is no column {column!r}; the columns are {known}")
+
+
+def _typed(values: pd.Series, nominal: bool) -> pd.Series:
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return values
+    if nominal:
+        return values.astype("category")
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return values
+    wrong = values[pd.to_numeric(values, errors="coerce").isna() & values.notna()]
+    raise ValueError(
+        f"column {values.name!r} holds {wrong.iloc[0]!r} in row {wrong.index[0]}: list it under "
+        "read.nominal, or the text under read.missing_values"
+    )
+
+
+_IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """Read one IDX file, packed or not.
+
+    Raises
+    ------
+    ValueError
+        If it does not start as IDX or its length is not what its header says.
+    """
+    with open_unpacked(path) as stream:
+        raw = stream.read()
+    if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] not in _IDX_TYPES:
+        raise ValueError(f"{path.name} does not start as an IDX file")
+    shape = np.frombuffer(raw, ">u4", count=raw[3], offset=4).astype(int)
+    kind = np.dtype(_IDX_TYPES[raw[2]])
+    start = 4 + 4 * raw[3]
+    if len(raw) - start != kind.itemsize * shape.prod():
+        raise ValueError(f"{path.name} holds {len(raw) - start} bytes, its header says {shape}")
+    return np.frombuffer(raw, kind, offset=start).reshape(shape)
+
+
+def _read_idx(entry: Entry, paths: Sequence[Path]) -> Source:
+    if len(paths) % 2:
+        raise ValueError("files of images and of labels must take turns")
+    arrays = [read_idx(path) for path in paths]
+    X = [images.reshape(len(images), -1) for images in arrays[::2]]
+    return _joined(X, arrays[1::2])
+
+
+def _read_mat(entry: Entry, paths: Sequence[Path]) -> Source:
+    from scipy.io import loadmat
+
+    read = entry.read
+    X, y = [], []
+    for path in paths:
+        with open_unpacked(path) as stream:
+            matrices = loadmat(io.BytesIO(stream.read()))
+        features = np.asarray(matrices[_the_one(matrices, read.X)])
+        if read.y is not None:
+            target = np.asarray(matrices[_the_one(matrices, read.y)]).ravel()
+        else:
+            target = features[:, read.target].copy()
+            kept = [column for column in range(features.shape[1]) if column != read.target]
+            features = features[:, kept[: read.columns]]
+        X.append(features)
+        y.append(target)
+    return _joined(X, y)
+
+
+def _the_one(matrices: dict, name: str) -> str:
+    names = [key for key in matrices if not key.startswith("__")]
+    matching = [key for key in names if re.fullmatch(name, key)]
+    if len(matching) != 1:
+        raise ValueError(f"there is no matrix {name!r}; the file holds {', '.join(names)}")
+    return matching[0]
+
+
+def _read_npz(entry: Entry, paths: Sequence[Path]) -> Source:
+    X, y = [], []
+    for path in paths:
+        with np.load(path, allow_pickle=False) as arrays:
+            for name in (entry.read.X, entry.read.y):
+                if name not in arrays:
+                    held = ", ".join(arrays.files)
+                    raise ValueError(f"there is no array {name!r}; the file holds {held}")
+            X.append(arrays[entry.read.X])
+            y.append(arrays[entry.read.y].ravel())
+    return _joined(X, y)
+
+
+def _read_bundled(entry: Entry, paths: Sequence[Path]) -> Source:
+    import sklearn.datasets
+
+    load = getattr(sklearn.datasets, f"load_{entry.read.loader}")
+    options = {"scaled": False} if entry.read.loader == "diabetes" else {}
+    bunch = load(**options)
+    target = bunch.target
+    if entry.task != "regression":
+        target = np.asarray(bunch.target_names)[target]
+    return Source(bunch.data, target, [len(target)])
+
+
+def _read_generated(entry: Entry, paths: Sequence[Path]) -> Source:
+    seed = np.random.SeedSequence(list(entry.name.encode()))
+    X, y = entry.read.dataset.generate(np.random.default_rng(seed))
+    return Source(np.asarray(X), np.asarray(y), [len(y)])
+
+
+_READERS: dict[str, Callable[[Entry, Sequence[Path]], Source]] = {
+    "svmlight": _read_svmlight,
+    "csv": _read_csv,
+    "arff": _read_arff,
+    "idx": _read_idx,
+    "mat": _read_mat,
+    "npz": _read_npz,
+    "openml": _read_openml,
+    "sklearn": _read_bundled,
+    "generated": _read_generated,
+}

@@ -1,0 +1,130 @@
+"""What is written beside prepared data, and the checks that it still describes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.datasets.rows import read_header
+from harness.errors import HarnessError
+
+FILES = ("X.npy", "y.npy", "meta.json")
+
+_BLOCK = 1 << 20
+_REPAIR = "remove the folder and prepare the data set again"
+
+
+class Meta(BaseModel):
+    """The contents of `meta.json`.
+
+    Parameters
+    ----------
+    name, task, scaling, citation : str
+        As in the catalog.
+    n, d, n_classes : int
+    n_train : int or None
+        How many of the first points are the official training part.
+    class_names : tuple of str
+        Name of each class number; empty for regression.
+    class_counts : tuple of int
+        Points of each class number.
+    dtype : str
+        Of X. y is int64 for classification and float64 for regression.
+    itemsize : int
+        Bytes of one element of X.
+    sha256 : str
+        Of `X.npy` followed by `y.npy`.
+    digest : str
+        Of the catalog's entry.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    task: Literal["binary", "multiclass", "regression"]
+    n: int = Field(gt=0)
+    d: int = Field(gt=0)
+    n_train: int | None
+    n_classes: int
+    class_names: tuple[str, ...]
+    class_counts: tuple[int, ...]
+    dtype: Literal["float32", "float64"]
+    itemsize: int
+    scaling: str
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    digest: str
+    citation: str
+
+    @classmethod
+    def read(cls, directory: Path) -> Meta:
+        """Read and check `meta.json` against itself and against the headers of the arrays.
+
+        Raises
+        ------
+        HarnessError
+            If a file is missing, altered or cut short, naming it and what to do.
+        """
+        path = Path(directory) / "meta.json"
+        try:
+            raw = json.loads(path.read_text(encoding="utf-8"))
+            seal = raw.pop("seal", None)
+            meta = cls.model_validate(raw)
+        except OSError as error:
+            raise HarnessError(f"{path}: cannot be read: {error.strerror}; {_REPAIR}") from None
+        except (ValueError, AttributeError, ValidationError) as error:
+            reason = str(error).splitlines()[0]
+            raise HarnessError(f"{path}: not what was written ({reason}); {_REPAIR}") from None
+        if seal != meta._seal():
+            raise HarnessError(f"{path}: was altered after it was written; {_REPAIR}")
+        meta._check_array(Path(directory) / "X.npy", (meta.n, meta.d), meta.dtype)
+        target = "float64" if meta.task == "regression" else "int64"
+        meta._check_array(Path(directory) / "y.npy", (meta.n,), target)
+        return meta
+
+    def write(self, directory: Path) -> None:
+        """Write `meta.json`."""
+        text = json.dumps(self.model_dump(mode="json") | {"seal": self._seal()}, indent=1)
+        (Path(directory) / "meta.json").write_text(text + "\n", encoding="utf-8")
+
+    def verify(self, directory: Path) -> None:
+        """Compute the hash of the arrays again.
+
+        Raises
+        ------
+        HarnessError
+            If it is not the one that was written.
+        """
+        found = content_sha256(directory)
+        if found != self.sha256:
+            raise HarnessError(
+                f"{directory}: X.npy and y.npy have sha256 {found}, meta.json says {self.sha256}; "
+                f"{_REPAIR}"
+            )
+
+    def _seal(self) -> str:
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @staticmethod
+    def _check_array(path: Path, shape: tuple[int, ...], dtype: str) -> None:
+        header = read_header(path)
+        if header.shape != shape or header.dtype != np.dtype(dtype):
+            raise HarnessError(
+                f"{path}: holds {header.shape} of {header.dtype}, meta.json says {shape} of "
+                f"{dtype}; {_REPAIR}"
+            )
+
+
+def content_sha256(directory: Path) -> str:
+    """Hash `X.npy` followed by `y.npy`."""
+    digest = hashlib.sha256()
+    for name in FILES[:2]:
+        with (Path(directory) / name).open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,147 @@
+"""Preparing a data set once: fetch, read, encode, scale, check, and write plain arrays.
+
+The files appear together or not at all: they are written to a folder beside the destination, which
+is then renamed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from harness.datasets.encoding import Source, encode
+from harness.datasets.entry import Entry
+from harness.datasets.fetching import fetch
+from harness.datasets.formats import read_source
+from harness.datasets.meta import Meta, content_sha256
+from harness.datasets.scaling import scale
+from harness.errors import HarnessError
+from harness.units import format_bytes
+
+
+def prepare(entry: Entry, destination: Path) -> Meta:
+    """Write `X.npy`, `y.npy` and `meta.json` of a data set.
+
+    Parameters
+    ----------
+    entry : Entry
+    destination : Path
+        A folder; what it held is replaced once the new files are complete.
+
+    Returns
+    -------
+    Meta
+        As written.
+
+    Raises
+    ------
+    HarnessError
+        If the data cannot be fetched, read or written, or are not what the catalog declares.
+    """
+    destination = Path(destination)
+    X, y = load(entry)
+    counts = () if entry.task == "regression" else tuple(np.bincount(y).tolist())
+    needed = X.nbytes + y.nbytes
+    with _writing(destination, needed) as folder:
+        np.save(folder / "X.npy", X, allow_pickle=False)
+        np.save(folder / "y.npy", y, allow_pickle=False)
+        meta = Meta(
+            name=entry.name,
+            task=entry.task,
+            n=entry.n,
+            d=entry.d,
+            n_train=entry.n_train,
+            n_classes=entry.n_classes,
+            class_names=entry.class_names,
+            class_counts=counts,
+            dtype=entry.dtype,
+            itemsize=entry.itemsize,
+            scaling=entry.scaling,
+            sha256=content_sha256(folder),
+            digest=entry.digest,
+            citation=entry.citation,
+        )
+        meta.write(folder)
+    return meta
+
+
+def load(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features and targets of a data set as they are to be written.
+
+    Returns
+    -------
+    X : ndarray (n, d) of the entry's dtype
+    y : ndarray (n,) of int64 (0 .. n_classes - 1) or float64
+    """
+    source = read_source(entry, fetch(entry))
+    _check_parts(source, entry)
+    X, y = encode(source, entry)
+    if X.shape != (entry.n, entry.d):
+        raise HarnessError(
+            f"data set {entry.name!r}: found {X.shape[0]} x {X.shape[1]} points and features, "
+            f"the catalog says {entry.n} x {entry.d}"
+        )
+    if entry.divide_by != 1:
+        X /= X.dtype.type(entry.divide_by)
+    scale(X, entry.scaling)
+    return X, y
+
+
+def _check_parts(source: Source, entry: Entry) -> None:
+    ends = list(accumulate(source.parts))
+    if entry.n_train is not None and len(ends) > 1 and entry.n_train not in ends:
+        raise HarnessError(
+            f"data set {entry.name!r}: n_train is {entry.n_train}, but its files end after "
+            f"{ends} points"
+        )
+
+
+@contextmanager
+def _writing(destination: Path, needed: int) -> Iterator[Path]:
+    """Give a folder to write to, and put it in the destination's place when all went well."""
+    folder = None
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
+        folder.chmod(0o755)
+        yield folder
+        for path in folder.iterdir():
+            _flush(path)
+        _replace(folder, destination)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            reason = f"the disk is full: {format_bytes(needed)} ({needed} bytes) are needed"
+        elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            reason = "no permission to write there"
+        else:
+            reason = error.strerror or str(error)
+        raise HarnessError(f"{destination}: cannot be written: {reason}") from None
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _replace(folder: Path, destination: Path) -> None:
+    if destination.is_dir() and any(destination.iterdir()):
+        old = Path(tempfile.mkdtemp(prefix=f".{destination.name}-old-", dir=destination.parent))
+        destination.rename(old)
+        folder.rename(destination)
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        folder.rename(destination)

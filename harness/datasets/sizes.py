@@ -1,0 +1,104 @@
+"""How many points are labeled, unlabeled and held out: known before any data is loaded.
+
+Nothing heavy is imported here: plans are made from catalog entries alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from harness.errors import HarnessError
+
+
+class Sizes(NamedTuple):
+    """Points of each part of a split."""
+
+    n_labeled: int
+    n_unlabeled: int
+    n_test: int
+
+
+def split_sizes(
+    n: int,
+    n_classes: int,
+    n_labeled: int | float,
+    evaluation: str | Mapping[str, Any] = "transductive",
+    dataset: str = "",
+) -> Sizes:
+    """Count the points of each part of a split.
+
+    Parameters
+    ----------
+    n : int
+        Points of the data set.
+    n_classes : int
+        0 for regression.
+    n_labeled : int or float
+        A count, or a share of all points (0 < share < 1).
+    evaluation : "transductive" or mapping
+        See `harness.datasets.splits.split`.
+    dataset : str, default ""
+        Its name, for messages.
+
+    Raises
+    ------
+    HarnessError
+        If the parts do not fit into n, or there are fewer labeled points than classes.
+    """
+    where = f"data set {dataset!r}: " if dataset else ""
+    labeled = _count(n, n_labeled)
+    rules = rules_of(evaluation)
+    test = _count(n, rules["test"]) if rules["test"] else 0
+    if labeled < max(1, n_classes):
+        what = f"the {n_classes} classes" if n_classes else "one"
+        raise HarnessError(
+            f"{where}labeled {n_labeled} is {labeled} of {n} points, fewer than {what}"
+        )
+    if test and not 0 < test < n:
+        raise HarnessError(
+            f"{where}test {rules['test']} is {test} of {n} points; allowed: 1 .. {n - 1}"
+        )
+    most = n - test if test else n - 1
+    if labeled > most:
+        left = f"besides {test} test points" if test else "with one left to score"
+        raise HarnessError(
+            f"{where}labeled {n_labeled} is {labeled} points; allowed: at most {most} of {n} {left}"
+        )
+    unlabeled = n - test - labeled
+    if rules["unlabeled_per_labeled"] is not None:
+        unlabeled = min(unlabeled, _round(rules["unlabeled_per_labeled"] * labeled))
+    return Sizes(labeled, unlabeled, test)
+
+
+def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an evaluation says, with its defaults.
+
+    Raises
+    ------
+    HarnessError
+        If it is neither "transductive" nor a mapping with known keys.
+    """
+    rules = {"test": 0, "unlabeled_per_labeled": None, "stratified": True}
+    if evaluation == "transductive":
+        return rules
+    if hasattr(evaluation, "model_dump"):
+        evaluation = evaluation.model_dump()
+    if not isinstance(evaluation, Mapping) or not set(evaluation) <= set(rules):
+        raise HarnessError(
+            f"evaluation {evaluation!r} is neither 'transductive' nor a mapping of "
+            f"{', '.join(rules)}"
+        )
+    rules |= {"test": 0.2} | dict(evaluation)
+    for key in ("test", "unlabeled_per_labeled"):
+        if rules[key] is not None and not rules[key] > 0:
+            raise HarnessError(f"evaluation: {key} {rules[key]!r} must be above zero")
+    return rules
+
+
+def _count(n: int, amount: int | float) -> int:
+    return _round(amount * n) if 0 < amount < 1 else int(amount)
+
+
+def _round(value: float) -> int:
+    return int(value + 0.5)
