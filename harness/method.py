@@ -42,6 +42,8 @@ class Shape:
         Points that are predicted but not seen by `fit`.
     itemsize : int, default 8
         Bytes of one element of X.
+    mapped : bool, default False
+        Whether X is mapped from its file, so that `fit`'s X is not charged.
     """
 
     n_labeled: int
@@ -50,6 +52,7 @@ class Shape:
     n_classes: int
     n_test: int = 0
     itemsize: int = 8
+    mapped: bool = False
 
     @property
     def n(self) -> int:
@@ -59,7 +62,7 @@ class Shape:
     @property
     def data_bytes(self) -> int:
         """Bytes of the X that `fit` is given."""
-        return self.n * self.n_features * self.itemsize
+        return 0 if self.mapped else self.n * self.n_features * self.itemsize
 
     @property
     def block_bytes(self) -> int:
@@ -133,7 +136,7 @@ class Method:
 
     def storage_bytes(self, shape: Shape, size: int, params: Mapping[str, Any]) -> int:
         """Bytes at the peak for one size, with the estimator's parameters where it asks."""
-        names = inspect.signature(self.storage).parameters
+        names = list(inspect.signature(self.storage).parameters)[2:]
         wanted = {name: value for name, value in params.items() if name in names}
         return int(self.storage(shape, size, **wanted))
 
@@ -173,10 +176,15 @@ class Plan:
         return not self.reason
 
 
-def overhead_bytes(shape: Shape) -> int:
-    """Bytes that the harness itself holds in a trial: targets, row numbers, predictions."""
+def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
+    """Bytes that the harness itself holds in a trial: targets, row numbers, predictions.
+
+    Cross-validation of a supervised method also copies the labeled points of each fold.
+    """
     points = shape.n + shape.n_test
-    return 8 * (2 * points + points * (1 + max(1, shape.n_classes))) + _FIXED_OVERHEAD
+    held = 8 * (2 * points + points * (1 + max(1, shape.n_classes))) + _FIXED_OVERHEAD
+    folds = shape.n_labeled * shape.n_features * shape.itemsize if tuned else 0
+    return held + folds
 
 
 def plan(
@@ -185,6 +193,7 @@ def plan(
     budget: int | None,
     params: Mapping[str, Any] | None = None,
     largest: int | None = None,
+    tuned: bool = False,
 ) -> Plan:
     """Find the largest size whose storage model fits a budget.
 
@@ -200,6 +209,8 @@ def plan(
         Parameters fixed by the study. If they fix the size, it is taken as given.
     largest : int, optional
         A bound on the size itself (a landmark budget).
+    tuned : bool, default False
+        Whether parameters are searched by cross-validation.
 
     Returns
     -------
@@ -209,7 +220,7 @@ def plan(
 
     def needed(size: int) -> int:
         seen = method.seen(shape, size)
-        return method.storage_bytes(seen, size, params) + overhead_bytes(seen)
+        return method.storage_bytes(seen, size, params) + overhead_bytes(seen, tuned)
 
     if method.size is None:
         low = high = 0

@@ -2,10 +2,24 @@
 
 A row says what was asked, planned, enforced, measured and scored, or why not. Rows are appended to
 a journal, a JSON line each, as soon as a trial ends; a line that a kill cut short is not a row.
-`collect` joins journals into one Parquet file.
+`write_table` joins them into one Parquet file.
 """
 
 from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    import pandas
 
 OUTCOMES = ("ok", "infeasible", "over_budget", "timeout", "crashed", "error")
 
@@ -76,3 +90,117 @@ COLUMNS: dict[str, str] = {
     "started_at": "string",  # ISO 8601, UTC
     "command": "string",
 }
+
+
+class Journal:
+    """The rows of one block on disk, appended one by one and locked while a worker holds it.
+
+    Two workers of the same block (one left over from a workflow that was killed) exclude each
+    other by the lock, which the kernel drops with the process; the second then finds the rows of
+    the first.
+
+    Parameters
+    ----------
+    path : Path
+        Created with its folders if absent.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows: dict[str, dict[str, Any]] = {}
+
+    def __enter__(self) -> Journal:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("a+b")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content.rfind(b"\n") + 1
+        self._file.truncate(whole)
+        self.rows = {row["fingerprint"]: row for row in _rows(content[:whole])}
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._file.close()
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Add a row; it is on disk when this returns."""
+        line = json.dumps(_without_nan(row), separators=(",", ":")) + "\n"
+        self._file.write(line.encode())
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.rows[row["fingerprint"]] = dict(row)
+
+    def publish(self, output: Path) -> None:
+        """Make the rows appear under another name, at once and without a second copy."""
+        output.parent.mkdir(parents=True, exist_ok=True)
+        temporary = output.with_suffix(f".{os.getpid()}")
+        temporary.unlink(missing_ok=True)
+        try:
+            os.link(self.path, temporary)
+        except OSError:
+            shutil.copyfile(self.path, temporary)
+        temporary.replace(output)
+        # renaming a file onto another link of itself does nothing and leaves both
+        temporary.unlink(missing_ok=True)
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Read the whole rows of a journal, published or still being written."""
+    content = path.read_bytes()
+    return _rows(content[: content.rfind(b"\n") + 1])
+
+
+def finished_rows(folder: Path) -> dict[str, dict[str, Any]]:
+    """Read all rows of a cell, by fingerprint, whatever blocks they were run in."""
+    rows: dict[str, dict[str, Any]] = {}
+    for path in sorted(folder.glob("*.jsonl")):
+        rows |= {row["fingerprint"]: row for row in read_rows(path)}
+    return rows
+
+
+def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write rows as one Parquet file, atomically; metrics of plugins become further columns."""
+    import pyarrow
+    import pyarrow.parquet
+
+    rows = list(rows)
+    extra = sorted({name for row in rows for name in row} - set(COLUMNS))
+    types = COLUMNS | dict.fromkeys(extra, "float64")
+    arrow = {"string": pyarrow.string(), "bool": pyarrow.bool_()}
+    schema = pyarrow.schema(
+        [(name, arrow.get(kind) or pyarrow.type_for_alias(kind)) for name, kind in types.items()]
+    )
+    table = pyarrow.Table.from_pylist([dict(row) for row in rows], schema=schema)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    pyarrow.parquet.write_table(table, temporary)
+    temporary.replace(path)
+
+
+def read_table(path: Path) -> pandas.DataFrame:
+    """Read the table of a study.
+
+    Raises
+    ------
+    HarnessError
+        If there is none yet, or it is not readable.
+    """
+    import pandas
+
+    try:
+        return pandas.read_parquet(path, dtype_backend="numpy_nullable")
+    except FileNotFoundError:
+        raise HarnessError(f"{path}: no results yet; run the study first") from None
+    except (OSError, ValueError) as error:
+        raise HarnessError(f"{path}: cannot be read: {error}") from None
+
+
+def _rows(lines: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+def _without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in row.items()
+    }

@@ -151,6 +151,11 @@ class Grid(_Strict):
     limits: TrialLimits = TrialLimits()
     data: Literal["counted", "mapped"] = "counted"
 
+    @property
+    def split_rules(self) -> str | dict[str, Any]:
+        """The evaluation as `harness.datasets.split` takes it."""
+        return self.evaluation.model_dump() if self.evaluation else "transductive"
+
 
 class StudyFile(Grid):
     """Everything that a study file may say."""
@@ -202,6 +207,11 @@ class Block:
     def memory_bytes(self) -> int:
         """What a scheduler should reserve, without the idle worker itself."""
         return self.budget.bytes or self.grid.limits.memory
+
+    @property
+    def minutes(self) -> int:
+        """What a scheduler should allow if every trial takes all of its time."""
+        return 5 + math.ceil(len(self.seeds) * self.grid.limits.time / 60)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,38 @@
+# The main job: every block of trials of one study, then its table and report.
+# snakemake --cores 8 [--config study=studies/quickstart.yaml]
+import sys
+
+from snakemake.utils import min_version, validate
+
+from harness.errors import HarnessError
+from harness.workload import load_workload
+
+min_version("9.27")
+
+
+config.setdefault("study", "studies/quickstart.yaml")
+validate(config, "rules/config.schema.yaml")
+
+try:
+    WORKLOAD = load_workload(config["study"])
+except HarnessError as error:
+    sys.exit(f"harness: {error}")
+
+RESULTS = WORKLOAD.results.as_posix()
+PYTHON = sys.executable
+
+
+wildcard_constraints:
+    data=r"[A-Za-z0-9._+-]+",
+    block=r"[^/]+/[^/]+/[^/]+/[^/]+",
+
+
+include: "rules/datasets.smk"
+include: "rules/trials.smk"
+include: "rules/reports.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        f"{RESULTS}/report.html",

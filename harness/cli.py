@@ -1,0 +1,273 @@
+"""The command line: what can be run, what will be run, what was run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.errors import HarnessError
+from harness.units import format_bytes, format_duration
+
+
+class _Group(click.Group):
+    """Turns our errors into one message and exit status 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except HarnessError as error:
+            raise click.ClickException(str(error)) from None
+
+
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print objects as JSON.")
+_study = click.argument("study", default="studies/quickstart.yaml")
+
+
+@click.group(cls=_Group)
+@click.version_option(package_name="memory-budget-harness")
+def main() -> None:
+    """Benchmark learning methods under a memory budget."""
+
+
+@main.command()
+@click.option("--study", help="Also search the plugin folders of this study.")
+@_as_json
+def methods(study: str | None, as_json: bool) -> None:
+    """List the methods that plugins provide."""
+    found = sorted(_index(study)["methods"], key=lambda method: method["name"])
+    _show(
+        found,
+        ["name", "tasks", "size", "uses_unlabeled", "space", "plugin", "reference"],
+        as_json,
+    )
+
+
+@main.command()
+@click.option("--study", help="Also read the catalogs and plugins of this study.")
+@_as_json
+def datasets(study: str | None, as_json: bool) -> None:
+    """List the data sets of the catalogs and of plugins."""
+    from harness.datasets.catalog import load_catalog
+    from harness.study import load_study
+    from harness.workload import generated_datasets
+
+    catalogs = load_study(study).catalogs if study else []
+    catalog = load_catalog(catalogs, generated_datasets(_index(study)))
+    rows = [
+        {
+            "name": entry.name,
+            "task": entry.task,
+            "n": entry.n,
+            "d": entry.d,
+            "classes": entry.n_classes or None,
+            "memory": entry.n * entry.d * entry.itemsize,
+            "fetch": entry.download_bytes,
+            "source": entry.origin,
+        }
+        for entry in catalog.values()
+    ]
+    if not as_json:
+        for row in rows:
+            row |= {key: format_bytes(row[key]) for key in ("memory", "fetch")}
+    _show(rows, ["name", "task", "n", "d", "classes", "memory", "fetch", "source"], as_json)
+
+
+@main.command()
+@click.option("--study", help="Also search the plugin folders of this study.")
+@_as_json
+def plugins(study: str | None, as_json: bool) -> None:
+    """List plugins, with the reason where one could not be loaded."""
+    _show(_index(study)["plugins"], ["name", "path", "hooks", "failure"], as_json)
+
+
+@main.command()
+@_study
+@click.option("--cores", default=os.cpu_count(), show_default=True, help="For the estimate.")
+@_as_json
+def plan(study: str, cores: int, as_json: bool) -> None:
+    """Tell what a study will run, what cannot fit, and what it will take."""
+    from harness.planning import plan_study
+    from harness.workload import load_workload
+
+    made = plan_study(load_workload(study), cores)
+    if as_json:
+        click.echo(json.dumps(made.as_dict(), indent=1))
+        return
+    rows = [
+        {
+            "data set": cell.dataset,
+            "method": cell.method,
+            "labeled": cell.labeled,
+            "budget": cell.budget,
+            "size": "-" if cell.size is None else f"{cell.size} {cell.size_name}",
+            "planned": format_bytes(cell.planned_bytes),
+            "trials": cell.trials,
+            "done": cell.done,
+            "infeasible because": cell.reason,
+        }
+        for cell in made.cells
+    ]
+    _table(rows, list(rows[0]))
+    for pair in made.left_out:
+        click.echo(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
+    todo = made.trials - made.done
+    click.echo(
+        f"{made.trials} trials in {made.blocks} blocks, {made.done} done, {todo} to run; "
+        f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
+    )
+    click.echo(f"about {format_duration(made.seconds)} on {cores} cores by earlier trials")
+    if made.untimed:
+        names = ", ".join(made.untimed[:6]) + (" ..." if len(made.untimed) > 6 else "")
+        click.echo(f"not in that time, for want of an earlier trial: {names}")
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@_study
+@click.option("--cores", default=os.cpu_count(), show_default=True, help="Trials side by side.")
+@click.argument("snakemake_options", nargs=-1)
+def run(study: str, cores: int, snakemake_options: Sequence[str]) -> None:
+    """Run a study with a progress bar; further options go to Snakemake."""
+    from harness.progress import run_with_progress
+    from harness.workload import load_workload
+
+    workload = load_workload(study)
+    sys.exit(run_with_progress(workload, cores, snakemake_options))
+
+
+@main.command()
+@_study
+@_as_json
+def show(study: str, as_json: bool) -> None:
+    """Show the rows of a study's table: their number, what was asked and how it ended."""
+    from harness.records import read_table
+    from harness.study import load_study
+    from harness.workload import RESULTS
+
+    table = read_table(RESULTS / load_study(study).name / "trials.parquet")
+    rows = json.loads(table.to_json(orient="records"))
+    for number, row in enumerate(rows):
+        row["row"] = number
+    columns = ["row", "dataset", "method", "n_labeled", "budget", "seed", "outcome", "size"]
+    scores = ["auc", "accuracy", "nmse", "adjusted_rand"]
+    columns += [name for name in scores if any(row[name] is not None for row in rows)]
+    _show(rows, [*columns, "peak_bytes", "wall_s", "reason"], as_json)
+
+
+@main.command()
+@click.argument("study")
+@click.argument("row")
+def reproduce(study: str, row: str) -> None:
+    """Run one ROW (number or fingerprint) of a study again and compare its scores bit for bit."""
+    from harness.reproduce import reproduce as run_again
+    from harness.workload import load_workload
+
+    compared = run_again(load_workload(study), row)
+    _table(
+        [
+            {
+                "column": c.column,
+                "recorded": repr(c.recorded),
+                "reproduced": repr(c.reproduced),
+                "equal": "yes" if c.equal else "NO",
+            }
+            for c in compared
+        ],
+        ["column", "recorded", "reproduced", "equal"],
+    )
+    if not all(c.equal for c in compared):
+        raise HarnessError(f"row {row} was not reproduced")
+    click.echo(f"row {row} is reproduced bit for bit")
+
+
+@main.command()
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--method", "names", multiple=True, help="Only these methods of the file.")
+@_as_json
+def check(file: Path, names: Sequence[str], as_json: bool) -> None:
+    """Check the methods of a plugin FILE against what the harness expects of a method."""
+    from harness.conformance import check_file
+
+    findings = check_file(file, names)
+    rows = [vars(finding) | {"result": finding.result} for finding in findings]
+    _show(rows, ["method", "check", "result", "advice"], as_json)
+    if any(finding.result == "fails" for finding in findings):
+        sys.exit(1)
+
+
+@main.group()
+def new() -> None:
+    """Write a running example to start from."""
+
+
+@new.command("method")
+@click.argument("name")
+@click.option("--folder", default="plugins", show_default=True, type=click.Path(path_type=Path))
+def new_method(name: str, folder: Path) -> None:
+    """Write a plugin with one method called NAME."""
+    from harness.scaffold import write_method
+
+    path = write_method(name, folder)
+    click.echo(f"wrote {path}; try: harness check {path}")
+
+
+@main.command()
+@_as_json
+def doctor(as_json: bool) -> None:
+    """Explain how this machine can enforce and measure budgets, and what better would take."""
+    from harness.sandbox import backends
+
+    reports = [vars(report) for report in backends()]
+    _show(reports, list(reports[0]), as_json)
+
+
+def _index(study: str | None) -> dict[str, Any]:
+    from harness.index import read_index
+    from harness.study import load_study
+
+    return read_index(load_study(study).plugin_folders if study else [])
+
+
+def _show(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(rows, indent=1, default=str))
+    else:
+        _table(rows, columns)
+
+
+def _table(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(_cell(row.get(column))) for column in columns))
+    console = Console()
+    if not console.is_terminal:
+        # a pipe or a file has no width: never fold what a program may read
+        console = Console(width=1000)
+    console.print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, (list, tuple, dict)):
+        return ", ".join(map(str, value)) or "-"
+    return str(value)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""The rows of all blocks in one table, with the study as run and where it comes from."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from harness.datasets import Meta
+from harness.provenance import surroundings
+from harness.records import COLUMNS, read_rows, write_table
+from harness.workload import Workload
+
+
+def collect(workload: Workload) -> None:
+    """Write `trials.parquet`, `study.yaml` and `provenance.json` of a study.
+
+    A data set and a method that do not go together are one row with outcome `infeasible`, so that
+    nothing that the study names is missing from its table.
+    """
+    rows = []
+    for block in workload.blocks:
+        wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
+        rows += [r for r in read_rows(workload.output(block)) if r["fingerprint"] in wanted]
+    for pair in workload.left_out:
+        rows.append(
+            dict.fromkeys(COLUMNS)
+            | {
+                "study": workload.study.name,
+                "dataset": pair.dataset,
+                "method": pair.method,
+                "outcome": "infeasible",
+                "reason": pair.reason,
+            }
+        )
+    write_table(rows, workload.results / "trials.parquet")
+    (workload.results / "study.yaml").write_text(workload.study.text, encoding="utf-8")
+    started = min((row["started_at"] for row in rows if row["started_at"]), default=None)
+    (workload.results / "provenance.json").write_text(
+        json.dumps(_provenance(workload, started), indent=1), encoding="utf-8"
+    )
+
+
+def _provenance(workload: Workload, started: str | None) -> dict:
+    used = {block.method.name for block in workload.blocks}
+    methods = [method for method in workload.index["methods"] if method["name"] in used]
+    metas = {name: Meta.read(workload.prepared(name)) for name in workload.datasets()}
+    return {
+        **surroundings(),
+        "study": workload.study.name,
+        "title": workload.study.settings.title,
+        "command": f"snakemake --cores all --config study={workload.study.path}",
+        "started_at": started,
+        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "plugins": [
+            {
+                "method": method["name"],
+                "path": _portable(method["plugin_path"]),
+                "sha256": method["plugin_sha256"],
+                "reference": method["reference"],
+            }
+            for method in methods
+        ],
+        "datasets": [
+            {
+                "name": name,
+                "sha256": meta.sha256,
+                "n": meta.n,
+                "d": meta.d,
+                "task": meta.task,
+                "citation": meta.citation,
+            }
+            for name, meta in metas.items()
+        ],
+    }
+
+
+def _portable(path: str) -> str:
+    try:
+        return Path(path).relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path

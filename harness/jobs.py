@@ -1,0 +1,89 @@
+"""What the workflow's jobs run: `python -m harness.jobs JOB STUDY ...`, one function a rule.
+
+A mistake that a user can mend ends a job with one message in its log, not with a traceback.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.workload import load_workload
+
+
+def dataset(study: str, directory: str) -> None:
+    """Fetch, check and prepare one data set."""
+    from harness.datasets import load_catalog, prepare
+    from harness.registry import Registry
+    from harness.workload import PREPARED
+
+    workload = load_workload(study)
+    entries = {workload.catalog[name].directory: name for name in workload.datasets()}
+    name = entries[directory]
+    entry = workload.catalog[name]
+    if entry.format == "generated":
+        registry = Registry.load(workload.study.plugin_folders)
+        generator = registry.get("datasets", name)[0]
+        entry = load_catalog([], {name: generator})[name]
+    prepare(entry, PREPARED / directory)
+
+
+def calibration(study: str, output: str) -> None:
+    """Measure known allocations as trials are measured."""
+    from harness.sandbox import Sandbox, calibrate
+
+    with Sandbox(load_workload(study).study.settings.enforcement) as sandbox:
+        rows = calibrate(sandbox)
+    temporary = Path(f"{output}.{os.getpid()}")
+    temporary.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    temporary.replace(output)
+
+
+def block(study: str, block_id: str) -> None:
+    """Run the trials of one block."""
+    from harness.worker import run_block
+
+    workload = load_workload(study)
+    run_block(workload, workload.block(block_id))
+
+
+def table(study: str) -> None:
+    """Join the rows of all blocks."""
+    from harness.collect import collect
+
+    collect(load_workload(study))
+
+
+def report(study: str) -> None:
+    """Write the report and its tables."""
+    from harness.registry import Registry
+    from harness.report import write_report
+
+    workload = load_workload(study)
+    wanted = {section["plugin_path"] for section in workload.index["report sections"]}
+    registry = Registry.load(workload.study.plugin_folders, lambda s: s.location in wanted)
+    write_report(
+        workload.results, sections=[section for section, _ in registry.items("report sections")]
+    )
+
+
+JOBS: dict[str, Callable[..., None]] = {
+    job.__name__: job for job in (dataset, calibration, block, table, report)
+}
+
+
+def main() -> None:
+    """Run the job that the first argument names."""
+    name, *arguments = sys.argv[1:]
+    try:
+        JOBS[name](*arguments)
+    except HarnessError as error:
+        sys.exit(f"harness: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""What a study will do, told before it does it: sizes, what is infeasible, time and disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from harness.datasets.sizes import split_sizes
+from harness.method import Method, Plan, Shape, plan
+from harness.records import finished_rows, read_rows
+from harness.registry import Registry
+from harness.study import Block
+from harness.workload import RESULTS, LeftOut, Workload
+
+WORKER_START_S = 2.5
+"""Seconds that a block takes to import its method; measured by `benchmarks/trial_cost.py`."""
+
+ROW_BYTES = 2200
+"""Bytes of one row in a journal, and its share of the table."""
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """One data set, method, labeled count and budget."""
+
+    dataset: str
+    method: str
+    labeled: int
+    budget: str
+    trials: int
+    done: int
+    size: int | None
+    size_name: str | None
+    planned_bytes: int
+    reason: str
+    seconds_per_trial: float | None
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """All cells, and what they add up to."""
+
+    study: str
+    trials: int
+    done: int
+    blocks: int
+    cells: list[CellPlan]
+    left_out: list[LeftOut]
+    fetch_bytes: int
+    disk_bytes: int
+    seconds: float
+    untimed: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as plain JSON."""
+        return asdict(self)
+
+
+def shape_of(workload: Workload, block: Block) -> Shape:
+    """Return the shape of a block's trials, from the catalog alone."""
+    entry, grid = workload.entry(block), block.grid
+    if workload.task(block) == "clustering":
+        n_labeled, n_unlabeled, n_test = 0, entry.n, 0
+    else:
+        n_labeled, n_unlabeled, n_test = split_sizes(
+            entry.n, entry.n_classes, block.labeled, grid.split_rules, entry.name
+        )
+    return Shape(
+        n_labeled,
+        n_unlabeled,
+        entry.d,
+        entry.n_classes,
+        n_test=n_test,
+        itemsize=entry.itemsize,
+        mapped=grid.data == "mapped",
+    )
+
+
+def plan_block(method: Method, shape: Shape, block: Block) -> Plan:
+    """Find the size that a block's trials get."""
+    return plan(
+        method,
+        shape,
+        block.budget.bytes,
+        block.method.params,
+        block.budget.size,
+        tuned=block.grid.tuning is not None,
+    )
+
+
+def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
+    """Work out everything that can be known before a study runs.
+
+    Parameters
+    ----------
+    workload : Workload
+    cores : int, default 1
+        Trials that will run side by side, for the estimate of time.
+
+    Returns
+    -------
+    StudyPlan
+        `seconds` is the mean time of earlier trials of the same cell (else of the same data set
+        and method, in any study here) times the trials to come, and the start of their workers;
+        methods without any earlier trial are named in `untimed` and not part of it.
+    """
+    registry = Registry.load(workload.study.plugin_folders)
+    timings = _Timings()
+    cells: dict[str, CellPlan] = {}
+    seconds, untimed, waiting = 0.0, {}, set()
+    for block in workload.blocks:
+        method = registry.get("methods", block.method.name)[0]
+        shape = shape_of(workload, block)
+        planned = plan_block(method, shape, block)
+        rows = finished_rows(workload.journal(block).parent)
+        done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)
+        per_trial = timings.seconds(block) if planned.feasible else 0.0
+        to_run = len(block.seeds) - done
+        if to_run:
+            waiting.add(block.dataset)
+            seconds += WORKER_START_S + to_run * (per_trial or 0.0)
+            if per_trial is None:
+                untimed[f"{block.method.label} on {block.dataset}"] = None
+        key = f"{block.cell}/{block.fingerprint}"
+        earlier = cells.get(key)
+        cells[key] = CellPlan(
+            block.dataset,
+            block.method.label,
+            shape.n_labeled,
+            block.budget.text,
+            len(block.seeds) + (earlier.trials if earlier else 0),
+            done + (earlier.done if earlier else 0),
+            planned.size,
+            method.size,
+            planned.planned_bytes,
+            planned.reason,
+            per_trial,
+        )
+    entries = [workload.catalog[name] for name in workload.datasets()]
+    missing = [e for e in entries if not (workload.prepared(e.name) / "meta.json").is_file()]
+    trials = sum(cell.trials for cell in cells.values())
+    return StudyPlan(
+        workload.study.name,
+        trials,
+        sum(cell.done for cell in cells.values()),
+        len(workload.blocks),
+        list(cells.values()),
+        list(workload.left_out),
+        sum(entry.download_bytes for entry in missing),
+        sum(e.n * e.d * e.itemsize for e in missing) + trials * ROW_BYTES,
+        seconds / cores,
+        list(untimed),
+    )
+
+
+class _Timings:
+    """Mean seconds of earlier trials, of any study whose rows are here."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple, list[float]] = {}
+        self._pairs: dict[tuple, list[float]] = {}
+        for row in _earlier_rows(RESULTS):
+            if row["wall_s"] is not None:
+                pair = (row["dataset"], row["method"])
+                self._pairs.setdefault(pair, []).append(row["wall_s"])
+                self._cells.setdefault((*pair, row["budget"]), []).append(row["wall_s"])
+
+    def seconds(self, block: Block) -> float | None:
+        pair = (block.dataset, block.method.label)
+        found = self._cells.get((*pair, block.budget.text)) or self._pairs.get(pair)
+        return fmean(found) if found else None
+
+
+def _earlier_rows(results: Path) -> Iterator[Mapping[str, Any]]:
+    for path in results.glob("*/journal/**/*.jsonl"):
+        yield from read_rows(path)

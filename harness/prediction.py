@@ -1,0 +1,112 @@
+"""What an estimator predicts, brought into one form and checked.
+
+Scores have one column per class (one number for two classes), whatever classes the estimator saw;
+labels follow from scores by scikit-learn's own rule, so no kernel is evaluated twice. `predict` is
+asked only where there are no scores.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[str, np.ndarray]:
+    """Predict points that `fit` did not see.
+
+    Returns
+    -------
+    dict
+        "values" (n,) for regression; "labels" (n,) and, where the estimator has them, "scores"
+        (n,) or (n, n_classes) otherwise.
+
+    Raises
+    ------
+    ValueError
+        If what the estimator returns has another shape or type, or is not finite.
+    """
+    if task == "regression":
+        return {"values": _numbers("predict", estimator.predict(X), (len(X),))}
+    if task in ("binary", "multiclass"):
+        for name in ("decision_function", "predict_proba"):
+            if hasattr(estimator, name):
+                raw = getattr(estimator, name)(X)
+                return _from_scores(estimator, name, raw, len(X), n_classes)
+    return {"labels": _labels("predict", estimator.predict(X), len(X))}
+
+
+def transduction(
+    estimator: Any, rows: slice, n: int, task: str, n_classes: int
+) -> dict[str, np.ndarray] | None:
+    """Return what `fit` left for some of the points that it saw, or None if it left nothing.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    rows : slice
+        Rows of the X of `fit` to return.
+    n : int
+        All rows of that X.
+    task : str
+    n_classes : int
+    """
+    if task == "clustering" and hasattr(estimator, "labels_"):
+        return {"labels": _labels("labels_", estimator.labels_, n)[rows]}
+    if task not in ("binary", "multiclass"):
+        return None
+    for name in ("decision_scores_", "label_distributions_"):
+        if hasattr(estimator, name):
+            found = _from_scores(estimator, name, getattr(estimator, name), n, n_classes)
+            return {kind: values[rows] for kind, values in found.items()}
+    if hasattr(estimator, "transduction_"):
+        return {"labels": _labels("transduction_", estimator.transduction_, n)[rows]}
+    return None
+
+
+def _from_scores(
+    estimator: Any, name: str, raw: Any, n: int, n_classes: int
+) -> dict[str, np.ndarray]:
+    classes = np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
+    classes = classes[classes >= 0].astype(np.int64)
+    raw = np.asarray(raw)
+    if len(classes) == 2 and raw.ndim == 1:
+        scores = _numbers(name, raw, (n,))
+        labels = classes[(scores > 0).astype(np.int64)]
+        if n_classes == 2:
+            return {"scores": scores, "labels": labels}
+        scores = np.column_stack([-scores, scores])
+    else:
+        scores = _numbers(name, raw, (n, len(classes)))
+        labels = classes[scores.argmax(axis=1)]
+    if n_classes == 2 and len(classes) == 2:
+        return {"scores": scores[:, 1] - scores[:, 0], "labels": labels}
+    # a class that no labeled point had ranks below every other
+    full = np.full((n, n_classes), scores.min(initial=0.0) - 1)
+    full[:, classes] = scores
+    return {"scores": full, "labels": labels}
+
+
+def _numbers(name: str, raw: Any, shape: tuple[int, ...]) -> np.ndarray:
+    values = np.asarray(raw)
+    if values.dtype.kind not in "fiub":
+        message = f"{name} gave {type(raw).__name__} of {values.dtype}, not numbers"
+        raise ValueError(message)
+    if values.shape != shape:
+        message = f"{name} gave shape {values.shape}, expected {shape}"
+        raise ValueError(message)
+    values = values.astype(np.float64, copy=False)
+    bad = values.size - np.count_nonzero(np.isfinite(values))
+    if bad:
+        message = f"{name} gave {bad} values of {values.size} that are NaN or infinite"
+        raise ValueError(message)
+    return values
+
+
+def _labels(name: str, raw: Any, n: int) -> np.ndarray:
+    values = _numbers(name, raw, (n,))
+    labels = values.astype(np.int64)
+    if not np.array_equal(labels, values):
+        message = f"{name} gave labels that are not whole numbers"
+        raise ValueError(message)
+    return labels

@@ -1,0 +1,97 @@
+"""Run a study through Snakemake with a progress bar over its trials."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from harness.errors import HarnessError
+from harness.records import OUTCOMES, read_rows
+from harness.registry import ROOT
+from harness.workload import Workload
+
+POLL_S = 0.5
+
+
+class Outcomes:
+    """Counts the outcomes of a study's trials from its journals, reading only what has grown."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._wanted = {f"{b.fingerprint}-{seed}" for b in workload.blocks for seed in b.seeds}
+        self._paths = [workload.journal(block) for block in workload.blocks]
+        self._sizes: dict[str, int] = {}
+        self._found: dict[str, str] = {}
+
+    def count(self) -> Counter[str]:
+        """Return how many trials have each outcome so far."""
+        for path in self._paths:
+            try:
+                size = path.stat().st_size
+            except OSError:
+                continue
+            if self._sizes.get(str(path)) != size:
+                self._sizes[str(path)] = size
+                for row in read_rows(path):
+                    if row["fingerprint"] in self._wanted:
+                        self._found[row["fingerprint"]] = row["outcome"]
+        return Counter(self._found.values())
+
+
+def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = ()) -> int:
+    """Run a study; return Snakemake's exit status.
+
+    Parameters
+    ----------
+    workload : Workload
+    cores : int
+    options : sequence of str
+        Passed on to Snakemake.
+
+    Raises
+    ------
+    HarnessError
+        If Snakemake fails, with the end of what it said.
+    """
+    log = workload.results / "logs" / "snakemake.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = [
+        *(sys.executable, "-m", "snakemake", "--cores", str(cores)),
+        *("--snakefile", str(ROOT / "Snakefile"), "--profile", str(ROOT / "profiles/default")),
+        *("--config", f"study={workload.study.path}", *options),
+    ]
+    total = sum(len(block.seeds) for block in workload.blocks)
+    outcomes = Outcomes(workload)
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with log.open("wb") as file, Progress(*columns, console=console) as progress:
+        bar = progress.add_task("", total=total, completed=outcomes.count().total())
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
+        try:
+            while process.poll() is None:
+                _update(progress, bar, outcomes.count())
+                time.sleep(POLL_S)
+        except KeyboardInterrupt:
+            process.wait()
+            raise
+        _update(progress, bar, outcomes.count())
+    if process.returncode:
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:]
+        raise HarnessError("\n".join([f"snakemake failed; from {log}:", *said]))
+    console.print(f"{workload.results / 'report.html'}")
+    return process.returncode
+
+
+def _update(progress: Progress, bar: int, counts: Counter[str]) -> None:
+    text = " ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    progress.update(bar, completed=counts.total(), description=text)

@@ -1,0 +1,128 @@
+"""The side of a trial that knows the truth: draws splits, hands out labels, scores predictions."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.datasets import Meta, Split, open_mapped, row_blocks, split
+from harness.method import PREDICT_BLOCK, Method
+from harness.metrics import BUILT_IN, evaluate, primary_metric
+from harness.registry import Registry
+from harness.study import Block
+from harness.trial import Assignment
+from harness.workload import Workload
+
+
+def seed_sequence(study_seed: int, dataset: str, seed: int) -> np.random.SeedSequence:
+    """Return where all randomness of a trial comes from, the same for every method and budget."""
+    name = int.from_bytes(hashlib.sha256(dataset.encode()).digest()[:8])
+    return np.random.SeedSequence([study_seed, name, seed])
+
+
+class Referee:
+    """Assigns and scores the trials of one block.
+
+    Parameters
+    ----------
+    registry : Registry
+        With the plugins that provide metrics.
+    workload : Workload
+    block : Block
+    meta : Meta
+        Of the prepared data set.
+    """
+
+    def __init__(self, registry: Registry, workload: Workload, block: Block, meta: Meta) -> None:
+        self.block, self.meta = block, meta
+        self.task = workload.task(block)
+        self.study_seed = workload.study.settings.seed
+        self.metrics = [*BUILT_IN, *(metric for metric, _ in registry.items("metrics"))]
+        self.primary = primary_metric(self.task, workload.study.settings.metrics, self.metrics)
+        self.features = workload.prepared(block.dataset) / "X.npy"
+        self.y = np.load(workload.prepared(block.dataset) / "y.npy", allow_pickle=False)
+
+    def assign(
+        self, method: Method, params: Mapping[str, Any], size: int | None, seed: int
+    ) -> Assignment:
+        """Draw the split of a seed and put together what the trial may know."""
+        split_seed, trial_seed = seed_sequence(self.study_seed, self.block.dataset, seed).spawn(2)
+        rng = np.random.default_rng(split_seed)
+        parts = self._split(rng)
+        return Assignment(
+            method=method,
+            params=params,
+            size=size,
+            task=self.task,
+            n_classes=self.meta.n_classes,
+            features=self.features,
+            labeled=parts.labeled,
+            unlabeled=rng.permutation(parts.unlabeled),
+            test=parts.test,
+            y_labeled=self.y[parts.labeled],
+            transductive=self.block.grid.evaluation is None,
+            mapped=None,
+            tuning=self.block.grid.tuning,
+            metric=self.primary,
+            seed=trial_seed,
+        )
+
+    def write_rows(self, assignment: Assignment, path: Path) -> Assignment:
+        """Write the rows of `fit` in their order, for a trial that maps them."""
+        source = open_mapped(self.features)
+        shape = (len(assignment.seen), source.shape[1])
+        target = np.lib.format.open_memmap(path, "w+", source.dtype, shape)
+        start = 0
+        for block in row_blocks(self.features, assignment.seen, PREDICT_BLOCK):
+            target[start : start + len(block)] = block
+            start += len(block)
+        target.flush()
+        return replace(assignment, mapped=path)
+
+    def score(
+        self, assignment: Assignment, predictions: Mapping[str, np.ndarray]
+    ) -> dict[str, Any]:
+        """Score predictions; a metric that fails, or predictions of another length, are an error.
+
+        Returns
+        -------
+        dict
+            Columns of the record: metrics, or `outcome` and `reason`.
+        """
+        rows = assignment.unlabeled if assignment.transductive else assignment.test
+        truth = self.y[rows]
+        if assignment.method.oracle:
+            predictions = self._truth(truth)
+        wrong = {name: len(p) for name, p in predictions.items() if len(p) != len(truth)}
+        if wrong or not predictions:
+            reason = f"predicted {wrong or 'nothing'} where {len(truth)} points are scored"
+            return {"outcome": "error", "reason": reason}
+        X = open_mapped(self.features)[rows] if self.task == "clustering" else None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return evaluate(self.metrics, self.task, truth, predictions, X)
+        except Exception as error:
+            reason = f"could not be scored: {type(error).__name__}: {error}"
+            return {"outcome": "error", "reason": reason}
+
+    def _split(self, rng: np.random.Generator) -> Split:
+        if self.task == "clustering":
+            nothing = np.empty(0, dtype=np.int64)
+            return Split(nothing, np.arange(self.meta.n), nothing)
+        grid = self.block.grid
+        return split(
+            self.y, self.task, self.block.labeled, grid.split_rules, rng, self.block.dataset
+        )
+
+    def _truth(self, truth: np.ndarray) -> dict[str, np.ndarray]:
+        if self.task == "regression":
+            return {"values": truth}
+        scores = np.eye(self.meta.n_classes)[truth.astype(np.int64)]
+        return {"labels": truth, "scores": scores}

@@ -1,0 +1,88 @@
+"""One row run again, to see whether its scores are equal bit for bit."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.records import COLUMNS, METRICS, Journal, read_table
+from harness.worker import run_trials
+from harness.workload import Workload
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One column of a row, then and now."""
+
+    column: str
+    recorded: Any
+    reproduced: Any
+
+    @property
+    def equal(self) -> bool:
+        """Whether both are the same to the last bit, or both are absent."""
+        return self.recorded == self.reproduced
+
+
+def reproduce(workload: Workload, row: str) -> list[Comparison]:
+    """Run one row of a study's table again.
+
+    Parameters
+    ----------
+    workload : Workload
+        The study as it is now.
+    row : str
+        The row's number in `trials.parquet`, or its fingerprint.
+
+    Returns
+    -------
+    list of Comparison
+        The outcome and every score that either run has.
+
+    Raises
+    ------
+    HarnessError
+        If there is no such row, or the study, its data or the plugin have changed since.
+    """
+    table = read_table(workload.results / "trials.parquet")
+    recorded = _find(table, row)
+    fingerprint, _, seed = str(recorded["fingerprint"]).rpartition("-")
+    blocks = [block for block in workload.blocks if block.fingerprint == fingerprint]
+    if not blocks:
+        raise HarnessError(
+            f"row {row} was made by another version: the study, the data set, the plugin or the "
+            "shared numerics have changed since, or the row was never run (infeasible pair)"
+        )
+    block = replace(blocks[0], seeds=(int(seed),))
+    with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "row.jsonl") as journal:
+        run_trials(workload, block, journal, [int(seed)])
+        (again,) = journal.rows.values()
+    scores = [*METRICS, *sorted(set(again) - set(COLUMNS))]
+    compared = [Comparison(name, recorded.get(name), again.get(name)) for name in scores]
+    present = [c for c in compared if c.recorded is not None or c.reproduced is not None]
+    return [Comparison("outcome", recorded["outcome"], again["outcome"]), *present]
+
+
+def _find(table: Any, row: str) -> dict[str, Any]:
+    if row.isdigit():
+        if int(row) >= len(table):
+            raise HarnessError(f"there is no row {row}: the table has rows 0 to {len(table) - 1}")
+        found = table.iloc[int(row)]
+    else:
+        matches = table[table["fingerprint"] == row]
+        if len(matches) != 1:
+            raise HarnessError(f"there is no row {row!r}: give a row's number or fingerprint")
+        found = matches.iloc[0]
+    return {name: _plain(value) for name, value in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    import pandas
+
+    if value is pandas.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value.item() if hasattr(value, "item") else value

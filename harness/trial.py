@@ -1,0 +1,207 @@
+"""One trial, as it runs inside its sandbox: load, tune, fit, predict.
+
+This is all that a method's process ever executes. It is given the labels of the labeled points and
+nothing of the others; what it predicts is scored elsewhere.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.datasets import open_mapped, read_rows, row_blocks
+from harness.hookspecs import Metric
+from harness.method import N_UNLABELED, PREDICT_BLOCK, Method
+from harness.prediction import predict, transduction
+from harness.study import Tuning
+from harness.tuning import candidates, tune
+
+if TYPE_CHECKING:
+    from harness.sandbox import Monitor
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """All that one trial needs to know.
+
+    Attributes
+    ----------
+    method : Method
+    params : mapping
+        Parameters fixed by the plugin and the study, kernels and selectors already looked up.
+    size : int or None
+        As planned.
+    task : str
+    n_classes : int
+    features : Path
+        The prepared `X.npy`.
+    labeled, unlabeled, test : (n,) int arrays
+        Row numbers; the unlabeled ones in the random order in which a subsample is taken.
+    y_labeled : (n_labeled,) array
+    transductive : bool
+        Whether the unlabeled points are predicted, or the test points.
+    mapped : Path or None
+        A file with the rows of `fit` in their order, to be mapped instead of loaded, so that its
+        bytes are not counted.
+    tuning : Tuning or None
+    metric : Metric
+        What tuning goes by.
+    seed : numpy.random.SeedSequence
+    """
+
+    method: Method
+    params: Mapping[str, Any]
+    size: int | None
+    task: str
+    n_classes: int
+    features: Path
+    labeled: np.ndarray
+    unlabeled: np.ndarray
+    test: np.ndarray
+    y_labeled: np.ndarray
+    transductive: bool
+    mapped: Path | None
+    tuning: Tuning | None
+    metric: Metric
+    seed: np.random.SeedSequence
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Unlabeled rows that `fit` is given."""
+        if not self.method.uses_unlabeled:
+            return self.unlabeled[:0]
+        return self.unlabeled[: self.size] if self.method.size == N_UNLABELED else self.unlabeled
+
+    @property
+    def seen(self) -> np.ndarray:
+        """Rows that `fit` is given, labeled ones first."""
+        return np.concatenate([self.labeled, self.kept])
+
+
+def run_trial(
+    assignment: Assignment, monitor: Monitor
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Run one trial.
+
+    Returns
+    -------
+    facts : dict
+        "params" (JSON-ready), "data_bytes", "tuned_score".
+    predictions : dict of str to array
+        For the unlabeled rows (transductive) or the test rows, in the assignment's order:
+        "labels", "scores" or "values".
+    """
+    search_seed, fit_seed = assignment.seed.spawn(2)
+    with monitor.stage("load"):
+        X = _features(assignment)
+        y, center, scale = _targets(assignment, len(X))
+    tuned: dict[str, Any] = {}
+    score = None
+    make = partial(_estimator, assignment, random_state=int(fit_seed.generate_state(1)[0]))
+    space = {k: v for k, v in assignment.method.space.items() if k not in assignment.params}
+    if assignment.tuning is not None and space and assignment.task != "clustering":
+        with monitor.stage("tune"):
+            rng = np.random.default_rng(search_seed)
+            tuned, score = tune(
+                make,
+                candidates(space, assignment.tuning, rng),
+                X,
+                y,
+                task=assignment.task,
+                n_classes=assignment.n_classes,
+                uses_unlabeled=assignment.method.uses_unlabeled,
+                metric=assignment.metric,
+                folds=assignment.tuning.folds,
+                rng=rng,
+            )
+    estimator = make(**tuned)
+    with monitor.stage("fit"):
+        estimator.fit(X, y)
+    with monitor.stage("predict"):
+        predictions = _predictions(assignment, estimator, X)
+    if "values" in predictions:
+        predictions["values"] = predictions["values"] * scale + center
+    facts = {
+        "params": {name: _plain(value) for name, value in estimator.get_params().items()},
+        "data_bytes": (0 if assignment.mapped is not None else X.nbytes) + y.nbytes,
+        "tuned_score": None if score is None or np.isnan(score) else score,
+    }
+    return facts, predictions
+
+
+def _features(assignment: Assignment) -> np.ndarray:
+    if assignment.mapped is not None:
+        return open_mapped(assignment.mapped)
+    X = read_rows(assignment.features, assignment.seen)
+    X.flags.writeable = False
+    return X
+
+
+def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
+    """Targets of `fit`; regression targets are standardised by the labeled ones."""
+    n_labeled = len(assignment.y_labeled)
+    if assignment.task != "regression":
+        y = np.full(n, -1, dtype=np.int64)
+        if assignment.task != "clustering":
+            y[:n_labeled] = assignment.y_labeled
+        y.flags.writeable = False
+        return y, 0.0, 1.0
+    center = float(np.mean(assignment.y_labeled))
+    scale = float(np.std(assignment.y_labeled)) or 1.0
+    y = np.full(n, np.nan)
+    y[:n_labeled] = (assignment.y_labeled - center) / scale
+    y.flags.writeable = False
+    return y, center, scale
+
+
+def _estimator(assignment: Assignment, random_state: int, **tuned: Any) -> Any:
+    params = {**assignment.method.params, **assignment.params, **tuned}
+    accepted = inspect.signature(assignment.method.estimator).parameters
+    given = {
+        "random_state": random_state,
+        "n_classes": assignment.n_classes,
+        "n_clusters": assignment.n_classes,
+        assignment.method.size: assignment.size,
+    }
+    for name, value in given.items():
+        if name in accepted:
+            params.setdefault(name, value)
+    return assignment.method.estimator(**params)
+
+
+def _predictions(assignment: Assignment, estimator: Any, X: np.ndarray) -> dict[str, np.ndarray]:
+    n_labeled, task, n_classes = len(assignment.labeled), assignment.task, assignment.n_classes
+    parts: list[dict[str, np.ndarray]] = []
+    unseen = assignment.test
+    if assignment.transductive:
+        unseen = assignment.unlabeled[len(assignment.kept) :]
+        seen = slice(n_labeled, len(X))
+        found = transduction(estimator, seen, len(X), task, n_classes)
+        if found is not None:
+            parts.append(found)
+        else:
+            parts += [predict(estimator, block, task, n_classes) for block in _blocks(X[seen])]
+    for block in row_blocks(assignment.features, unseen, PREDICT_BLOCK):
+        parts.append(predict(estimator, block, task, n_classes))
+    parts = [part for part in parts if len(next(iter(part.values())))] or parts[:1]
+    kinds = set.intersection(*(set(part) for part in parts))
+    return {kind: np.concatenate([part[kind] for part in parts]) for kind in sorted(kinds)}
+
+
+def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, len(X), PREDICT_BLOCK):
+        yield X[start : start + PREDICT_BLOCK]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return value
+    return getattr(value, "__name__", str(value))

@@ -1,0 +1,312 @@
+"""One block: import once, fork a trial at a time, score, write rows. What a Snakemake job runs.
+
+Three kinds of process share the work. The *worker* (this one) holds the data set's labels, draws
+the splits, scores predictions and writes rows. Before it reads any label it forks the *runner*,
+which forks one child per trial. So no label that a method should not see was ever in the memory
+that its process inherits.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.datasets import Meta
+from harness.errors import HarnessError
+from harness.hookspecs import TrialInfo
+from harness.index import method_entry
+from harness.method import Method, Plan, Shape
+from harness.planning import plan_block, shape_of
+from harness.provenance import surroundings
+from harness.records import COLUMNS, Journal, finished_rows
+from harness.registry import Registry, Source
+from harness.study import Block
+from harness.workload import Workload
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from harness.referee import Referee
+    from harness.sandbox import Limits, Result
+    from harness.trial import Assignment
+
+STAGES = ("load", "tune", "fit", "predict")
+
+
+def run_block(workload: Workload, block: Block) -> None:
+    """Run the trials of a block that have no row yet, then publish all of its rows.
+
+    Rows of the same trials in other blocks' journals are taken over, so a study that grows or is
+    cut into other blocks runs only what is new.
+
+    Raises
+    ------
+    HarnessError
+        If the plugin, the prepared data or the forced way of enforcement cannot be used.
+    """
+    with Journal(workload.journal(block)) as journal:
+        earlier = finished_rows(workload.journal(block).parent)
+        wanted = {f"{block.fingerprint}-{seed}": seed for seed in block.seeds}
+        for fingerprint in wanted.keys() - journal.rows.keys():
+            if fingerprint in earlier:
+                journal.append(earlier[fingerprint])
+        pending = [seed for key, seed in wanted.items() if key not in journal.rows]
+        if pending:
+            run_trials(workload, block, journal, pending)
+        journal.publish(workload.output(block))
+
+
+def run_trials(workload: Workload, block: Block, journal: Journal, seeds: list[int]) -> None:
+    """Run trials of a block, a row each."""
+    _BlockRun(workload, block, journal).run(seeds)
+
+
+class _BlockRun:
+    """What the trials of one block have in common."""
+
+    def __init__(self, workload: Workload, block: Block, journal: Journal) -> None:
+        self.workload, self.block, self.journal = workload, block, journal
+        self.task = workload.task(block)
+        self.entry = workload.entry(block)
+        self.folder = workload.prepared(block.dataset)
+        self.meta = Meta.read(self.folder)
+        self.registry = _load_plugins(workload, block)
+        self.method: Method = self.registry.get("methods", block.method.name)[0]
+        self.params = _look_up_names(self.registry, block.method.params)
+
+    def run(self, seeds: list[int]) -> None:
+        shape = shape_of(self.workload, self.block)
+        planned = plan_block(self.method, shape, self.block)
+        if not planned.feasible:
+            for seed in seeds:
+                outcome = {"outcome": "infeasible", "reason": planned.reason}
+                self._finish(self._blank_row(shape, planned, seed) | outcome)
+            return
+        from harness.referee import Referee
+
+        # forked before the referee reads any label: a trial inherits the runner's memory
+        runner = _Runner(self.workload.study.settings.enforcement)
+        referee = Referee(self.registry, self.workload, self.block, self.meta)
+        for seed in seeds:
+            row = self._blank_row(shape, planned, seed)
+            self._finish(row | self._run_trial(runner, referee, planned, seed))
+            if not runner.alive and seed != seeds[-1]:
+                _start_over()
+        runner.stop()
+
+    def _run_trial(
+        self, runner: _Runner, referee: Referee, planned: Plan, seed: int
+    ) -> dict[str, Any]:
+        from harness.sandbox import Limits
+
+        grid = self.block.grid
+        assignment = referee.assign(self.method, self.params, planned.size, seed)
+        self._announce("harness_trial_started", seed)
+        started = datetime.now(UTC)
+        limits = Limits(
+            memory=self.block.budget.bytes,
+            seconds=grid.limits.time,
+            threads=grid.limits.threads,
+        )
+        if grid.data == "mapped":
+            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".rows.npy") as file:
+                assignment = referee.write_rows(assignment, Path(file.name))
+                result = runner.run(assignment, limits)
+        else:
+            result = runner.run(assignment, limits)
+        row = _measured(result) if result else _runner_lost()
+        row["started_at"] = started.isoformat(timespec="seconds")
+        if row["outcome"] == "ok":
+            row |= referee.score(assignment, result.arrays)
+            row["params"] = json.dumps(result.value["params"], sort_keys=True)
+            row["data_bytes"] = result.value["data_bytes"]
+        elif result and result.output:
+            print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
+        return row
+
+    def _blank_row(self, shape: Shape, planned: Plan, seed: int) -> dict[str, Any]:
+        block = self.block
+        around = surroundings()
+        fixed = {**self.method.params, **block.method.params}
+        return dict.fromkeys(COLUMNS) | {
+            "study": self.workload.study.name,
+            "dataset": block.dataset,
+            "task": self.task,
+            "method": block.method.label,
+            "plugin_method": block.method.name,
+            "n_labeled": shape.n_labeled,
+            "n_unlabeled": shape.n_unlabeled,
+            "n_test": shape.n_test,
+            "n_features": shape.n_features,
+            "n_classes": shape.n_classes,
+            "budget": block.budget.text,
+            "budget_bytes": block.budget.bytes,
+            "seed": seed,
+            "reason": "",
+            "size": planned.size,
+            "size_name": self.method.size,
+            "planned_bytes": planned.planned_bytes,
+            "data_bytes": self.method.seen(shape, planned.size).data_bytes,
+            "params": json.dumps(fixed, sort_keys=True, default=str),
+            "fingerprint": f"{block.fingerprint}-{seed}",
+            "dataset_sha256": self.meta.sha256,
+            "plugin_sha256": method_entry(self.workload.index, self.method.name)["plugin_sha256"],
+            "git_sha": around["git_sha"],
+            "git_dirty": around["git_dirty"],
+            "versions": json.dumps(around["versions"], sort_keys=True),
+            "host": around["host"],
+            "cpu": around["cpu"],
+            "threads": block.grid.limits.threads,
+            "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": shlex.join(
+                ["harness", "reproduce", self.workload.study.name, f"{block.fingerprint}-{seed}"]
+            ),
+        }
+
+    def _finish(self, row: dict[str, Any]) -> None:
+        self._announce("harness_trial_finished", row["seed"], record=row)
+        self.journal.append(row)
+
+    def _announce(self, hook: str, seed: int, **arguments: Any) -> None:
+        block = self.block
+        trial = TrialInfo(
+            self.workload.study.name,
+            block.dataset,
+            block.method.label,
+            shape_of(self.workload, block).n_labeled,
+            block.budget.text,
+            seed,
+            block.method.params,
+        )
+        try:
+            getattr(self.registry.manager.hook, hook)(trial=trial, **arguments)
+        except Exception as error:
+            print(f"{hook}: {type(error).__name__}: {error}", file=sys.stderr)
+
+
+class _Runner:
+    """The process that forks trials, seen from the worker."""
+
+    def __init__(self, enforcement: str) -> None:
+        context = multiprocessing.get_context("fork")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, enforcement))
+        self._process.start()
+        theirs.close()
+        refused = self._connection.recv()
+        if refused:
+            raise HarnessError(refused)
+
+    @property
+    def alive(self) -> bool:
+        return self._process.is_alive()
+
+    def run(self, assignment: Assignment, limits: Limits) -> Result | None:
+        """Run one trial; None if it took the runner down with it."""
+        try:
+            self._connection.send((assignment, limits))
+            return self._connection.recv()
+        except (EOFError, ConnectionError):
+            self._process.join()
+            return None
+
+    def stop(self) -> None:
+        if self.alive:
+            self._connection.send(None)
+        self._process.join()
+
+
+def _serve(connection: Connection, enforcement: str) -> None:
+    from harness.sandbox import Sandbox
+    from harness.trial import run_trial
+
+    try:
+        sandbox = Sandbox(enforcement)
+    except HarnessError as error:
+        connection.send(str(error))
+        return
+    _warm_up()
+    connection.send("")
+    with sandbox:
+        while (work := connection.recv()) is not None:
+            assignment, limits = work
+            connection.send(sandbox.run(partial(run_trial, assignment), limits))
+
+
+def _warm_up() -> None:
+    """Let BLAS and LAPACK set up their buffers here, or every child pays for its own."""
+    import numpy as np
+    import scipy.linalg
+
+    for dtype in (np.float32, np.float64):
+        square = np.eye(256, dtype=dtype) + np.ones((256, 256), dtype=dtype)
+        square @ square
+        scipy.linalg.eigh(square)
+        scipy.linalg.cho_factor(square)
+
+
+def _load_plugins(workload: Workload, block: Block) -> Registry:
+    index = workload.index
+    wanted = {method_entry(index, block.method.name)["plugin_path"]}
+    named = {value for value in block.method.params.values() if isinstance(value, str)}
+    for kind in ("kernels", "landmark selectors"):
+        wanted |= {item["plugin_path"] for item in index[kind] if item["name"] in named}
+    wanted |= {item["plugin_path"] for item in index["metrics"]}
+    around = {"harness_trial_started", "harness_trial_finished"}
+    wanted |= {plugin["path"] for plugin in index["plugins"] if around & set(plugin["hooks"])}
+
+    def is_wanted(source: Source) -> bool:
+        return source.location in wanted
+
+    registry = Registry.load(workload.study.plugin_folders, is_wanted)
+    for plugin in registry.plugins:
+        if plugin.failure:
+            raise HarnessError(f"{plugin.source.location}: {plugin.failure}")
+    return registry
+
+
+def _look_up_names(registry: Registry, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace the names of kernels and landmark selectors of plugins by the functions."""
+    functions = {}
+    for parameter, kind in (("kernel", "kernels"), ("selector", "landmark selectors")):
+        for item, _ in registry.items(kind):
+            if params.get(parameter) == item.name:
+                functions[parameter] = item.function
+    return {**params, **functions}
+
+
+def _measured(result: Result) -> dict[str, Any]:
+    row = {
+        "outcome": result.outcome,
+        "reason": result.reason,
+        "baseline_bytes": result.baseline_bytes,
+        "peak_bytes": result.peak_bytes,
+        "enforced_by": result.enforced_by,
+        "measured_by": result.measured_by,
+        "wall_s": result.seconds,
+        "cpu_s": result.cpu_seconds,
+    }
+    for stage in STAGES:
+        if stage in result.stages:
+            row[f"{stage}_s"] = result.stages[stage].seconds
+            row[f"{stage}_peak_bytes"] = result.stages[stage].peak_bytes
+    return row
+
+
+def _runner_lost() -> dict[str, Any]:
+    reason = "killed the process that runs trials; its own use of memory is not known"
+    return {"outcome": "crashed", "reason": reason}
+
+
+def _start_over() -> None:
+    """Replace this process by a fresh one: a new runner must not inherit the labels held here."""
+    os.execv(sys.executable, [sys.executable, "-m", "harness.jobs", *sys.argv[1:]])

@@ -1,0 +1,182 @@
+"""A study joined with what it names: data sets, plugins, digests. What there is to run.
+
+Snakemake reads this in every job, so it needs neither numpy nor any plugin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.datasets.catalog import Catalog, Entry, load_catalog
+from harness.errors import HarnessError, unknown_name
+from harness.hookspecs import GeneratedDataset
+from harness.index import method_entry, read_index
+from harness.records import METRICS
+from harness.registry import ROOT, digest_files
+from harness.study import Block, Grid, Study, load_study
+
+PROTOCOL = 1
+"""Raised when a change of the harness makes earlier trials incomparable with later ones."""
+
+RESULTS = Path("results")
+PREPARED = Path("prepared")
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A data set and a method that do not go together, and why."""
+
+    dataset: str
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Workload:
+    """All blocks of a study and where their inputs and outputs are."""
+
+    study: Study
+    index: Mapping[str, Any]
+    catalog: Catalog
+    blocks: tuple[Block, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def results(self) -> Path:
+        """Folder of the study's results."""
+        return RESULTS / self.study.name
+
+    @cached_property
+    def by_id(self) -> dict[str, Block]:
+        """Blocks by their id."""
+        return {block.id: block for block in self.blocks}
+
+    def block(self, block_id: str) -> Block:
+        """Return the block of an id."""
+        if block_id not in self.by_id:
+            message = (
+                f"{self.study.path}: no block {block_id!r}; the study or a plugin has changed"
+            )
+            raise HarnessError(message)
+        return self.by_id[block_id]
+
+    def entry(self, block: Block) -> Entry:
+        """Return the catalog's entry of a block's data set."""
+        return self.catalog[block.dataset]
+
+    def prepared(self, name: str) -> Path:
+        """Return the folder of a prepared data set."""
+        return PREPARED / self.catalog[name].directory
+
+    def output(self, block: Block) -> Path:
+        """Return where a block's rows are published."""
+        return self.results / "blocks" / f"{block.id}.jsonl"
+
+    def journal(self, block: Block) -> Path:
+        """Return where a block's rows are written."""
+        return self.results / "journal" / f"{block.id}.jsonl"
+
+    def task(self, block: Block) -> str:
+        """Return what a block does with its data set."""
+        return _task(block.grid, self.entry(block))
+
+    def datasets(self) -> list[str]:
+        """List the data sets that some block needs."""
+        return sorted({block.dataset for block in self.blocks})
+
+
+def load_workload(path: str | Path) -> Workload:
+    """Read a study and everything it names.
+
+    Raises
+    ------
+    HarnessError
+        With every unknown data set, method, parameter or metric of the study.
+    """
+    study = load_study(path)
+    index = read_index(study.plugin_folders)
+    catalog = load_catalog(study.catalogs, generated_datasets(index))
+    _refuse_unknown_names(study, index, catalog)
+    methods = {m.name: method_entry(index, m.name) for g in study.grids for m in g.methods}
+    numerics = digest_files((ROOT / "harness" / "kernels").rglob("*.py"))
+    fingerprints = {
+        (name, method): _digest(catalog[name].digest, entry["plugin_sha256"], numerics, PROTOCOL)
+        for grid in study.grids
+        for name in grid.datasets
+        for method, entry in methods.items()
+    }
+    kept, left_out = [], {}
+    for block in study.blocks(fingerprints):
+        task = _task(block.grid, catalog[block.dataset])
+        tasks = methods[block.method.name]["tasks"]
+        if task in tasks:
+            kept.append(block)
+        else:
+            reason = (
+                f"{block.method.name} does {', '.join(tasks)}; {block.dataset} asks for {task}"
+            )
+            pair = LeftOut(block.dataset, block.method.label, reason)
+            left_out[pair] = None
+    if not kept:
+        reasons = "; ".join(pair.reason for pair in left_out)
+        raise HarnessError(f"{study.path}: no method fits any data set: {reasons}")
+    return Workload(study, index, catalog, tuple(kept), tuple(left_out))
+
+
+def _task(grid: Grid, entry: Entry) -> str:
+    return entry.task if grid.task == "auto" else grid.task
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def generated_datasets(index: Mapping[str, Any]) -> dict[str, GeneratedDataset]:
+    """Return the data sets of plugins as described, not loaded: preparing one loads its plugin."""
+    fields = ("name", "task", "n", "d", "n_classes", "scaling")
+    return {
+        item["name"]: GeneratedDataset(generate=None, **{key: item[key] for key in fields})
+        for item in index["datasets"]
+    }
+
+
+def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catalog) -> None:
+    mistakes = []
+    metrics = {*METRICS, *(metric["name"] for metric in index["metrics"])}
+    for name in study.settings.metrics:
+        if name not in metrics:
+            mistakes.append(unknown_name("metric", name, metrics, f"{study.path}: metrics"))
+    for grid in study.grids:
+        for name in grid.datasets:
+            if name not in catalog:
+                mistakes.append(unknown_name("data set", name, catalog, f"{study.path}: datasets"))
+                continue
+            mistakes += _too_many_labels(study, grid, catalog[name])
+        for method in grid.methods:
+            where = f"{study.path}: methods"
+            try:
+                known = method_entry(index, method.name, where)["parameters"]
+            except HarnessError as error:
+                mistakes.append(error)
+                continue
+            for parameter in method.params:
+                if parameter not in known:
+                    kind = f"parameter of {method.name}:"
+                    mistakes.append(unknown_name(kind, parameter, known, where))
+    if mistakes:
+        raise HarnessError("\n".join(dict.fromkeys(map(str, mistakes))))
+
+
+def _too_many_labels(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:
+    return [
+        HarnessError(
+            f"{study.path}: labeled: {count} is not below the {entry.n} points of {entry.name}"
+        )
+        for count in grid.labeled
+        if count >= entry.n
+    ]

@@ -1,0 +1,16 @@
+# Data sets: fetched, checked and written once as plain .npy, for every study.
+
+
+rule dataset:
+    output:
+        "prepared/{data}/meta.json",
+    log:
+        "prepared/logs/{data}.log",
+    retries: 1
+    resources:
+        mem_mb=4000,
+    params:
+        python=PYTHON,
+        study=config["study"],
+    shell:
+        "{params.python:q} -m harness.jobs dataset {params.study:q} {wildcards.data:q} >{log:q} 2>&1"

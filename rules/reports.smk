@@ -1,0 +1,40 @@
+# Results: all rows in one table, then the page.
+
+
+rule table:
+    input:
+        [WORKLOAD.output(block) for block in WORKLOAD.blocks],
+    output:
+        table=f"{RESULTS}/trials.parquet",
+        study=f"{RESULTS}/study.yaml",
+        provenance=f"{RESULTS}/provenance.json",
+    log:
+        f"{RESULTS}/logs/table.log",
+    resources:
+        mem_mb=2000,
+    params:
+        python=PYTHON,
+        study=config["study"],
+    shell:
+        "{params.python:q} -m harness.jobs table {params.study:q} >{log:q} 2>&1"
+
+
+rule report:
+    input:
+        rules.table.output,
+        rules.calibration.output,
+    output:
+        report(
+            f"{RESULTS}/report.html",
+            category="Report",
+            labels={"study": WORKLOAD.study.name},
+        ),
+    log:
+        f"{RESULTS}/logs/report.log",
+    resources:
+        mem_mb=2000,
+    params:
+        python=PYTHON,
+        study=config["study"],
+    shell:
+        "{params.python:q} -m harness.jobs report {params.study:q} >{log:q} 2>&1"

@@ -1,0 +1,119 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness import Method, Shape, choice, log_uniform, uniform
+from harness.method import overhead_bytes, plan
+
+
+class Estimator:
+    def __init__(self, rank=1, C=1.0, variant="a"):
+        self.rank, self.C, self.variant = rank, C, variant
+
+
+def ranked(**changes):
+    settings = {
+        "size": "rank",
+        "storage": lambda shape, rank: shape.data_bytes + 8 * rank * shape.n_features + rank**2,
+    }
+    return Method("ranked", Estimator, **settings | changes)
+
+
+shapes = st.builds(
+    Shape,
+    n_labeled=st.integers(1, 500),
+    n_unlabeled=st.integers(0, 5000),
+    n_features=st.integers(1, 200),
+    n_classes=st.integers(0, 12),
+    n_test=st.integers(0, 1000),
+)
+
+
+@given(shapes, st.integers(1, 10**9))
+def test_the_planned_size_fits_and_the_next_does_not(shape, budget):
+    method = ranked()
+    planned = plan(method, shape, budget)
+
+    def needed(size):
+        return method.storage_bytes(shape, size, {}) + overhead_bytes(shape)
+
+    if not planned.feasible:
+        assert planned.size is None
+        assert needed(1) > budget
+        return
+    assert planned.planned_bytes == needed(planned.size) <= budget
+    assert planned.size == shape.n or needed(planned.size + 1) > budget
+
+
+@given(shapes, st.integers(10**6, 10**8), st.integers(10**6, 10**8))
+def test_a_larger_budget_never_gives_a_smaller_size(shape, one, other):
+    small, large = (plan(ranked(), shape, budget).size or 0 for budget in sorted((one, other)))
+    assert small <= large
+
+
+def test_subsampling_turns_the_unlabeled_points():
+    method = ranked(size="n_unlabeled", storage=lambda shape, size: 8 * shape.n**2)
+    shape = Shape(100, 10_000, 5, 2)
+    planned = plan(method, shape, 20_000_000)
+    assert 0 < planned.size < 10_000
+    kept = method.seen(shape, planned.size)
+    assert (kept.n_unlabeled, kept.n_test) == (planned.size, 10_000 - planned.size)
+    assert plan(method, shape, None).size == 10_000
+
+
+def test_a_supervised_method_is_charged_for_labeled_points_only():
+    method = ranked(size=None, uses_unlabeled=False, storage=lambda shape, size: shape.data_bytes)
+    shape = Shape(100, 10_000, 50, 2)
+    assert method.seen(shape).data_bytes == 100 * 50 * 8
+    planned = plan(method, shape, 2_000_000)
+    assert planned.feasible
+    assert planned.size is None
+
+
+def test_infeasible_says_what_it_needs():
+    planned = plan(ranked(), Shape(10, 90_000, 100, 2), 5_000_000)
+    assert "at its smallest size 1" in planned.reason
+    assert "the budget is 5 MB" in planned.reason
+
+
+def test_a_fixed_size_is_taken_as_given_or_refused():
+    shape = Shape(10, 90, 10, 2)
+    assert plan(ranked(), shape, 10**8, {"rank": 7}).size == 7
+    assert not plan(ranked(), shape, 10**6, {"rank": 10_000}).feasible
+
+
+def test_a_bound_on_the_size():
+    shape = Shape(10, 90, 10, 2)
+    assert plan(ranked(), shape, None, largest=16).size == 16
+    low = ranked(sizes=lambda shape: (32, 64))
+    assert "at least 32" in plan(low, shape, None, largest=16).reason
+
+
+def test_storage_is_given_the_parameters_it_names():
+    method = ranked(storage=lambda shape, rank, variant: 10 if variant == "a" else 20)
+    shape = Shape(1, 1, 1, 2)
+    assert method.storage_bytes(shape, 1, {"variant": "b", "C": 3}) == 20
+
+
+def test_mapped_data_are_not_charged():
+    assert Shape(10, 10, 10, 2, mapped=True).data_bytes == 0
+
+
+def test_a_method_refuses_what_its_estimator_does_not_have():
+    with pytest.raises(ValueError, match="no 'depth'"):
+        ranked(size="depth")
+    with pytest.raises(ValueError, match="tasks"):
+        ranked(tasks={"ranking"})
+
+
+def test_distributions():
+    assert uniform(0, 2).grid(3) == [0, 1, 2]
+    assert log_uniform(1e-2, 1e2).grid(3) == pytest.approx([1e-2, 1, 1e2])
+    assert log_uniform(1, 100).at(0.5) == pytest.approx(10)
+    assert choice("abc").grid(2) == ["a", "b", "c"]
+    assert choice("abc").at(0.999) == "c"
+    assert math.isclose(uniform(3, 5).grid(1)[0], 4)
+    with pytest.raises(ValueError, match="low < high"):
+        log_uniform(0, 1)

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from harness.errors import HarnessError
+from harness.metrics import BUILT_IN, auc, evaluate, nmse, primary_metric
+from harness.records import METRICS
+
+
+def test_every_column_of_scores_has_its_metric():
+    assert [metric.name for metric in BUILT_IN] == list(METRICS)
+
+
+def test_auc_of_two_classes_is_the_same_from_one_column_or_two():
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 2, 50), rng.normal(size=50)
+    expected = roc_auc_score(y, scores)
+    assert auc(y, scores) == pytest.approx(expected)
+    assert auc(y, np.column_stack([-scores, scores])) == pytest.approx(expected)
+
+
+def test_auc_of_several_classes_is_the_mean_over_one_vs_rest():
+    rng = np.random.default_rng(1)
+    y, scores = rng.integers(0, 3, 60), rng.normal(size=(60, 3))
+    expected = np.mean([roc_auc_score(y == k, scores[:, k]) for k in range(3)])
+    assert auc(y, scores) == pytest.approx(expected)
+
+
+def test_auc_without_a_second_class_is_not_defined():
+    assert np.isnan(auc(np.zeros(5, dtype=int), np.arange(5.0)))
+
+
+def test_nmse_of_the_mean_is_one_and_of_constants_undefined():
+    y = np.array([1.0, 2.0, 4.0])
+    assert nmse(y, np.full(3, y.mean())) == pytest.approx(1)
+    assert np.isnan(nmse(np.ones(3), np.ones(3)))
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_the_truth_scores_at_the_end_of_every_scale(task):
+    n_classes = 2 if task == "binary" else 4
+    y = np.arange(40) % n_classes
+    predictions = {"labels": y, "scores": np.eye(n_classes)[y]}
+    values = evaluate(BUILT_IN, task, y, predictions)
+    assert values == {
+        "auc": 1,
+        "accuracy": 1,
+        "balanced_accuracy": 1,
+        "error_rate": 0,
+        "f1_macro": 1,
+    }
+
+
+def test_tasks_have_their_own_metrics():
+    y = np.array([0.0, 1.0, 2.0])
+    assert evaluate(BUILT_IN, "regression", y, {"values": y}) == {"nmse": 0, "r2": 1}
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    labels = np.array([1, 1, 0, 0])
+    values = evaluate(BUILT_IN, "clustering", 1 - labels, {"labels": labels}, X)
+    assert values["adjusted_rand"] == 1
+    assert values["silhouette"] > 0.9
+    alone = evaluate(BUILT_IN, "clustering", labels, {"labels": np.zeros(4, dtype=int)}, X)
+    assert np.isnan(alone["silhouette"])
+    assert np.isnan(alone["calinski_harabasz"])
+
+
+def test_the_first_metric_asked_for_that_applies_decides():
+    assert primary_metric("binary", ["nmse", "accuracy"], BUILT_IN).name == "accuracy"
+    assert primary_metric("regression", ["accuracy"], BUILT_IN).name == "nmse"
+    assert primary_metric("clustering", [], BUILT_IN).name == "adjusted_rand"
+    with pytest.raises(HarnessError, match="did you mean 'accuracy'"):
+        primary_metric("binary", ["acuracy"], BUILT_IN)

@@ -1,0 +1,85 @@
+import math
+import multiprocessing
+import time
+
+import pandas as pd
+import pytest
+
+from harness.errors import HarnessError
+from harness.records import (
+    COLUMNS,
+    Journal,
+    finished_rows,
+    read_rows,
+    read_table,
+    write_table,
+)
+
+
+def row(seed, **values):
+    return {"fingerprint": f"f-{seed}", "seed": seed, **values}
+
+
+def test_rows_survive_and_a_cut_line_does_not(tmp_path):
+    path = tmp_path / "cell" / "block.jsonl"
+    with Journal(path) as journal:
+        journal.append(row(0, auc=0.5))
+        journal.append(row(1, auc=math.nan))
+    with path.open("ab") as file:
+        file.write(b'{"fingerprint": "f-2", "au')
+    assert [r["seed"] for r in read_rows(path)] == [0, 1]
+    with Journal(path) as journal:
+        assert set(journal.rows) == {"f-0", "f-1"}
+        assert journal.rows["f-1"]["auc"] is None
+        journal.append(row(2))
+    assert set(finished_rows(tmp_path / "cell")) == {"f-0", "f-1", "f-2"}
+
+
+def test_publishing_keeps_the_journal(tmp_path):
+    path, output = tmp_path / "block.jsonl", tmp_path / "out" / "block.jsonl"
+    with Journal(path) as journal:
+        journal.append(row(0))
+        journal.publish(output)
+        journal.publish(output)
+    output.unlink()
+    assert len(read_rows(path)) == 1
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def hold(path, held):
+    with Journal(path) as journal:
+        held.set()
+        time.sleep(0.5)
+        journal.append(row(0))
+
+
+def test_two_workers_of_one_block_take_turns(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    held = context.Event()
+    first = context.Process(target=hold, args=(tmp_path / "b.jsonl", held))
+    first.start()
+    assert held.wait(20)
+    with Journal(tmp_path / "b.jsonl") as journal:
+        assert set(journal.rows) == {"f-0"}
+    first.join()
+
+
+def test_a_table_has_every_column_and_those_of_plugins(tmp_path):
+    rows = [
+        dict.fromkeys(COLUMNS) | row(0, dataset="x", auc=0.5, my_metric=1.5, budget_bytes=10**12),
+        dict.fromkeys(COLUMNS) | row(1, dataset="x"),
+    ]
+    write_table(rows, tmp_path / "trials.parquet")
+    table = read_table(tmp_path / "trials.parquet")
+    assert list(table.columns) == [*COLUMNS, "my_metric"]
+    assert table["budget_bytes"][0] == 10**12
+    assert table["my_metric"][0] == 1.5
+    assert pd.isna(table["auc"][1])
+
+
+def test_tables_that_are_absent_or_broken(tmp_path):
+    with pytest.raises(HarnessError, match="no results yet"):
+        read_table(tmp_path / "trials.parquet")
+    (tmp_path / "trials.parquet").write_bytes(b"PAR1 not really")
+    with pytest.raises(HarnessError, match="cannot be read"):
+        read_table(tmp_path / "trials.parquet")

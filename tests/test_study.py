@@ -1,0 +1,122 @@
+import pytest
+import yaml
+
+from harness.errors import HarnessError
+from harness.study import load_study
+
+BASE = {
+    "datasets": ["a9a", "w8a"],
+    "methods": ["clusk", {"nysck": {"variant": "literal"}, "as": "literal"}],
+    "labeled": [100, 0.1],
+    "budgets": ["20MB", "none", "640 landmarks"],
+    "seeds": 7,
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(**changes):
+        content = {key: value for key, value in (BASE | changes).items() if value is not None}
+        path = tmp_path / "study.yaml"
+        path.write_text(yaml.safe_dump(content))
+        return path
+
+    return write
+
+
+def test_blocks_cover_the_product_once(write):
+    blocks = load_study(write()).blocks()
+    trials = {(b.cell, seed) for b in blocks for seed in b.seeds}
+    assert len(trials) == 2 * 2 * 2 * 3 * 7
+    assert sum(len(b.seeds) for b in blocks) == len(trials)
+    assert len({b.id for b in blocks}) == len(blocks)
+
+
+def test_a_new_seed_keeps_every_other_trial(write):
+    before = {(b.cell, b.fingerprint, s) for b in load_study(write()).blocks() for s in b.seeds}
+    larger = load_study(write(seeds=9)).blocks()
+    after = {(b.cell, b.fingerprint, s) for b in larger for s in b.seeds}
+    assert before < after
+
+
+def test_fingerprints_follow_what_decides_a_trial(write):
+    plain = load_study(write()).blocks()[0].fingerprint
+    assert load_study(write(title="new", published="x")).blocks()[0].fingerprint == plain
+    assert load_study(write(limits={"memory": "9GB"})).blocks()[0].fingerprint == plain
+    for change in (
+        {"evaluation": {"test": 0.3}},
+        {"tuning": {"search": "random"}},
+        {"limits": {"time": "1h"}},
+        {"seed": 1},
+        {"data": "mapped"},
+    ):
+        assert load_study(write(**change)).blocks()[0].fingerprint != plain
+    digests = {("a9a", "clusk"): "edited"}
+    first, *_, last = load_study(write()).blocks(digests)
+    assert first.fingerprint != plain
+    assert last.fingerprint == load_study(write()).blocks()[-1].fingerprint
+
+
+def test_cases_inherit_and_add(write):
+    study = load_study(write(cases=[{"datasets": ["a9a"], "labeled": [325]}]))
+    added = [block for block in study.blocks() if block.labeled == 325]
+    assert {block.dataset for block in added} == {"a9a"}
+    assert {block.method.label for block in added} == {"clusk", "literal"}
+
+
+def test_seeds_per_job(write):
+    assert {len(b.seeds) for b in load_study(write(seeds_per_job=1)).blocks()} == {1}
+    many = load_study(write(seeds=5000)).blocks()
+    assert len(many) <= 24 * 5000 / 50
+
+
+def test_labels_of_methods(write):
+    study = load_study(write(methods=[{"nysck": {"C": 1, "variant": "x"}}, "clusk"]))
+    assert [m.label for m in study.grids[0].methods] == ["nysck[C=1,variant=x]", "clusk"]
+    assert study.blocks()[0].cell == "a9a/nysck_C=1_variant=x/l100-b20MB"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dataset": "a9a"}, "unknown key 'dataset'; did you mean 'datasets'"),
+        ({"budgets": ["200 MBB"]}, "budgets.0: '200 MBB' is not bytes: unit 'MBB'"),
+        ({"budgets": ["0 landmarks"]}, "must be above zero"),
+        ({"seeds": "ten"}, "seeds: 'ten' is neither a count"),
+        ({"seeds": 0}, "seeds: 0 is neither a count"),
+        ({"labeled": [0]}, "labeled.0: 0 is neither a count"),
+        ({"labeled": None}, "labeled: give counts or shares"),
+        ({"methods": [{"nysck": 3}]}, "methods.0: {'nysck': 3} is not a method"),
+        ({"methods": ["clusk", {"nysck": {}, "as": "clusk"}]}, "both|two different methods"),
+        ({"limits": {"time": "2 weeks"}}, "limits.time: '2 weeks' is not a duration"),
+        ({"limits": {"treads": 2}}, "unknown key 'limits.treads'; did you mean 'threads'"),
+        ({"evaluation": {"tst": 0.2}}, "unknown key 'evaluation.tst'; did you mean 'test'"),
+        ({"evaluation": "inductive"}, "neither 'transductive' nor a mapping"),
+        ({"tuning": {"search": "gird"}}, "tuning.search"),
+        ({"datasets": []}, "names no data set with a method"),
+        ({"cases": [{"seeds": "x"}]}, "case 1: seeds: 'x'"),
+    ],
+)
+def test_mistakes_name_file_key_and_what_is_allowed(write, changes, message):
+    path = write(**changes)
+    with pytest.raises(HarnessError, match=message.replace("[", r"\[")) as caught:
+        load_study(path)
+    assert str(path) in str(caught.value)
+
+
+def test_all_mistakes_are_told_at_once(write):
+    with pytest.raises(HarnessError) as caught:
+        load_study(write(seeds="ten", budgets=["5XB"], colour="red"))
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_what_is_not_a_study(tmp_path):
+    with pytest.raises(HarnessError, match="neither a file nor in studies/"):
+        load_study(tmp_path / "absent.yaml")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("a: [1")
+    with pytest.raises(HarnessError, match="is not YAML"):
+        load_study(broken)
+    broken.write_text("- a\n")
+    with pytest.raises(HarnessError, match="this is list"):
+        load_study(broken)
