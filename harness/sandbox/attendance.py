@@ -6,15 +6,17 @@ import contextlib
 import fcntl
 import os
 import selectors
+import sys
 import time
 from typing import TYPE_CHECKING
 
-from harness.sandbox import peaks
+from harness.sandbox import peaks, tree
 from harness.sandbox.channel import ProtocolError, Receiver
 from harness.sandbox.heard import Heard
 from harness.sandbox.limits import OUTPUT_BYTES
 
 if TYPE_CHECKING:
+    from harness.sandbox.group import Group
     from harness.sandbox.timeline import Timeline
     from harness.sandbox.watch import Watch
 
@@ -33,6 +35,9 @@ class Attendance:
         The parent's ends of the pipes; closed by `finish`.
     deadline : float or None
         On the monotonic clock.
+    idle : Marks
+        What a trial shows that does nothing.
+    group : Group or None
     watch : Watch or None
     timeline : Timeline or None
     """
@@ -43,6 +48,8 @@ class Attendance:
         channel: int,
         output: int,
         deadline: float | None,
+        idle: peaks.Marks,
+        group: Group | None,
         watch: Watch | None,
         timeline: Timeline | None,
     ) -> None:
@@ -54,6 +61,8 @@ class Attendance:
         self._channel = channel
         self._output = output
         self._deadline = deadline
+        self._idle = idle
+        self._group = group
         self._watch = watch
         self._timeline = timeline
         self._receiver = Receiver()
@@ -135,8 +144,21 @@ class Attendance:
     def _last_look(self) -> None:
         """Read the peak of a child that is about to be killed."""
         memory = peaks.read_memory(self._pid)
-        if memory is not None and self.heard.began:
-            self.last = peaks.Marks(max(0, memory.held_at_most - self.heard.held))
+        if memory is None or not self.heard.began:
+            return
+        self.last = peaks.Marks(
+            process=max(0, memory.held_at_most - self.heard.held),
+            group=self._group.held_at_most() if self._group else None,
+        )
+        self.heard.descendants = bool(tree.children_of(self._pid))
+        self.heard.copied = peaks.copied_pages(
+            self._pid,
+            self.heard.held,
+            self.heard.marks.joined(self.last),
+            self._idle,
+            self.heard.descendants,
+            faults=sys.maxsize,
+        )
 
     def _hear(self) -> bool:
         """Read results; False if there is nothing more to expect."""

@@ -16,13 +16,18 @@ NAMES = ("cgroup-v2", "cgroup-v1", "rlimit-data", "watch")
 _SEES = {
     "cgroup-v2": ("descendants", "threads", "private maps", "shared maps", "copied pages"),
     "cgroup-v1": ("descendants", "threads", "private maps", "shared maps", "copied pages"),
-    "rlimit-data": ("threads", "private maps"),
+    "rlimit-data": (
+        "threads",
+        "private maps",
+        "descendants (by looking)",
+        "shared maps (by looking)",
+    ),
     "watch": ("descendants", "threads", "private maps", "shared maps"),
 }
 _MEANS = {
     "cgroup-v2": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
     "cgroup-v1": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
-    "rlimit-data": "the kernel refuses the allocation in each process by itself",
+    "rlimit-data": "the kernel refuses the allocation in each process; the tree is looked at too",
     "watch": "the tree is looked at every 10 ms and killed above its budget",
 }
 
@@ -75,13 +80,15 @@ class Choice:
 
     @property
     def watches(self) -> bool:
-        """Whether the tree is watched."""
-        return self.name == "watch"
+        """Whether the tree is watched: where the kernel does not limit all of it."""
+        return self.hierarchy is None
 
     @property
     def enforced_by(self) -> str:
         """What to call it in a record."""
-        return f"{self.name}+rlimit-data" if self.hierarchy else self.name
+        if self.hierarchy is not None:
+            return f"{self.name}+rlimit-data"
+        return f"{self.name}+watch" if self.limits_data else self.name
 
 
 def backends(root: Path = Path("/")) -> list[BackendReport]:

@@ -50,7 +50,9 @@ class Orders:
     group : Group or None
     limit_data : bool
         Whether to set `RLIMIT_DATA`.
-    threads : ThreadpoolController or None
+    threads : ThreadpoolController
+    idle : Marks
+        What a trial shows that does nothing.
     """
 
     parent: int
@@ -58,7 +60,8 @@ class Orders:
     output: int
     group: Group | None
     limit_data: bool
-    threads: ThreadpoolController | None
+    threads: ThreadpoolController
+    idle: peaks.Marks
 
 
 def run(function: Callable[[Monitor], Answer], limits: Limits, orders: Orders) -> None:
@@ -87,6 +90,7 @@ def _supervised(
         orders.group.enter()
     own = peaks.reset_peak()
     start = peaks.read_memory()
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     sender.event("baseline", bytes=start.resident if start else 0, held=start.held if start else 0)
     monitor = Monitor(sender, orders.group, start if own else None)
     if orders.group is not None:
@@ -104,12 +108,20 @@ def _supervised(
     if orders.limit_data:
         rlimit.lift()
     monitor.split()
+    descendants = tree.has_children() or _had_children()
     sender.event(
         "measured",
         process=monitor.total.process,
         group=monitor.total.group,
-        copied=_copied(start),
-        descendants=tree.has_children() or _had_children(),
+        copied=peaks.copied_pages(
+            "self",
+            start.held if start else 0,
+            monitor.total,
+            orders.idle,
+            descendants,
+            resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults,
+        ),
+        descendants=descendants,
     )
     if failure is None:
         _send(answer, sender)
@@ -148,24 +160,16 @@ def _open_descriptors() -> list[int]:
     return [int(entry.name) for entry in folder.iterdir()]
 
 
-def _set_threads(controller: ThreadpoolController | None, threads: int) -> None:
+def _set_threads(controller: ThreadpoolController, threads: int) -> None:
     """Set and start the threads of BLAS and OpenMP, so that the baseline holds their buffers."""
-    if controller is None:
-        return
-    controller.limit(limits=threads)
+    for library in controller.lib_controllers:
+        if library.get_num_threads() != threads:
+            library.set_num_threads(threads)
     if threads > 1:
         square = np.ones((_WARM, _WARM))
         np.dot(square, square)
         if "scipy.linalg.blas" in sys.modules:
             sys.modules["scipy.linalg.blas"].dgemm(1.0, square, square)
-
-
-def _copied(start: peaks.Memory | None) -> int | None:
-    """Return the inherited pages that this process wrote to, and so copied, in bytes."""
-    private, now = peaks.private_dirty(), peaks.read_memory()
-    if private is None or now is None or start is None:
-        return None
-    return max(0, private - max(0, now.held - start.held))
 
 
 def _had_children() -> bool:

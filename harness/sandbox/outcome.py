@@ -75,7 +75,8 @@ def classify(ending: Ending, limits: Limits) -> tuple[str, str]:
     if ending.stuck:
         rest = f"{_processes(ending.stuck)} could not be killed."
     elif ending.left:
-        rest = f"It left {_processes(ending.left)} running; they were stopped."
+        were = "were" if ending.left > 1 else "was"
+        rest = f"It left {_processes(ending.left)} running, which {were} stopped."
     else:
         return outcome, reason
     return outcome, f"{reason} {rest}".strip()

@@ -28,6 +28,7 @@ copied pages beyond 16 MiB are added to `VmHWM`, and descendants are not seen.
 from __future__ import annotations
 
 import re
+import resource
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,7 @@ REFERENCE_COUNTS = 16 << 20
 AGREEMENT = 2_000_000
 """How far the cgroup's figure may exceed `VmHWM` before it wins."""
 
+_PAGE = resource.getpagesize()
 _FIELD = re.compile(rb"^(VmHWM|VmRSS|RssFile|VmData):\s+(\d+) kB", re.MULTILINE)
 _PRIVATE = re.compile(rb"^Private_Dirty:\s+(\d+) kB", re.MULTILINE)
 
@@ -127,6 +129,41 @@ class Marks:
         return Marks(_less(self.process, idle.process), _less(self.group, idle.group))
 
 
+def copied_pages(
+    pid: int | str, held: int, marks: Marks, idle: Marks, descendants: bool, faults: int
+) -> int | None:
+    """Return the inherited pages that a process copied, if that matters for its figure.
+
+    Reading it takes 3 ms for a process of 130 MB, so it is read only where the marks disagree or
+    the page faults, of which each copied page takes one, are many.
+
+    Parameters
+    ----------
+    pid : int or "self"
+    held : int
+        Bytes that it held at the baseline.
+    marks, idle : Marks
+        Of this trial, and of one that does nothing.
+    descendants : bool
+    faults : int
+        Minor page faults since the baseline.
+
+    Returns
+    -------
+    int or None
+        Bytes, less what an idle trial copies; None if they do not matter or cannot be read.
+    """
+    above = marks.less(idle)
+    if above.process is not None and above.group is not None:
+        matters = descendants or above.group - above.process > AGREEMENT
+    else:
+        matters = faults * _PAGE > REFERENCE_COUNTS
+    private, now = (private_dirty(pid), read_memory(pid)) if matters else (None, None)
+    if private is None or now is None:
+        return None
+    return max(0, private - max(0, now.held - held) - (idle.group or 0))
+
+
 def combine(
     marks: Marks, copied: int | None, descendants: bool, group_name: str
 ) -> tuple[int | None, str]:
@@ -135,8 +172,10 @@ def combine(
     Parameters
     ----------
     marks : Marks
+        Less those of an idle trial.
     copied : int or None
-        Inherited pages that the child copied, in bytes; None if it died before it could tell.
+        Inherited pages that the child copied, in bytes, beyond those of an idle trial; None if it
+        died before it could tell, and then nothing is forgiven.
     descendants : bool
         Whether the child started processes.
     group_name : str
@@ -156,14 +195,10 @@ def combine(
         return seen, "VmHWM, child processes not seen" if descendants else "VmHWM"
     if process is None:
         return group, group_name
-    if copied is None:
-        forgiven = min(REFERENCE_COUNTS, max(0, group - process))
-    else:
-        forgiven = 0 if overwritten else copied
+    forgiven = 0 if overwritten or copied is None else copied
     without_copies = max(0, group - forgiven)
-    if without_copies > process and (
-        descendants or overwritten or without_copies - process > AGREEMENT
-    ):
+    wins = descendants or overwritten or without_copies - process > AGREEMENT
+    if wins and without_copies > process:
         return without_copies, group_name
     return process, "VmHWM"
 

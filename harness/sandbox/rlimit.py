@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ctypes
 import resource
-import sys
 import threading
 
 THREAD_STACK = 1 << 20
 _SLACK = 256 * 1024
 _M_ARENA_MAX = -8
+_LIBC = ctypes.CDLL(None)
 
 
 def limit_data(bytes_now: int, budget: int, threads: int) -> None:
@@ -43,28 +43,26 @@ def lift() -> None:
 
 def one_arena() -> None:
     """Let threads share malloc's main arena; a no-op where libc is not glibc."""
-    if sys.platform == "linux":
-        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-        if mallopt is not None:
-            mallopt(_M_ARENA_MAX, 1)
+    mallopt = getattr(_LIBC, "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_ARENA_MAX, 1)
 
 
 def small_stacks() -> None:
     """Give threads that Python, OpenMP or BLAS start from now on a stack of 1 MiB."""
     threading.stack_size(THREAD_STACK)
-    set_default = getattr(ctypes.CDLL(None), "pthread_attr_setdefault_np", None)
+    set_default = getattr(_LIBC, "pthread_attr_setdefault_np", None)
     if set_default is None:
         return
-    libc = ctypes.CDLL(None)
     attributes = ctypes.create_string_buffer(64)
-    if libc.pthread_attr_init(attributes) == 0:
-        libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(THREAD_STACK))
+    if _LIBC.pthread_attr_init(attributes) == 0:
+        _LIBC.pthread_attr_setstacksize(attributes, ctypes.c_size_t(THREAD_STACK))
         set_default(attributes)
-        libc.pthread_attr_destroy(attributes)
+        _LIBC.pthread_attr_destroy(attributes)
 
 
 def return_freed() -> None:
     """Give freed heap back, else a child allocates in its parent's holes and nobody sees it."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = getattr(_LIBC, "malloc_trim", None)
     if trim is not None:
         trim(0)

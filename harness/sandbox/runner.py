@@ -71,8 +71,6 @@ class Sandbox:
         self._closed = False
         tree.become_subreaper()
         rlimit.one_arena()
-        gc.collect()
-        gc.freeze()
 
     def run(self, function: Trial, limits: Limits = Limits()) -> Result:  # noqa: B008
         """Run a callable in a child of its own.
@@ -137,7 +135,7 @@ class Sandbox:
     def _attend(
         self, function: Trial, limits: Limits, group: Group | None
     ) -> tuple[Result, peaks.Marks]:
-        self._find_threadpools()
+        self._settle()
         others = tree.own_children()
         channel, channel_end = os.pipe()
         output, output_end = os.pipe()
@@ -148,13 +146,18 @@ class Sandbox:
             group=group,
             limit_data=self._choice.limits_data,
             threads=self._threads,
+            idle=self._idle,
         )
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 stream.flush()
-        rlimit.return_freed()
         started = time.monotonic()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            for descriptor in (channel, channel_end, output, output_end):
+                os.close(descriptor)
+            raise HarnessError(f"no process could be started: {error.strerror}") from error
         if pid == 0:
             child.run(function, limits, orders)
         os.close(channel_end)
@@ -168,6 +171,8 @@ class Sandbox:
             channel,
             output,
             deadline=None if limits.seconds is None else started + limits.seconds,
+            idle=self._idle,
+            group=group,
             watch=watch,
             timeline=Timeline(pid, started) if self._timeline else None,
         )
@@ -178,11 +183,14 @@ class Sandbox:
             attendance.finish()
         return self._result(limits, group, attendance, processes, (left, stuck), started)
 
-    def _find_threadpools(self) -> None:
-        """Look the thread pools up again when modules were imported since."""
+    def _settle(self) -> None:
+        """Make the parent fit to be forked; costly steps only when modules were imported since."""
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._threads = ThreadpoolController()
+            gc.collect()
+            gc.freeze()
+        rlimit.return_freed()
 
     def _result(
         self,

@@ -21,6 +21,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE = 5.0
+_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 def become_subreaper() -> None:
@@ -152,5 +153,5 @@ def _is_dead(pid: int) -> bool:
 
 
 def _prctl(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
+    if _PRCTL is not None:
+        _PRCTL(option, ctypes.c_ulong(value), 0, 0, 0)

@@ -11,10 +11,11 @@ import time
 
 import psutil
 
+from harness.sandbox.limits import tolerance
 from harness.sandbox.peaks import read_memory
 
 INTERVAL = 0.01
-_SHARE = 20
+_SHARE = 10
 """A look may cost one part in so many of the time between looks."""
 
 
@@ -47,7 +48,7 @@ class Watch:
     def exceeded(self) -> bool:
         """Look, and tell whether the tree is above the budget."""
         began = time.monotonic()
-        over = self._held is not None and self._added() > self._budget
+        over = self._held is not None and self._added() > self._budget + tolerance(self._budget)
         cost = time.monotonic() - began
         self._next = time.monotonic() + max(INTERVAL, _SHARE * cost)
         return over
