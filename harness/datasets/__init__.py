@@ -1,8 +1,8 @@
 """Data sets: what there is, where its bytes come from, and how they become plain arrays on disk.
 
 `catalog` knows every data set without loading any; `preparation` fetches one, encodes, scales and
-writes it once as `X.npy`, `y.npy` and `meta.json`; `rows` and `splits` are what a trial uses. Names
-are imported when they are first used, so that reading a catalog never imports NumPy.
+writes it once as `X.npy`, `y.npy` and `meta.json`; `rows` and `splits` are what a trial uses.
+Names are imported when they are first used, so that reading a catalog never imports NumPy.
 """
 
 import importlib
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from harness.datasets.meta import Meta
     from harness.datasets.preparation import prepare
     from harness.datasets.rows import open_mapped, read_rows, row_blocks
+    from harness.datasets.sizes import Sizes, split_sizes
     from harness.datasets.splits import Split, split
 
 _HOME = {
     "Catalog": "catalog",
     "Entry": "entry",
     "Meta": "meta",
+    "Sizes": "sizes",
     "Split": "splits",
     "load_catalog": "catalog",
     "missing_bytes": "fetching",
@@ -29,12 +31,14 @@ _HOME = {
     "read_rows": "rows",
     "row_blocks": "rows",
     "split": "splits",
+    "split_sizes": "sizes",
 }
 
 __all__ = [
     "Catalog",
     "Entry",
     "Meta",
+    "Sizes",
     "Split",
     "load_catalog",
     "missing_bytes",
@@ -43,6 +47,7 @@ __all__ = [
     "read_rows",
     "row_blocks",
     "split",
+    "split_sizes",
 ]
 
 

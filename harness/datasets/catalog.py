@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from harness.datasets import entry as entries
-from harness.datasets.entry import Entry, File, generated_entry
+from harness.datasets import reading
+from harness.datasets.entry import Entry, generated_entry
 from harness.errors import HarnessError, unknown_name
 from harness.hookspecs import GeneratedDataset
 
@@ -159,19 +159,19 @@ def _problem(detail: Mapping[str, Any], where: str) -> str:
 
 
 _READERS: dict[str, type[BaseModel]] = {
-    "svmlight": entries.Svmlight,
-    "csv": entries.Csv,
-    "arff": entries.Arff,
-    "idx": entries.Idx,
-    "mat": entries.Mat,
-    "npz": entries.Npz,
-    "openml": entries.OpenML,
-    "sklearn": entries.Bundled,
-    "generated": entries.Generated,
+    "svmlight": reading.Svmlight,
+    "csv": reading.Csv,
+    "arff": reading.Arff,
+    "idx": reading.Idx,
+    "mat": reading.Mat,
+    "npz": reading.Npz,
+    "openml": reading.OpenML,
+    "sklearn": reading.Bundled,
+    "generated": reading.Generated,
 }
 
 
 def _model_at(location: Sequence[str | int]) -> type[BaseModel]:
     if location[0] == "files":
-        return File
+        return reading.File
     return next((_READERS[str(part)] for part in location if part in _READERS), Entry)

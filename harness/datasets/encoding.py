@@ -54,6 +54,10 @@ def encode(source: Source, entry: Entry) -> tuple[np.ndarray, np.ndarray]:
         If features are missing and the entry does not say what to do, or a label is unknown.
     """
     X, target = source.X, source.target
+    if len(X) != len(target):
+        raise HarnessError(
+            f"data set {entry.name!r}: {len(X)} rows of features, but {len(target)} targets"
+        )
     published = (entry.raw_n or X.shape[0], entry.raw_d or X.shape[1])
     if X.shape != published:
         raise HarnessError(

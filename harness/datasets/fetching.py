@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from harness.datasets.entry import Entry, File
+from harness.datasets.entry import Entry
+from harness.datasets.reading import File
 from harness.errors import HarnessError
 from harness.units import format_bytes
 
@@ -64,7 +65,7 @@ def fetch(entry: Entry) -> list[Path]:
 
 
 def missing_bytes(entry: Entry) -> int:
-    """Expected size of what neither the mirror nor the cache holds. Contents are not checked."""
+    """Return the expected size of what neither mirror nor cache holds; contents unchecked."""
     return sum(
         file.bytes
         for file in entry.files
@@ -114,9 +115,10 @@ def _download(entry: Entry, file: File, target: Path) -> Path:
     import requests
 
     if not file.urls:
+        place = _place(entry, file)
         raise HarnessError(
             f"data set {entry.name!r}: {file.name} has no address to download it from; put it at "
-            f"<mirror>/{_place(entry, file)} and set HARNESS_MIRROR=<mirror>. {entry.notes}".strip()
+            f"<mirror>/{place} and set HARNESS_MIRROR=<mirror>. {entry.notes}".rstrip()
         )
     failures = []
     for url in file.urls:
@@ -162,16 +164,16 @@ class _Check:
 
 def _check(path: Path, file: File) -> _Check:
     expected = file.sha256 or file.packed_sha256 or ""
-    if file.packed_sha256 and _sha256(path.open("rb")) == file.packed_sha256:
-        return _Check(True, expected, file.packed_sha256)
     try:
+        if file.packed_sha256 and _sha256(path.open("rb")) == file.packed_sha256:
+            return _Check(True, expected, file.packed_sha256)
         found = _sha256(open_unpacked(path))
     except _DAMAGED as error:
         return _Check(False, expected, f"a damaged archive ({error})")
     except OSError as error:
-        if error.errno is not None:
-            raise HarnessError(f"{path}: cannot be read: {error.strerror}") from None
-        return _Check(False, expected, f"a damaged archive ({error})")
+        if error.errno is None:  # bz2 tells damage so
+            return _Check(False, expected, f"a damaged archive ({error})")
+        raise HarnessError(f"{path}: cannot be read: {error.strerror}") from None
     return _Check(not expected or found == file.sha256, expected, found)
 
 

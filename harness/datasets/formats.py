@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,16 @@ from harness.datasets.encoding import Source
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
 from harness.errors import HarnessError
+
+_UNREADABLE = (
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    EOFError,
+    pd.errors.ParserError,
+    pd.errors.ParserWarning,
+)
 
 
 def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
@@ -36,7 +47,7 @@ def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
         return _READERS[entry.format](entry, paths)
     except HarnessError:
         raise
-    except (ValueError, KeyError, IndexError, TypeError, EOFError, pd.errors.ParserError) as error:
+    except _UNREADABLE as error:
         where = ", ".join(str(path) for path in paths) or entry.format
         reason = " ".join(str(error).split())
         raise HarnessError(
@@ -72,11 +83,14 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Source:
     blank = read.separator.isspace() and read.separator != "\t"
     frames = []
     for path in paths:
-        with open_unpacked(path) as stream:
+        with open_unpacked(path) as stream, warnings.catch_warnings():
+            # rows longer than the first would be cut with no more than a warning
+            warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
                 stream,
                 sep=r"\s+" if blank else read.separator,
                 header=0 if read.header else None,
+                index_col=False,
                 comment=read.skip_lines_starting,
                 skipinitialspace=not blank,
                 keep_default_na=False,
@@ -239,8 +253,17 @@ def _read_bundled(entry: Entry, paths: Sequence[Path]) -> Source:
 
 def _read_generated(entry: Entry, paths: Sequence[Path]) -> Source:
     seed = np.random.SeedSequence(list(entry.name.encode()))
-    X, y = entry.read.dataset.generate(np.random.default_rng(seed))
-    return Source(np.asarray(X), np.asarray(y), [len(y)])
+    try:
+        X, y = entry.read.dataset.generate(np.random.default_rng(seed))
+    except Exception as error:
+        raise HarnessError(
+            f"data set {entry.name!r}: its plugin failed to generate it: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    X, y = np.asarray(X), np.asarray(y)
+    if X.ndim != 2 or y.ndim != 1:
+        raise ValueError(f"X of shape (n, d) and y of shape (n,) wanted, got {X.shape}, {y.shape}")
+    return Source(X, y, [len(y)])
 
 
 _READERS: dict[str, Callable[[Entry, Sequence[Path]], Source]] = {

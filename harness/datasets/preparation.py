@@ -7,6 +7,8 @@ is then renamed.
 from __future__ import annotations
 
 import errno
+import hashlib
+import io
 import os
 import shutil
 import tempfile
@@ -21,7 +23,7 @@ from harness.datasets.encoding import Source, encode
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import fetch
 from harness.datasets.formats import read_source
-from harness.datasets.meta import Meta, content_sha256
+from harness.datasets.meta import Meta
 from harness.datasets.scaling import scale
 from harness.errors import HarnessError
 from harness.units import format_bytes
@@ -51,8 +53,9 @@ def prepare(entry: Entry, destination: Path) -> Meta:
     counts = () if entry.task == "regression" else tuple(np.bincount(y).tolist())
     needed = X.nbytes + y.nbytes
     with _writing(destination, needed) as folder:
-        np.save(folder / "X.npy", X, allow_pickle=False)
-        np.save(folder / "y.npy", y, allow_pickle=False)
+        digest = hashlib.sha256()
+        _save(folder / "X.npy", X, digest)
+        _save(folder / "y.npy", y, digest)
         meta = Meta(
             name=entry.name,
             task=entry.task,
@@ -65,7 +68,7 @@ def prepare(entry: Entry, destination: Path) -> Meta:
             dtype=entry.dtype,
             itemsize=entry.itemsize,
             scaling=entry.scaling,
-            sha256=content_sha256(folder),
+            sha256=digest.hexdigest(),
             digest=entry.digest,
             citation=entry.citation,
         )
@@ -127,6 +130,17 @@ def _writing(destination: Path, needed: int) -> Iterator[Path]:
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _save(path: Path, array: np.ndarray, digest: hashlib._Hash) -> None:
+    """Write an `.npy` file; unlike `np.save`, a full disk is told as such."""
+    header = io.BytesIO()
+    described = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(header, described)
+    with path.open("wb") as stream:
+        for part in (header.getbuffer(), memoryview(array).cast("B")):
+            stream.write(part)
+            digest.update(part)
 
 
 def _flush(path: Path) -> None:

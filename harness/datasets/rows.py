@@ -1,7 +1,7 @@
 """Rows of an `.npy` file, read into memory of our own: no memory map, no second copy.
 
 A trial is charged for every byte, so its part of a data set is read straight to where it stays,
-through a buffer of half a megabyte where rows are picked; a page of a memory map would show up in
+through a small buffer where rows are picked; a page of a memory map would show up in
 the measured peak as well. `open_mapped` is for studies that say `data: mapped`.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 
 from harness.errors import HarnessError
 
-_BUFFER_BYTES = 1 << 19
-_CHUNK_ROWS = 1 << 14
+_BUFFER_BYTES = 3 << 17
+_CHUNK_ROWS = 1 << 13
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The scalings that an entry may declare.
 
 Statistics are of all points, unlabeled and test ones included: no label is used. Columns of zeros
-and ones (dummies) are left alone by "standard": standardising rare dummies lets them dominate every
+and ones (dummies) are left alone by "standard": standardising rare ones lets them dominate every
 distance. A column without spread becomes 0 under "minmax" and "standard", never NaN.
 """
 

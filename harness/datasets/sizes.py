@@ -63,7 +63,8 @@ def split_sizes(
     if labeled > most:
         left = f"besides {test} test points" if test else "with one left to score"
         raise HarnessError(
-            f"{where}labeled {n_labeled} is {labeled} points; allowed: at most {most} of {n} {left}"
+            f"{where}labeled {n_labeled} is {labeled} points; "
+            f"allowed: at most {most} of {n} {left}"
         )
     unlabeled = n - test - labeled
     if rules["unlabeled_per_labeled"] is not None:

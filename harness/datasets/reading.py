@@ -1,0 +1,165 @@
+"""What a catalog says about files and about how they are read: one model a format.
+
+Nothing heavy is imported here: Snakemake reads the catalog in every job.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Column = int | str
+
+
+class Strict(BaseModel):
+    """A model in which an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class File(Strict):
+    """One file that a data set is read from.
+
+    Parameters
+    ----------
+    name : str, default the last part of `path`
+        Its name in the cache and in a mirror, without a packing's ending.
+    urls : list of str
+        Tried in this order until one gives the bytes that the checksum asks for.
+    path : str, optional
+        A file that is there already, relative to the catalog.
+    sha256 : str, optional
+        Checksum of the unpacked bytes, so that plain and packed copies both verify.
+    packed_sha256 : str, optional
+        Checksum of the file as it is downloaded, where only that is known.
+    bytes : int, default 0
+        Size of the download.
+    mirror : str, optional
+        Where a mirror keeps it, if not under `<data set>/<name>`.
+    """
+
+    name: str = ""
+    urls: tuple[str, ...] = ()
+    path: Path | None = None
+    sha256: Checksum | None = None
+    packed_sha256: Checksum | None = None
+    bytes: int = Field(default=0, ge=0)
+    mirror: str | None = None
+
+    @field_validator("path")
+    @classmethod
+    def _relative_to_the_catalog(cls, path: Path | None, info: ValidationInfo) -> Path | None:
+        folder = (info.context or {}).get("folder")
+        return path if path is None or folder is None else (folder / path).resolve()
+
+    @model_validator(mode="after")
+    def _named(self) -> File:
+        if self.path is not None and (self.urls or self.mirror):
+            raise ValueError("a file has either a path or urls, not both")
+        if not self.name and self.path is None:
+            raise ValueError("a file needs a name (or the path of a local file)")
+        if not self.name:
+            object.__setattr__(self, "name", self.path.name)
+        return self
+
+
+class _Tabular(Strict):
+    """Columns of numbers and of names; one of them is the target."""
+
+    target: Column = -1
+    target_strip: str = ""
+    ignore: tuple[Column, ...] = ()
+    encoding: Literal["onehot", "onehot-drop-binary", "integer"] = "onehot"
+
+
+class Svmlight(Strict):
+    """The sparse text of SVMlight and LIBSVM; the first word of a line is the target."""
+
+    format: Literal["svmlight"]
+    zero_based: bool = False
+
+
+class Csv(_Tabular):
+    """Separated values; columns are numbered from 0, or named if there is a header."""
+
+    format: Literal["csv"]
+    separator: str = ","
+    header: bool = False
+    skip_lines_starting: str | None = Field(default=None, min_length=1, max_length=1)
+    nominal: tuple[Column, ...] = ()
+    missing_values: tuple[str, ...] = ("?", "")
+
+
+class Arff(_Tabular):
+    """Weka's format; it says itself which attributes are nominal."""
+
+    format: Literal["arff"]
+
+
+class Idx(Strict):
+    """The format of MNIST: files of images and of labels in turn."""
+
+    format: Literal["idx"]
+
+
+class Mat(Strict):
+    """Matrices in a MATLAB file: features and target in one, or in two."""
+
+    format: Literal["mat"]
+    X: str = "X"
+    y: str | None = None
+    target: int | None = None
+    columns: int | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Mat:
+        if (self.y is None) == (self.target is None):
+            raise ValueError("name the target's matrix (y) or its column of X (target)")
+        return self
+
+
+class Npz(Strict):
+    """NumPy arrays; pickled objects are refused."""
+
+    format: Literal["npz"]
+    X: str = "X"
+    y: str = "y"
+
+
+class OpenML(_Tabular):
+    """A data set that scikit-learn fetches from OpenML by its number."""
+
+    format: Literal["openml"]
+    id: int
+
+
+class Bundled(Strict):
+    """A data set that ships inside scikit-learn: `sklearn.datasets.load_<loader>`."""
+
+    format: Literal["sklearn"]
+    loader: Literal["breast_cancer", "diabetes", "digits", "iris", "wine"]
+
+
+class Generated(BaseModel):
+    """A data set that a plugin computes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    format: Literal["generated"]
+    # a GeneratedDataset; pydantic would need NumPy to resolve its annotations
+    dataset: Any = Field(exclude=True)
+
+
+Read = Annotated[
+    Svmlight | Csv | Arff | Idx | Mat | Npz | OpenML | Bundled | Generated,
+    Field(discriminator="format"),
+]
