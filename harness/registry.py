@@ -30,6 +30,7 @@ from harness.errors import HarnessError, unknown_name
 ROOT = Path(__file__).resolve().parent.parent
 BUILT_IN = ROOT / "plugins"
 ENTRY_POINTS = "harness"
+_PACKAGE = "harness_plugins"
 
 PROVIDERS = {
     "methods": "harness_methods",
@@ -71,7 +72,7 @@ class Source:
             return self.entry_point.load()
         # one module per file however often it is loaded: its classes must stay picklable
         where = hashlib.sha256(str(self.path).encode()).hexdigest()[:8]
-        name = f"harness_plugins.{self.name}_{where}"
+        name = f"{_PACKAGE}.{self.name}_{where}"
         location = self.path if self.path.is_file() else self.path / "__init__.py"
         spec = importlib.util.spec_from_file_location(
             name,
@@ -79,6 +80,8 @@ class Source:
             submodule_search_locations=None if self.path.is_file() else [str(self.path)],
         )
         module = importlib.util.module_from_spec(spec)
+        # pickle imports the parent package of a class it restores
+        sys.modules.setdefault(_PACKAGE, ModuleType(_PACKAGE))
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)

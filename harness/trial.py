@@ -103,7 +103,14 @@ def run_trial(
         y, center, scale = _targets(assignment, len(X))
     tuned: dict[str, Any] = {}
     score = None
-    make = partial(_estimator, assignment, random_state=int(fit_seed.generate_state(1)[0]))
+    make = partial(
+        make_estimator,
+        assignment.method,
+        assignment.params,
+        size=assignment.size,
+        n_classes=assignment.n_classes,
+        random_state=int(fit_seed.generate_state(1)[0]),
+    )
     space = {k: v for k, v in assignment.method.space.items() if k not in assignment.params}
     if assignment.tuning is not None and space and assignment.task != "clustering":
         with monitor.stage("tune"):
@@ -160,19 +167,28 @@ def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
     return y, center, scale
 
 
-def _estimator(assignment: Assignment, random_state: int, **tuned: Any) -> Any:
-    params = {**assignment.method.params, **assignment.params, **tuned}
-    accepted = inspect.signature(assignment.method.estimator).parameters
+def make_estimator(
+    method: Method,
+    params: Mapping[str, Any],
+    *,
+    size: int | None,
+    n_classes: int,
+    random_state: int,
+    **tuned: Any,
+) -> Any:
+    """Return a method's estimator as a trial fits it: fixed, tuned and planned parameters set."""
+    params = {**method.params, **params, **tuned}
+    accepted = inspect.signature(method.estimator).parameters
     given = {
         "random_state": random_state,
-        "n_classes": assignment.n_classes,
-        "n_clusters": assignment.n_classes,
-        assignment.method.size: assignment.size,
+        "n_classes": n_classes,
+        "n_clusters": n_classes,
+        method.size: size,
     }
     for name, value in given.items():
         if name in accepted:
             params.setdefault(name, value)
-    return assignment.method.estimator(**params)
+    return method.estimator(**params)
 
 
 def _predictions(assignment: Assignment, estimator: Any, X: np.ndarray) -> dict[str, np.ndarray]:

@@ -234,7 +234,7 @@ def _serve(connection: Connection, enforcement: str) -> None:
     except HarnessError as error:
         connection.send(str(error))
         return
-    _warm_up()
+    warm_up()
     connection.send("")
     with sandbox:
         while (work := connection.recv()) is not None:
@@ -242,7 +242,7 @@ def _serve(connection: Connection, enforcement: str) -> None:
             connection.send(sandbox.run(partial(run_trial, assignment), limits))
 
 
-def _warm_up() -> None:
+def warm_up() -> None:
     """Let BLAS and LAPACK set up their buffers here, or every child pays for its own."""
     import numpy as np
     import scipy.linalg
