@@ -130,28 +130,31 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     return adjusted
 
 
-def paired_p(differences: ArrayLike) -> float:
-    """Two-sided p-value of the paired t-test that a mean difference is zero.
+def paired_p(differences: ArrayLike) -> np.ndarray:
+    """Two-sided p-values of the paired t-test that a mean difference is zero.
 
     Parameters
     ----------
-    differences : array-like, shape (n,)
-        Of two methods on the same seeds.
+    differences : array-like, shape (n_seeds,) or (n_seeds, n_methods)
+        Of two methods on the same seeds; NaN where a pair is incomplete.
 
     Returns
     -------
-    float
+    numpy.ndarray, shape () or (n_methods,)
         NaN for fewer than `MIN_PAIRS` differences. Where all are alike, t is not defined: 1 if
         they are zero, else the sign test's 2^(1 - n).
     """
     differences = np.asarray(differences, float)
-    n = len(differences)
-    if n < MIN_PAIRS:
-        return math.nan
-    mean, std = differences.mean(), differences.std(ddof=1)
-    if std <= 1e-12 * abs(mean):
-        return 1.0 if mean == 0 else 2.0 ** (1 - n)
-    return float(2 * stats.t.sf(abs(mean) / (std / math.sqrt(n)), n - 1))
+    present = ~np.isnan(differences)
+    n = present.sum(axis=0)
+    mean = np.where(present, differences, 0).sum(axis=0) / np.maximum(n, 1)
+    squares = np.where(present, (differences - mean) ** 2, 0).sum(axis=0)
+    error = np.sqrt(squares / np.maximum(n - 1, 1) / np.maximum(n, 1))
+    alike = error <= 1e-12 * np.abs(mean)
+    t = np.abs(mean) / np.where(alike, 1, error)
+    p = 2 * stats.t.sf(t, np.maximum(n - 1, 1))
+    p = np.where(alike, np.where(mean == 0, 1, 2.0 ** (1 - n)), p)
+    return np.where(n < MIN_PAIRS, np.nan, p)
 
 
 def compare_with(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -171,16 +174,12 @@ def compare_with(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
         Indexed by method: `n` pairs, mean `difference` (method minus reference), `p`, and `p_holm`
         adjusted over all the methods compared here.
     """
-    import pandas as pd
-
-    rows = {}
-    for method in scores.columns.drop(reference):
-        differences = (scores[method] - scores[reference]).dropna().to_numpy()
-        mean = differences.mean() if len(differences) else math.nan
-        rows[method] = (len(differences), mean, paired_p(differences))
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["n", "difference", "p"])
-    table["p_holm"] = holm(table["p"])
-    return table
+    differences = scores.drop(columns=reference).sub(scores[reference], axis=0)
+    table = differences.agg(["count", "mean"]).T.rename(
+        columns={"count": "n", "mean": "difference"}
+    )
+    p = paired_p(differences)
+    return table.assign(p=p, p_holm=holm(p))
 
 
 def compare_mean_ranks(mean_ranks: ArrayLike, n_blocks: int) -> np.ndarray:

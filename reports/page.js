@@ -17,7 +17,7 @@
   const scheme = () => (dark.matches && !printing.matches ? "dark" : "light");
 
   async function draw(holder) {
-    const spec = JSON.parse(holder.dataset.spec);
+    const spec = structuredClone(page.specs[holder.dataset.spec]);
     if (holder.dataset.cells) spec.datasets = { cells: rows(page.cells[holder.dataset.cells]) };
     for (const param of spec.params || []) {
       if (param.name === "picked") param.value = picked;
@@ -125,10 +125,6 @@
     }
   });
 
-  for (const holder of holders) {
-    holder.dataset.spec = holder.textContent;
-    holder.textContent = "";
-  }
   dark.addEventListener("change", drawAll);
   printing.addEventListener("change", drawAll);
   drawAll();

@@ -58,7 +58,7 @@ def at_budget(budget: str) -> str:
 
 
 def format_score(mean: float, low: float = math.nan, high: float = math.nan) -> str:
-    """Write a score with as many digits as its interval bears (two of the half width)."""
+    """Write a score, and its interval if there is one, with as many digits as that bears."""
     if math.isnan(mean):
         return NO_SCORE
     if math.isnan(low):
@@ -68,31 +68,35 @@ def format_score(mean: float, low: float = math.nan, high: float = math.nan) -> 
 
 
 def decimals(mean: float, half: float = 0.0) -> int:
-    """Return the decimal places that show two digits of the half width, or four of the mean."""
+    """Return the decimal places that an interval bears, at most five.
+
+    Two digits of the half width if they are below 36, else one, as the Particle Data Group rounds
+    errors; without an interval, three digits of the mean.
+    """
     if half > 0 and math.isfinite(half):
-        return min(5, max(0, 1 - math.floor(math.log10(half))))
-    if mean == 0:
-        return 3
-    return min(5, max(0, 3 - max(0, math.floor(math.log10(abs(mean))) + 1)))
+        place = math.floor(math.log10(half))
+        return min(5, max(0, (1 if half / 10**place < 3.55 else 0) - place))
+    whole = math.floor(math.log10(abs(mean))) + 1 if mean else 0
+    return min(5, max(0, 3 - max(0, whole)))
 
 
 def make_answers(results: Results, scores: Mapping[str, Score], tables: Tables) -> list[Answer]:
     """Find and word the answer of each problem and budget, in the order of the tables."""
     answers = []
     rows = results.cells[results.cells["outcome"] == "ok"]
-    by_problem = dict(list(rows.groupby("problem")))
     for problem, cells in tables.cells.groupby("problem", sort=False):
         score = scores[problem]
-        mine = by_problem.get(problem, rows.iloc[:0])
-        at = dict(list(mine.groupby("budget")))
+        mine = rows[(rows["problem"] == problem) & rows[score.name].notna()]
+        by_seed = mine.pivot(index=["budget", "seed"], columns="method", values=score.name)
+        measured = set(by_seed.index.get_level_values("budget"))
         for budget, group in cells.groupby("budget", sort=False):
-            seeds = at.get(budget, rows.iloc[:0])
-            answers.append(_answer(problem, budget, group, seeds, score))
+            at_this = by_seed.loc[budget] if budget in measured else by_seed.iloc[:0]
+            answers.append(_answer(problem, budget, group, at_this, score))
     return answers
 
 
 def _answer(
-    problem: str, budget: str, group: pd.DataFrame, rows: pd.DataFrame, score: Score
+    problem: str, budget: str, group: pd.DataFrame, by_seed: pd.DataFrame, score: Score
 ) -> Answer:
     ranked = group[~group["control"]]
     scored = ranked[ranked["n_scored"] > 0].sort_values(["rank", "method"])
@@ -102,7 +106,7 @@ def _answer(
         sentence = f"{where}, no method has a score: {reason}."
         return Answer(problem, budget, None, NO_SCORE, "none", reason, "", sentence)
     best = scored.iloc[0]
-    verdict, comparison = _compare(best, scored, ranked, rows, score)
+    verdict, comparison = _compare(best, scored, ranked, by_seed, score)
     warning = _warning(best, group, score)
     n = int(best["n_scored"])
     interval = f"95 % interval {_bounds(best)}, {n} seeds" if n > 1 else "one seed, so no interval"
@@ -123,7 +127,7 @@ def _compare(
     best: pd.Series,
     scored: pd.DataFrame,
     ranked: pd.DataFrame,
-    rows: pd.DataFrame,
+    by_seed: pd.DataFrame,
     score: Score,
 ) -> tuple[str, str]:
     if len(scored) == 1:
@@ -134,11 +138,7 @@ def _compare(
             else "It is the only method."
         )
     following = scored.iloc[1]["method"]
-    methods = list(scored["method"])
-    by_seed = rows[rows["method"].isin(methods)].pivot(
-        index="seed", columns="method", values=score.name
-    )
-    table = compare_with(by_seed.reindex(columns=methods), best["method"])
+    table = compare_with(by_seed[list(scored["method"])], best["method"])
     other = table.loc[following]
     pairs = int(other["n"])
     gap = abs(other["difference"])
@@ -202,9 +202,10 @@ def overall_sentences(tables: Tables) -> list[dict[str, str]]:
     for (family, budget), part in tables.ranks.groupby(["family", "budget"], sort=False):
         best = part.iloc[0]
         n = int(best["n_datasets"])
+        first = f" (first on {best['wins']})" if best["wins"] else ""
         text = (
-            f"has the best mean rank, {best['mean_rank']:.3g} of {best['n_methods']} methods over "
-            f"{n} {family} data sets (first on {best['wins']})."
+            f"has the best mean rank, {best['mean_rank']:.3g} among {best['n_methods']} methods on "
+            f"{n} {family} data sets{first}."
         )
         if len(part) > 1:
             text += " " + _compare_ranks(part, n)

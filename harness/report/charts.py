@@ -1,24 +1,24 @@
 """The charts: Vega-Lite specifications, built with altair from tables of cells.
 
 A chart holds no rows of its own. It names the data set `cells`, which the page carries once per
-problem in columns and the page's script fills in. Colours come from the theme that the script
-passes, so that a chart follows the reader's light or dark setting.
+problem, in columns, and the page's script fills in; problems alike share their specifications.
+Colours come from the theme that the script passes, so that a chart follows the reader's light or
+dark setting.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from harness.report.scores import Score
 from harness.report.tables import HONEST
-
-if TYPE_CHECKING:
-    from harness.report.scores import Score
 
 # Okabe and Ito's colours without the two that vanish on one of the grounds; lighter for the dark.
 PALETTES = {
@@ -80,7 +80,9 @@ def theme(scheme: str) -> dict[str, Any]:
     }
 
 
-def chart_data(cells: pd.DataFrame, budgets: Sequence[str]) -> dict[str, list[Any]]:
+def chart_data(
+    cells: pd.DataFrame, budgets: Sequence[str], methods: Sequence[str]
+) -> dict[str, list[Any]]:
     """Turn the cells of one problem into columns, as the charts read them.
 
     Parameters
@@ -89,8 +91,9 @@ def chart_data(cells: pd.DataFrame, budgets: Sequence[str]) -> dict[str, list[An
         Of one problem, as in `Tables.cells`.
     budgets : sequence of str
         The problem's budgets in the order of its axis.
+    methods : sequence of str
+        Those of the study that are not controls: each has its own place beside the others.
     """
-    methods = [*dict.fromkeys(cells["method"])]
     centre = (len(methods) - 1) / 2
     shift = cells["method"].map({m: (i - centre) / len(methods) for i, m in enumerate(methods)})
     place = cells["budget"].map({budget: i for i, budget in enumerate(budgets)})
@@ -99,13 +102,16 @@ def chart_data(cells: pd.DataFrame, budgets: Sequence[str]) -> dict[str, list[An
         "control": [bool(value) for value in cells["control"]],
         "budget": list(cells["budget"]),
         "place": [int(value) for value in place],
-        "x": _plain(place + np.where(cells["control"], 0, _DODGE * shift)),
+        "x": _plain(place + _DODGE * shift.fillna(0)),
         "ok": [f"{k} of {n}" for k, n in zip(cells["n_ok"], cells["n"], strict=True)],
     }
     figures = {"mean": "mean", "low": "ci_low", "high": "ci_high"}
     figures |= {"train": "train_s", "predict": "predict_s", "peak": "peak_bytes"}
     figures |= {"bytes": "budget_bytes"}
-    return data | {short: _plain(cells[name]) for short, name in figures.items()}
+    data |= {short: _plain(cells[name]) for short, name in figures.items()}
+    for short in ("train", "predict", "peak"):  # what a logarithm cannot show is a gap in a line
+        data[short] = [value if value and value > 0 else None for value in data[short]]
+    return data
 
 
 def _plain(values: pd.Series) -> list[float | None]:
@@ -113,32 +119,60 @@ def _plain(values: pd.Series) -> list[float | None]:
     return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values]
 
 
-class Charts:
-    """Builds the charts of one problem.
+@dataclass(frozen=True)
+class Axes:
+    """What the charts of a problem depend on; problems of equal axes share their specifications.
 
-    Parameters
+    Attributes
     ----------
     score : Score
         What the problem is judged by.
-    cells : pandas.DataFrame
-        Of this problem.
-    budgets : sequence of str
-        Of this problem, in the order of the axis.
+    budgets : tuple of (str, float)
+        Text and bytes (None without), in the order of the axis.
+    logarithmic : bool
+        Whether the scores span so many decades that only a logarithm shows them.
+    """
+
+    score: Score
+    budgets: tuple[tuple[str, float | None], ...]
+    logarithmic: bool
+
+
+def axes_of(score: Score, cells: pd.DataFrame, budgets: Sequence[str]) -> Axes:
+    """Read off the axes from the cells of one problem."""
+    limits = cells.groupby("budget")["budget_bytes"].max()
+    known = [(text, float(limits[text])) for text in budgets]
+    mean = cells["mean"].dropna()
+    low = np.fmin(mean.min(), cells["ci_low"].min())
+    wide = bool(len(mean) and low > 0 and mean.max() / mean.min() > 100)
+    return Axes(score, tuple((text, b if b == b else None) for text, b in known), wide)
+
+
+class Charts:
+    """Builds the specifications for one kind of axes.
+
+    Parameters
+    ----------
+    axes : Axes
     looks : mapping
         `styles` of all methods of the study that are not controls.
     """
 
-    def __init__(
-        self,
-        score: Score,
-        cells: pd.DataFrame,
-        budgets: Sequence[str],
-        looks: dict[str, dict[str, Any]],
-    ) -> None:
-        self.score = score
-        self.cells = cells
-        self.budgets = list(budgets)
+    def __init__(self, axes: Axes, looks: dict[str, dict[str, Any]]) -> None:
+        self.axes = axes
+        self.score = axes.score
+        self.budgets = [text for text, _ in axes.budgets]
         self.looks = looks
+
+    def all(self) -> dict[str, dict[str, Any]]:
+        """Every chart of a problem, by kind."""
+        return {
+            "score": self.score_against_budget(),
+            "score_time": self.score_against_time(),
+            "train": self.time_against_budget("train"),
+            "predict": self.time_against_budget("predict"),
+            "peak": self.peak_against_budget(),
+        }
 
     def score_against_budget(self) -> dict[str, Any]:
         """Score with intervals; controls grey."""
@@ -147,7 +181,18 @@ class Charts:
         base = self._base()
         scored = base.transform_filter("!datum.control")
         controls = base.transform_filter("datum.control && controls")
-        end = controls.transform_filter(f"datum.place == {len(self.budgets) - 1}")
+        # Random and prior often lie close: their names stand at opposite ends.
+        names = [
+            controls.transform_filter(
+                f"datum.place == {place} && (datum.method == 'random') == {left}"
+            )
+            .mark_text(align=align, dx=dx, dy=-6, color=GREY)
+            .encode(x, score, text="method:N")
+            for place, left, align, dx in (
+                (0, "true", "left", -20),
+                (len(self.budgets) - 1, "false", "right", 20),
+            )
+        ]
         bars = scored.mark_rule().encode(
             x, y=alt.Y("low:Q", title=self._score_title()), y2="high:Q", **self._strokes()
         )
@@ -155,7 +200,7 @@ class Charts:
             controls.mark_line(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(
                 x, score, detail="method:N"
             ),
-            end.mark_text(align="left", dx=6, color=GREY).encode(x, score, text="method:N"),
+            *names,
             *self._lines(scored, x, score, alt.Order("place:Q")),
             bars,
         )
@@ -163,15 +208,15 @@ class Charts:
     def score_against_time(self) -> dict[str, Any]:
         """Score against seconds of training, one path a method through its budgets."""
         score = alt.Y("mean:Q", scale=self._score_scale(), title=self._score_title())
-        x = alt.X("train:Q", title="training time (tune + fit)", **_log_seconds())
-        base = self._base().transform_filter("!datum.control && datum.train > 0")
+        x = alt.X("train:Q", title="training time (tune + fit)", **_log_axis(_SECONDS))
+        base = self._base().transform_filter("!datum.control")
         return self._finish(*self._lines(base, x, score, alt.Order("place:Q")))
 
     def time_against_budget(self, stage: str) -> dict[str, Any]:
         """Seconds of "train" or "predict" against the budget."""
         title = {"train": "training time (tune + fit)", "predict": "prediction time"}[stage]
-        y = alt.Y(f"{stage}:Q", title=title, **_log_seconds())
-        base = self._base().transform_filter(f"!datum.control && datum.{stage} > 0")
+        y = alt.Y(f"{stage}:Q", title=title, **_log_axis(_SECONDS))
+        base = self._base().transform_filter("!datum.control")
         return self._finish(*self._lines(base, self._budget_axis(), y, alt.Order("place:Q")))
 
     def peak_against_budget(self) -> dict[str, Any]:
@@ -179,16 +224,14 @@ class Charts:
         y = alt.Y(
             "peak:Q",
             title="peak memory (bytes)",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(labelExpr=_BYTES, tickCount=6),
+            **_log_axis(_BYTES),
         )
         base = self._base()
-        used = base.transform_filter("!datum.control && datum.peak > 0")
-        limits = pd.Series(self.cells["budget_bytes"].to_numpy(), self.cells["budget"])
+        used = base.transform_filter("!datum.control")
         given = [
-            {"x": i + side, "peak": float(np.max(limits[budget])), "place": i}
-            for i, budget in enumerate(self.budgets)
-            if np.isfinite(np.max(limits[budget]))
+            {"x": i + side, "peak": limit, "place": i}
+            for i, (_, limit) in enumerate(self.axes.budgets)
+            if limit is not None
             for side in (-0.4, 0.4)
         ]
         x = self._budget_axis()
@@ -234,10 +277,12 @@ class Charts:
         return alt.Scale(domain=list(self.looks), range=values)
 
     def _strokes(self) -> dict[str, Any]:
-        colour = alt.Color("method:N", legend=None, scale=self._scale())
+        # Channels rather than `alt.condition`: its plain dicts are validated at a second a chart.
+        greyed = {"test": f"!({_PICKED})", "value": GREY}
+        faint = {"test": f"!({_PICKED})", "value": 0.22}
         return {
-            "color": alt.condition(_PICKED, colour, alt.value(GREY)),
-            "opacity": alt.condition(_PICKED, alt.value(1), alt.value(0.22)),
+            "color": alt.Color("method:N", legend=None, scale=self._scale(), condition=greyed),
+            "opacity": alt.OpacityValue(1, condition=faint),
         }
 
     def _tooltip(self) -> list[alt.Tooltip]:
@@ -255,13 +300,14 @@ class Charts:
 
     def _budget_axis(self) -> alt.X:
         last = len(self.budgets) - 1
+        labels = ["no limit" if text == "none" else text for text in self.budgets]
         return alt.X(
             "x:Q",
             title="memory budget",
             scale=alt.Scale(domain=[-0.5, last + 0.5], nice=False, zero=False),
             axis=alt.Axis(
                 values=list(range(last + 1)),
-                labelExpr=f"{json.dumps(self.budgets)}[datum.value]",
+                labelExpr=f"{json.dumps(labels)}[datum.value]",
                 grid=False,
                 labelOverlap=True,
             ),
@@ -269,33 +315,36 @@ class Charts:
 
     def _score_title(self) -> str:
         way = "higher" if self.score.greater_is_better else "lower"
-        log = ", log scale" if self._wide() else ""
+        log = ", log scale" if self.axes.logarithmic else ""
         return f"{self.score.label} ({way} is better{log})"
 
     def _score_scale(self) -> alt.Scale:
-        if self._wide():
+        if self.axes.logarithmic:
             return alt.Scale(type="log", nice=True)
         return alt.Scale(zero=False, nice=True)
 
-    def _wide(self) -> bool:
-        """Whether the scores span so many decades that only a logarithm shows them."""
-        mean = self.cells["mean"].dropna()
-        low = np.fmin(mean.min(), self.cells["ci_low"].min())
-        return bool(len(mean) and low > 0 and mean.max() / mean.min() > 100)
-
 
 _BYTES = "format(datum.value, '.3~s') + 'B'"
+_SECONDS = (
+    "datum.value < 1 ? format(datum.value * 1000, '.3~g') + ' ms' "
+    ": format(datum.value, ',.6~g') + ' s'"
+)
+# A tick whose leading digit is 1, 2 or 5: the others crowd a logarithmic axis.
+_ROUND = (
+    "indexof([1, 2, 5], round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))) >= 0"
+)
 
 
-def _log_seconds() -> dict[str, Any]:
-    label = (
-        "datum.value < 1 ? format(datum.value * 1000, '.3~g') + ' ms' "
-        ": format(datum.value, ',.6~g') + ' s'"
+def _log_axis(label: str) -> dict[str, Any]:
+    shown = {"condition": {"test": _ROUND, "value": 1}, "value": 0}
+    axis = alt.Axis(
+        labelExpr=f"{_ROUND} ? {label} : ''",
+        gridOpacity=shown,
+        tickOpacity=shown,
+        labelOverlap="greedy",
+        labelSeparation=6,
     )
-    return {
-        "scale": alt.Scale(type="log", nice=False),
-        "axis": alt.Axis(labelExpr=label, tickCount=5, grid=True),
-    }
+    return {"scale": alt.Scale(type="log", nice=False, padding=8), "axis": axis}
 
 
 def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
@@ -319,9 +368,8 @@ def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
         .encode(x=alt.X("low:Q", title="measured peak / planned peak"), x2="high:Q")
     )
     one = alt.Chart(alt.Data(values=[{"one": 1}])).mark_rule(color=GREY).encode(x="one:Q")
-    colour = alt.condition(
-        "datum.honest", alt.value(PALETTES["light"][2]), alt.value(PALETTES["light"][1])
-    )
+    inside = {"test": "datum.honest", "value": PALETTES["light"][2]}
+    colour = alt.ColorValue(PALETTES["light"][1], condition=inside)
     chart = alt.layer(
         band,
         one,

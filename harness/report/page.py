@@ -134,11 +134,15 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     cells = tables.cells
     by_rank = cells[~cells["control"]].groupby("method")["rank"].mean().sort_values(kind="stable")
     looks = charts.styles(list(by_rank.index))
-    problems, data = [], {}
+    problems, data, specs, numbers = [], {}, {}, {}
     for i, (problem, mine) in enumerate(cells.groupby("problem", sort=False)):
         budgets = [text for text in results.budgets if text in set(mine["budget"])]
-        build = charts.Charts(scores[problem], mine, budgets, looks)
-        data[str(i)] = charts.chart_data(mine, budgets)
+        axes = charts.axes_of(scores[problem], mine, budgets)
+        if axes not in numbers:
+            numbers[axes] = len(numbers)
+            built = charts.Charts(axes, looks).all()
+            specs |= {f"{kind}-{numbers[axes]}": spec for kind, spec in built.items()}
+        data[str(i)] = charts.chart_data(mine, budgets, list(looks))
         problems.append(
             {
                 "id": str(i),
@@ -148,21 +152,17 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
                 "lacking": _lacking(mine, budgets),
                 "one_seed": bool((mine["n_scored"].max() or 0) <= 1),
                 "scored": bool(mine.loc[~mine["control"], "n_scored"].sum()),
-                "specs": {
-                    "score": build.score_against_budget(),
-                    "score_time": build.score_against_time(),
-                    "train": build.time_against_budget("train"),
-                    "predict": build.time_against_budget("predict"),
-                    "peak": build.peak_against_budget(),
-                },
+                "axes": numbers[axes],
             }
         )
+    if len(tables.honesty):
+        specs["planned"] = charts.measured_over_planned(tables.honesty)
     return {
         "problems": problems,
         "data": data,
         "looks": looks,
         "picked": list(looks)[:MOST_PICKED] if len(looks) > MOST_PICKED + 2 else list(looks),
-        "planned": charts.measured_over_planned(tables.honesty) if len(tables.honesty) else None,
+        "specs": specs,
         "themes": {scheme: charts.theme(scheme) for scheme in charts.PALETTES},
     }
 
@@ -174,12 +174,17 @@ def _lacking(cells: pd.DataFrame, budgets: list[str]) -> list[str]:
     for budget in budgets:
         here = without[without["budget"] == budget]
         causes = [
-            f"{', '.join(part['method'])} ({status or 'no score'})"
+            f"{_some(list(part['method']))} ({status or 'no score'})"
             for status, part in here.groupby("status")
         ]
         if causes:
             words.append(f"{'no limit' if budget == 'none' else budget}: {'; '.join(causes)}")
     return words
+
+
+def _some(names: list[str], most: int = 5) -> str:
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
 
 
 def _calibration(results: Results) -> dict[str, Any]:
