@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,14 +102,17 @@ def run_trial(
         y, center, scale = _targets(assignment, len(X))
     tuned: dict[str, Any] = {}
     score = None
-    make = partial(
-        make_estimator,
-        assignment.method,
-        assignment.params,
-        size=assignment.size,
-        n_classes=assignment.n_classes,
-        random_state=int(fit_seed.generate_state(1)[0]),
-    )
+    random_state = int(fit_seed.generate_state(1)[0])
+
+    def make(**tuned: Any) -> Any:
+        return make_estimator(
+            assignment.method,
+            {**assignment.params, **tuned},
+            size=assignment.size,
+            n_classes=assignment.n_classes,
+            random_state=random_state,
+        )
+
     space = {k: v for k, v in assignment.method.space.items() if k not in assignment.params}
     if assignment.tuning is not None and space and assignment.task != "clustering":
         with monitor.stage("tune"):
@@ -174,10 +176,9 @@ def make_estimator(
     size: int | None,
     n_classes: int,
     random_state: int,
-    **tuned: Any,
 ) -> Any:
-    """Return a method's estimator as a trial fits it: fixed, tuned and planned parameters set."""
-    params = {**method.params, **params, **tuned}
+    """Return a method's estimator as a trial fits it: given and planned parameters set."""
+    params = {**method.params, **params}
     accepted = inspect.signature(method.estimator).parameters
     given = {
         "random_state": random_state,
