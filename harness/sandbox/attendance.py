@@ -35,7 +35,7 @@ class Attendance:
         The parent's ends of the pipes; closed by `finish`.
     deadline : float or None
         On the monotonic clock.
-    idle : Marks
+    idle : Idle or None
         What a trial shows that does nothing.
     group : Group or None
     watch : Watch or None
@@ -48,7 +48,7 @@ class Attendance:
         channel: int,
         output: int,
         deadline: float | None,
-        idle: peaks.Marks,
+        idle: peaks.Idle | None,
         group: Group | None,
         watch: Watch | None,
         timeline: Timeline | None,
@@ -147,7 +147,7 @@ class Attendance:
         if memory is None or not self.heard.began:
             return
         self.last = peaks.Marks(
-            process=max(0, memory.held_at_most - self.heard.held),
+            process=max(0, memory.held_at_most(self.heard.file) - self.heard.held),
             group=self._group.held_at_most() if self._group else None,
         )
         self.heard.descendants = bool(tree.children_of(self._pid))

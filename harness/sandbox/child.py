@@ -35,7 +35,7 @@ _NO_MEMORY = re.compile(
     r"|failed to allocate|bad_alloc|out of memory|memory allocation",
     re.IGNORECASE,
 )
-_WARM = 192
+_WARM = 384
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Orders:
     limit_data : bool
         Whether to set `RLIMIT_DATA`.
     threads : ThreadpoolController
-    idle : Marks
-        What a trial shows that does nothing.
+    idle : Idle or None
+        What a trial shows that does nothing; None if this is that trial.
     """
 
     parent: int
@@ -61,7 +61,7 @@ class Orders:
     group: Group | None
     limit_data: bool
     threads: ThreadpoolController
-    idle: peaks.Marks
+    idle: peaks.Idle | None
 
 
 def run(function: Callable[[Monitor], Answer], limits: Limits, orders: Orders) -> None:

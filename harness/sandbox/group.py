@@ -57,7 +57,7 @@ class Group:
             self._stat = os.open(self.path / "memory.stat", os.O_RDONLY | os.O_CLOEXEC)
 
     def held_at_most(self) -> int | None:
-        """Lower bound of the most held since the last reset, page cache taken off, in bytes."""
+        """Return the most held since the last reset less the page cache of now, in bytes."""
         try:
             if self._peak >= 0:
                 peak, stat = os.pread(self._peak, 32, 0), os.pread(self._stat, 8192, 0).decode()

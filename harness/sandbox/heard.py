@@ -25,6 +25,7 @@ class Heard:
     def __init__(self) -> None:
         self.baseline = 0
         self.held = 0
+        self.file = 0
         self.began = False
         self.marks = peaks.Marks()
         self.copied: int | None = None
@@ -79,7 +80,9 @@ class Heard:
         return usages
 
     def _on_baseline(self, event: dict[str, Any]) -> None:
-        self.baseline, self.held, self.began = int(event["bytes"]), int(event["held"]), True
+        self.baseline, self.held = int(event["bytes"]), int(event["held"])
+        self.file = self.baseline - self.held
+        self.began = True
 
     def _on_begin(self, event: dict[str, Any]) -> None:
         self._open.append((str(event["name"]), float(event["at"])))

@@ -20,6 +20,7 @@ class Monitor:
         self._sender = sender
         self._group = group
         self._held = start.held if start else 0
+        self._file = start.file if start else 0
         self._own = start is not None
         self._open: list[peaks.Marks] = []
         self._pid = os.getpid()
@@ -61,12 +62,13 @@ class Monitor:
         """Credit the high-water marks to the open stages and start new ones."""
         now = peaks.read_memory() if self._own else None
         marks = peaks.Marks(
-            process=None if now is None else max(0, now.held_at_most - self._held),
+            process=None if now is None else max(0, now.held_at_most(self._file) - self._held),
             group=None if self._group is None else self._group.held_at_most(),
         )
         self.total = self.total.joined(marks)
         self._open = [stage.joined(marks) for stage in self._open]
-        if self._own:
+        if now is not None:
+            self._file = now.file
             peaks.reset_peak()
         if self._group is not None:
             self._group.reset_peak()

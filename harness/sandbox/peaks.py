@@ -5,11 +5,13 @@ Two marks are read and compared:
 `VmHWM` of the child, reset by writing 5 to `clear_refs` at the start and at each stage. It counts
 anonymous, shared-memory and file pages together. File pages are not a trial's memory (library code
 that it is the first to run, a data set that is mapped on purpose: the kernel may drop them), so
-`RssFile` is taken off. Its value at the time of the peak is unknown, but file pages only
-accumulate, so `VmHWM - RssFile(end of the stage)` is a lower bound, off by at most what was
-mapped after the peak. Measured: 60 kB low at 10 and 100 MB, exact at 1 MB; with the file pages
-left in, the same allocations read 1 MB high and a logistic regression 5 MB high. The mark does
-not see descendants, nor the copy of an inherited page that the child writes to.
+`RssFile` is taken off: the larger of its values at the two ends of the stage, since what it was at
+the peak is unknown and file pages mostly accumulate. So the figure may be low by what was mapped
+after the peak (measured: 60 kB at 10 and 100 MB, nothing at 1 MB), and high by what was mapped and
+unmapped again within one stage, up to what the cgroup's mark allows: let a map live as long as the
+stage that reads it. With the file pages left in, the same allocations read 1 MB high and a
+logistic regression 5 MB high. The mark does not see descendants, nor the copy of an inherited page
+that the child writes to.
 
 The cgroup's maximum sees both. It also counts page cache (taken off in the same way, by
 `memory.stat`), kernel memory, and one thing that is no fault of a method: Python writes reference
@@ -29,7 +31,7 @@ from __future__ import annotations
 
 import re
 import resource
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 REFERENCE_COUNTS = 16 << 20
@@ -66,10 +68,15 @@ class Memory:
         """Resident bytes that are not file pages."""
         return self.resident - self.file
 
-    @property
-    def held_at_most(self) -> int:
-        """Lower bound of the most that was held since the last reset, without file pages."""
-        return max(self.peak - self.file, self.held)
+    def held_at_most(self, file_before: int) -> int:
+        """Return the most that was held since the last reset, without file pages.
+
+        Parameters
+        ----------
+        file_before : int
+            File pages at the last reset.
+        """
+        return max(self.peak - max(self.file, file_before), self.held)
 
 
 def read_memory(pid: int | str = "self") -> Memory | None:
@@ -129,8 +136,23 @@ class Marks:
         return Marks(_less(self.process, idle.process), _less(self.group, idle.group))
 
 
+@dataclass(frozen=True)
+class Idle:
+    """What a trial shows that does nothing; it is taken off every figure.
+
+    Attributes
+    ----------
+    marks : Marks
+    copied : int
+        Inherited pages that it copies, in bytes.
+    """
+
+    marks: Marks = field(default_factory=Marks)
+    copied: int = 0
+
+
 def copied_pages(
-    pid: int | str, held: int, marks: Marks, idle: Marks, descendants: bool, faults: int
+    pid: int | str, held: int, marks: Marks, idle: Idle | None, descendants: bool, faults: int
 ) -> int | None:
     """Return the inherited pages that a process copied, if that matters for its figure.
 
@@ -142,8 +164,9 @@ def copied_pages(
     pid : int or "self"
     held : int
         Bytes that it held at the baseline.
-    marks, idle : Marks
-        Of this trial, and of one that does nothing.
+    marks : Marks
+    idle : Idle or None
+        What a trial shows that does nothing; None in that trial itself, where this is always read.
     descendants : bool
     faults : int
         Minor page faults since the baseline.
@@ -153,15 +176,17 @@ def copied_pages(
     int or None
         Bytes, less what an idle trial copies; None if they do not matter or cannot be read.
     """
-    above = marks.less(idle)
-    if above.process is not None and above.group is not None:
+    if idle is None:
+        matters = True
+    elif marks.process is not None and marks.group is not None:
+        above = marks.less(idle.marks)
         matters = descendants or above.group - above.process > AGREEMENT
     else:
         matters = faults * _PAGE > REFERENCE_COUNTS
     private, now = (private_dirty(pid), read_memory(pid)) if matters else (None, None)
     if private is None or now is None:
         return None
-    return max(0, private - max(0, now.held - held) - (idle.group or 0))
+    return max(0, private - max(0, now.held - held) - (idle.copied if idle else 0))
 
 
 def combine(

@@ -65,7 +65,7 @@ class Sandbox:
         self.backend = self._choice.name
         self._timeline = timeline
         self._trials = 0
-        self._idle: peaks.Marks | None = None
+        self._idle: peaks.Idle | None = None
         self._threads: ThreadpoolController | None = None
         self._modules = -1
         self._closed = False
@@ -90,8 +90,7 @@ class Sandbox:
         if self._closed:
             raise HarnessError("this sandbox is closed")
         if self._idle is None:
-            self._idle = peaks.Marks(0, 0)
-            self._idle = self._measure_idle()
+            self._idle = self._run(_nothing, Limits())[1]
         return self._run(function, limits)[0]
 
     def close(self) -> None:
@@ -104,12 +103,7 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _measure_idle(self) -> peaks.Marks:
-        """Measure what a trial shows that does nothing; it is taken off every figure."""
-        _, marks = self._run(lambda monitor: ({}, {}), Limits())
-        return marks
-
-    def _run(self, function: Trial, limits: Limits) -> tuple[Result, peaks.Marks]:
+    def _run(self, function: Trial, limits: Limits) -> tuple[Result, peaks.Idle]:
         group = self._make_group(limits)
         try:
             return self._attend(function, limits, group)
@@ -134,7 +128,7 @@ class Sandbox:
 
     def _attend(
         self, function: Trial, limits: Limits, group: Group | None
-    ) -> tuple[Result, peaks.Marks]:
+    ) -> tuple[Result, peaks.Idle]:
         self._settle()
         others = tree.own_children()
         channel, channel_end = os.pipe()
@@ -200,22 +194,24 @@ class Sandbox:
         processes: tree.Tree,
         remains: tuple[int, int],
         started: float,
-    ) -> tuple[Result, peaks.Marks]:
+    ) -> tuple[Result, peaks.Idle]:
         ended = time.monotonic()
         heard = attendance.heard
         last = attendance.last
         if group is not None and not heard.done:
             last = last.joined(peaks.Marks(group=group.held_at_most()))
         marks = heard.marks.joined(last)
+        idle = self._idle or peaks.Idle()
+        above = marks.less(idle.marks)
         figure, measured_by = peaks.combine(
-            marks.less(self._idle),
+            above,
             heard.copied,
             heard.descendants or remains[0] > 0,
             self._choice.name,
         )
         forgiven = None
         if measured_by == self._choice.name:
-            forgiven = marks.less(self._idle).group - figure
+            forgiven = above.group - figure
         enforced_by = "none" if limits.memory is None else self._choice.enforced_by
         ending = Ending(
             done=heard.done,
@@ -240,7 +236,7 @@ class Sandbox:
             arrays=heard.arrays if ok else {},
             baseline_bytes=heard.baseline,
             peak_bytes=figure,
-            stages=heard.stages(self._idle, last, forgiven, ended),
+            stages=heard.stages(idle.marks, last, forgiven, ended),
             seconds=ended - started,
             cpu_seconds=processes.cpu_seconds,
             enforced_by=enforced_by,
@@ -248,4 +244,8 @@ class Sandbox:
             output=attendance.output,
             timeline=attendance.samples,
         )
-        return result, marks
+        return result, peaks.Idle(marks, heard.copied or 0)
+
+
+def _nothing(monitor: Monitor) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    return {}, {}

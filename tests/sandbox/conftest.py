@@ -1,0 +1,109 @@
+"""A sandbox for tests: in a process of its own, one for each backend that this machine has."""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.sandbox import StageUsage, backends
+
+SERVER = Path(__file__).with_name("sandbox_server.py")
+
+
+class Client:
+    """Asks a `sandbox_server` to run trials."""
+
+    def __init__(self, backend, timeline=False):
+        self.backend = backend
+        self._mark = f"HARNESS_TEST_MARK={uuid.uuid4().hex}"
+        name, value = self._mark.split("=")
+        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, str(SERVER), backend, "timeline" if timeline else "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **threads, name: value},
+        )
+
+    def run(self, trial, memory=None, seconds=None, threads=1, **args):
+        limits = {"memory": memory, "seconds": seconds, "threads": threads}
+        found = self._ask({"trial": trial, "args": args, "limits": limits})
+        found["stages"] = {k: StageUsage(**stage) for k, stage in found["stages"].items()}
+        return SimpleNamespace(**found)
+
+    def calibrate(self, **args):
+        return self._ask({"calibrate": args})
+
+    def survivors(self):
+        """Return processes of this sandbox's trials that are still there, zombies too."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == self._process.pid:
+                continue
+            try:
+                if self._mark.encode() in (entry / "environ").read_bytes():
+                    found.append((entry / "cmdline").read_bytes())
+                elif f"PPid:\t{self._process.pid}\n" in (entry / "status").read_text():
+                    found.append(b"zombie")
+            except OSError:
+                continue
+        return found
+
+    def close(self):
+        self._process.communicate()
+
+    def _ask(self, request):
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, "the sandbox's own process has ended"
+        return json.loads(line)
+
+
+@pytest.fixture(scope="session")
+def clients():
+    """Sandboxes by backend, started when first asked for."""
+    started = {}
+
+    def get(backend, timeline=False):
+        key = backend, timeline
+        if key not in started:
+            report = next(r for r in backends() if r.name == backend)
+            if not report.available:
+                pytest.skip(f"{backend} is not available: {report.reason}")
+            started[key] = Client(backend, timeline)
+        return started[key]
+
+    yield get
+    for client in started.values():
+        client.close()
+
+
+@pytest.fixture(params=["cgroup-v2", "cgroup-v1", "rlimit-data", "watch"])
+def sandbox(request, clients):
+    """A sandbox of every backend; leaves no process behind, or the test fails."""
+    client = clients(request.param)
+    yield client
+    assert client.survivors() == []
+
+
+@pytest.fixture(params=["cgroup-v2", "cgroup-v1"])
+def cgroup_sandbox(request, clients):
+    """A sandbox of every backend that sees the whole process tree."""
+    client = clients(request.param)
+    yield client
+    assert client.survivors() == []
+
+
+@pytest.fixture
+def any_sandbox(clients):
+    """A sandbox of the strongest backend, where backends do not differ."""
+    client = clients(next(report.name for report in backends() if report.available))
+    yield client
+    assert client.survivors() == []

@@ -1,0 +1,36 @@
+"""Runs trials of `sandbox_trials` on request, in a process that holds nothing of the test run.
+
+Requests and answers are JSON, a line each, on stdin and stdout.
+"""
+
+import dataclasses
+import functools
+import json
+import sys
+
+import numpy as np
+import sandbox_trials
+
+from harness.sandbox import Limits, Sandbox, calibrate
+
+
+def main() -> None:
+    backend, timeline = sys.argv[1], sys.argv[2] == "timeline"
+    square = np.ones((256, 256))
+    square @ square  # else each trial pays for the buffers of BLAS
+    answers, sys.stdout = sys.stdout, sys.stderr
+    with Sandbox(backend, timeline=timeline) as sandbox:
+        for line in sys.stdin:
+            request = json.loads(line)
+            if "calibrate" in request:
+                answer = calibrate(sandbox, **request["calibrate"])
+            else:
+                function = getattr(sandbox_trials, request["trial"])
+                trial = functools.partial(function, **request["args"])
+                result = sandbox.run(trial, Limits(**request["limits"]))
+                answer = dataclasses.asdict(result)
+                answer["arrays"] = {k: a.tolist() for k, a in result.arrays.items()}
+            print(json.dumps(answer), file=answers, flush=True)
+
+
+main()

@@ -1,0 +1,290 @@
+"""What trials may do to the sandbox: behave, take memory in many ways, and misbehave."""
+
+import ctypes
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+INHERITED = np.ones(60_000_000, dtype=np.uint8)
+
+
+def nothing(monitor):
+    return {}, {}
+
+
+def answer(monitor):
+    rows = np.arange(12.0).reshape(3, 4)
+    arrays = {
+        "rows": rows,
+        "transposed": rows.T,
+        "empty": np.empty((0, 3)),
+        "text": np.array(["a"]),
+    }
+    return {"count": np.int64(3), "nan": float("nan"), "nested": [1, {"a": None}]}, arrays
+
+
+# memory
+
+
+def numpy_array(monitor, size):
+    with monitor.stage("take"):
+        held = np.ones(size, dtype=np.uint8)
+    return {"length": len(held)}, {}
+
+
+def python_bytes(monitor, size):
+    held = bytearray(b"1") * size
+    return {"length": len(held)}, {}
+
+
+def many_objects(monitor, size):
+    held = [b"%030d" % i for i in range(size // 72)]  # 64 bytes each and 8 in the list
+    return {"length": len(held)}, {}
+
+
+def in_thread(monitor, size):
+    failures = []
+
+    def take():
+        try:
+            np.ones(size, dtype=np.uint8)
+        except MemoryError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join()
+    if failures:
+        raise RuntimeError("the thread failed") from failures[0]
+    return {}, {}
+
+
+def private_map(monitor, size):
+    held = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    _touch(held, size)
+    return {}, {}
+
+
+def shared_map(monitor, size):
+    held = mmap.mmap(-1, size)
+    _touch(held, size)
+    return {}, {}
+
+
+def in_subprocess(monitor, size, hold=0.0):
+    code = f"import time; held = bytearray(b'1') * {size}; time.sleep({hold})"
+    with monitor.stage("call"):
+        subprocess.run([sys.executable, "-S", "-c", code], check=True)
+    return {}, {}
+
+
+def overwrite_inherited(monitor):
+    INHERITED[:] = 2
+    return {}, {}
+
+
+def read_mapped(monitor, path, rows):
+    data = np.load(path, mmap_mode="r")
+    with monitor.stage("sum"):
+        total = float(sum(data[start : start + 1000].sum() for start in range(0, rows, 1000)))
+        time.sleep(0.05)
+    return {"total": total}, {}
+
+
+def read_file(monitor, path):
+    with Path(path).open("rb", buffering=0) as file:
+        total = 0
+        while chunk := file.read(1 << 20):
+            total += len(chunk)
+    return {"total": total}, {}
+
+
+def stages(monitor):
+    with monitor.stage("outer"):
+        with monitor.stage("large"):
+            held = np.ones(40_000_000, dtype=np.uint8)
+        del held
+        with monitor.stage("small"):
+            held = np.ones(10_000_000, dtype=np.uint8)
+    for _ in range(2):
+        with monitor.stage("twice"):
+            time.sleep(0.02)
+    with monitor.stage("busy"):
+        while time.process_time() < 0.1:
+            pass
+    return {"length": len(held)}, {}
+
+
+def products(monitor, size):
+    from threadpoolctl import threadpool_info
+
+    matrix = np.ones((size, size))
+    with monitor.stage("product"):
+        matrix @ matrix
+    return {"threads": max(pool["num_threads"] for pool in threadpool_info())}, {}
+
+
+def allocate_unchecked(monitor):
+    held = np.ones(95_000_000, dtype=np.uint8)
+    ctypes.string_at(0)
+    return {"length": len(held)}, {}
+
+
+# ends
+
+
+def segfault(monitor):
+    ctypes.string_at(0)
+
+
+def exit_at_once(monitor, status):
+    with monitor.stage("fit"):
+        os._exit(status)
+
+
+def kill_itself(monitor):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def system_exit(monitor):
+    sys.exit("enough")
+
+
+def fail(monitor):
+    print("about to fail")
+    raise KeyError("alpha")
+
+
+def wrapped_memory_error(monitor):
+    try:
+        raise MemoryError("Unable to allocate 9 GiB")
+    except MemoryError as error:
+        raise ValueError("fit failed") from error
+
+
+def loop_in_python(monitor):
+    with monitor.stage("loop"):
+        held = np.ones(30_000_000, dtype=np.uint8)
+        while len(held):
+            pass
+
+
+def one_endless_call(monitor):
+    """A single numpy call that takes hours and never looks at signals."""
+    np.add.reduce(np.broadcast_to(np.ones(1), (1 << 20, 1 << 20)), axis=None)
+
+
+def forks(monitor, count):
+    for _ in range(count):
+        if os.fork() == 0:
+            signal.pause()
+    return {}, {}
+
+
+def fork_and_return(monitor):
+    """Both come back from here; only one of them is the trial."""
+    pid = os.fork()
+    if pid:
+        os.waitpid(pid, 0)
+    return {"pid": pid}, {}
+
+
+def daemon(monitor):
+    """A process with a session of its own, whose parent has died."""
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(1000)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return {}, {}
+
+
+def daemon_and_loop(monitor):
+    daemon(monitor)
+    while True:
+        pass
+
+
+def fork_bomb(monitor):
+    """Twenty processes that each start another when they can, until killed."""
+    for _ in range(20):
+        if os.fork() == 0:
+            while True:
+                if os.fork() == 0:
+                    time.sleep(0.05)
+                    os._exit(0)
+                os.wait()
+    signal.pause()
+
+
+def close_everything(monitor):
+    os.closerange(0, 1000)
+    return {}, {}
+
+
+def write_garbage(monitor, text):
+    for descriptor in range(3, 20):
+        try:
+            os.write(descriptor, text.encode())
+        except OSError:
+            continue
+    return {}, {}
+
+
+def print_much(monitor, size):
+    line = "x" * 999_999
+    for _ in range(size // 1_000_000):
+        print(line)
+    print("the end")
+    return {}, {}
+
+
+def read_input(monitor):
+    return {"read": sys.stdin.read() if sys.stdin else os.read(0, 10).decode()}, {}
+
+
+def list_descriptors(monitor):
+    """Which open files the trial could reach."""
+    found = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        try:
+            found.append(str(descriptor.readlink()))
+        except OSError:
+            continue
+    return {"files": found}, {}
+
+
+def returns(monitor, what):
+    return {
+        "none": lambda: None,
+        "list": lambda: [1, 2],
+        "array instead of dict": lambda: (np.ones(3), {}),
+        "list as array": lambda: ({}, {"a": [1, 2]}),
+        "objects": lambda: ({}, {"a": np.array([{}], dtype=object)}),
+        "record": lambda: ({}, {"a": np.zeros(2, dtype="i4,f8")}),
+        "number as name": lambda: ({}, {1: np.ones(2)}),
+        "not json": lambda: ({"a": {1, 2}}, {}),
+        "circular": _circular,
+        "nan": lambda: ({"a": float("nan")}, {"b": np.array([np.nan])}),
+    }[what]()
+
+
+def _circular():
+    value = {}
+    value["self"] = value
+    return value, {}
+
+
+def _touch(held, size):
+    for start in range(0, size, 4096):
+        held[start] = 1

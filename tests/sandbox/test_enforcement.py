@@ -1,0 +1,119 @@
+"""A budget is a budget, whichever way the memory is taken."""
+
+import numpy as np
+import pytest
+
+BUDGET = 100_000_000
+FITS = 95_000_000
+TOO_MUCH = 110_000_000
+ONE_PROCESS = ["numpy_array", "python_bytes", "many_objects", "in_thread", "private_map"]
+
+
+def close(measured, expected):
+    return abs(measured - expected) <= 1_000_000 + expected // 100
+
+
+@pytest.mark.parametrize("trial", [*ONE_PROCESS, "shared_map"])
+def test_95_percent_of_the_budget_passes(sandbox, trial):
+    result = sandbox.run(trial, memory=BUDGET, size=FITS)
+    assert (result.outcome, result.reason) == ("ok", "")
+    assert result.enforced_by.startswith(sandbox.backend)
+    if trial != "many_objects":  # whose size is only roughly known
+        assert close(result.peak_bytes, FITS)
+
+
+@pytest.mark.parametrize("trial", [*ONE_PROCESS, "shared_map"])
+def test_110_percent_of_the_budget_does_not(sandbox, trial):
+    result = sandbox.run(trial, memory=BUDGET, size=TOO_MUCH)
+    assert result.outcome == "over_budget"
+    assert "the budget of 100 MB" in result.reason
+    assert result.value is None
+    assert result.arrays == {}
+
+
+@pytest.mark.parametrize("trial", ONE_PROCESS)
+def test_what_is_refused_was_never_held(clients, trial):
+    """`RLIMIT_DATA` refuses: the kernel's mark stays below the budget."""
+    result = clients("rlimit-data").run(trial, memory=BUDGET, size=TOO_MUCH)
+    assert result.outcome == "over_budget"
+    assert "Asked for more memory" in result.reason
+    assert result.peak_bytes <= BUDGET
+
+
+@pytest.mark.parametrize("budget", [10_000_000, 300_000_000])
+def test_the_limit_is_sharp_at_other_budgets(sandbox, budget):
+    assert sandbox.run("numpy_array", memory=budget, size=budget * 95 // 100).outcome == "ok"
+    over = sandbox.run("numpy_array", memory=budget, size=budget * 112 // 100)
+    assert over.outcome == "over_budget"
+
+
+def test_a_child_process_of_the_method_counts(cgroup_sandbox):
+    fits = cgroup_sandbox.run("in_subprocess", memory=BUDGET, size=85_000_000)
+    assert fits.outcome == "ok"
+    assert fits.measured_by == cgroup_sandbox.backend
+    assert 85_000_000 < fits.peak_bytes < 95_000_000  # with the interpreter that holds it
+    assert fits.stages["call"].peak_bytes == fits.peak_bytes
+    over = cgroup_sandbox.run("in_subprocess", memory=BUDGET, size=TOO_MUCH)
+    assert over.outcome == "over_budget"
+    assert "together" in over.reason
+    assert over.peak_bytes > BUDGET
+
+
+@pytest.mark.parametrize("backend", ["rlimit-data", "watch"])
+def test_without_cgroups_a_child_process_is_seen_by_looking(clients, backend):
+    sandbox = clients(backend)
+    over = sandbox.run("in_subprocess", memory=BUDGET, size=130_000_000, hold=20.0)
+    assert over.outcome == "over_budget"
+    assert over.seconds < 10
+    assert sandbox.survivors() == []
+    fits = sandbox.run("in_subprocess", memory=BUDGET, size=50_000_000)
+    assert fits.outcome == "ok"
+    assert fits.measured_by == "VmHWM, child processes not seen"
+
+
+def test_overwriting_inherited_memory_counts(sandbox):
+    over = sandbox.run("overwrite_inherited", memory=40_000_000)
+    assert over.outcome == "over_budget"
+    fits = sandbox.run("overwrite_inherited", memory=90_000_000)
+    assert fits.outcome == "ok"
+    assert close(fits.peak_bytes, 60_000_000)
+
+
+def test_file_pages_are_never_charged(sandbox, tmp_path):
+    rows = np.ones((60_000, 125))
+    np.save(tmp_path / "data.npy", rows)
+    path = str(tmp_path / "data.npy")
+    mapped = sandbox.run("read_mapped", memory=20_000_000, path=path, rows=len(rows))
+    assert mapped.value == {"total": rows.sum()}
+    assert mapped.peak_bytes < 2_000_000
+    read = sandbox.run("read_file", memory=20_000_000, path=path)
+    assert read.value == {"total": (tmp_path / "data.npy").stat().st_size}
+    assert read.peak_bytes < 3_000_000
+
+
+def test_without_a_budget_nothing_is_enforced(sandbox):
+    result = sandbox.run("numpy_array", size=200_000_000)
+    assert result.outcome == "ok"
+    assert result.enforced_by == "none"
+    assert close(result.peak_bytes, 200_000_000)
+
+
+def test_a_budget_leaves_the_next_trial_alone(sandbox):
+    assert sandbox.run("numpy_array", memory=BUDGET, size=TOO_MUCH).outcome == "over_budget"
+    assert sandbox.run("numpy_array", memory=2 * BUDGET, size=TOO_MUCH).outcome == "ok"
+
+
+def test_two_threads_of_blas_fit_beside_the_budget(sandbox):
+    size = 2000
+    result = sandbox.run("products", memory=80_000_000, threads=2, size=size)
+    assert (result.outcome, result.value) == ("ok", {"threads": 2})
+    assert 0 <= result.peak_bytes - 2 * 8 * size**2 < 5_000_000
+    assert sandbox.run("products", threads=1, size=200).value == {"threads": 1}
+
+
+def test_a_crash_next_to_the_limit_says_so(sandbox):
+    result = sandbox.run("allocate_unchecked", memory=BUDGET)
+    assert result.outcome == "crashed"
+    assert "SIGSEGV" in result.reason
+    if sandbox.backend.startswith("cgroup"):
+        assert "failed unchecked" in result.reason

@@ -1,0 +1,73 @@
+"""A trial that behaves: its answer, its stages, its cost."""
+
+import math
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.sandbox import Limits, Sandbox
+
+
+def test_an_answer_arrives_as_it_was_sent(sandbox):
+    result = sandbox.run("answer", memory=50_000_000)
+    assert result.outcome == "ok"
+    assert result.value["count"] == 3
+    assert math.isnan(result.value["nan"])
+    assert result.value["nested"] == [1, {"a": None}]
+    rows = [[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0]]
+    assert result.arrays["rows"] == rows
+    assert result.arrays["transposed"] == [list(column) for column in zip(*rows, strict=True)]
+    assert result.arrays["empty"] == []
+    assert result.arrays["text"] == ["a"]
+    assert result.baseline_bytes > 10_000_000
+    assert 0 < result.cpu_seconds < 5
+
+
+def test_doing_nothing_measures_as_nothing(sandbox):
+    peaks = [sandbox.run("nothing").peak_bytes for _ in range(5)]
+    assert max(peaks) < 200_000
+
+
+def test_each_stage_has_its_own_peak_and_time(sandbox):
+    result = sandbox.run("stages", memory=200_000_000)
+    stages = result.stages
+    assert list(stages) == ["large", "small", "outer", "twice", "busy"]
+    for name, size in {"large": 40_000_000, "small": 10_000_000, "outer": 40_000_000}.items():
+        assert abs(stages[name].peak_bytes - size) < 1_000_000 + size // 100
+    assert stages["twice"].seconds >= 0.04
+    assert stages["twice"].cpu_seconds < 0.03
+    assert stages["busy"].cpu_seconds > 0.02
+    assert result.peak_bytes == stages["large"].peak_bytes
+    assert result.cpu_seconds >= sum(stage.cpu_seconds for stage in stages.values()) - 0.05
+
+
+def test_the_cpu_time_of_child_processes_counts(sandbox):
+    idle = sandbox.run("nothing").cpu_seconds
+    assert sandbox.run("in_subprocess", size=1000).cpu_seconds > idle + 0.005
+
+
+def test_a_timeline_is_sampled_if_asked_for(clients):
+    sandbox = clients("rlimit-data", timeline=True)
+    result = sandbox.run("loop_in_python", seconds=0.7)
+    seconds, sizes = zip(*result.timeline, strict=True)
+    assert len(seconds) >= 3
+    assert list(seconds) == sorted(seconds)
+    assert 25_000_000 < max(sizes) < 60_000_000
+
+
+def test_limits_are_checked():
+    for bad in ({"memory": 0}, {"seconds": -1.0}, {"threads": 0}, {"memory": True}):
+        with pytest.raises(HarnessError, match="above zero"):
+            Limits(**bad)
+
+
+def test_an_unknown_backend_is_named():
+    with pytest.raises(HarnessError, match="did you mean 'cgroup-v1'"):
+        Sandbox("cgroup-v11")
+
+
+def test_a_closed_sandbox_takes_no_trials():
+    sandbox = Sandbox("watch")
+    sandbox.close()
+    with pytest.raises(HarnessError, match="closed"):
+        sandbox.run(lambda monitor: ({}, {}))
