@@ -1,0 +1,53 @@
+"""scikit-learn's own estimator checks, but for those that ask what the harness never asks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import SkipTest
+
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from harness.conformance.finding import NotApplicableError
+from harness.conformance.isolation import describe
+from harness.method import Method
+
+DO_NOT_APPLY = {
+    "check_classifiers_classes": "uses -1 and strings as classes; here -1 is a missing label",
+    "check_supervised_y_no_nan": "wants NaN in y refused; here it is a missing target",
+    "check_dtype_object": "X of objects never reaches a method",
+    "check_estimator_sparse_array": "sparse X never reaches a method",
+    "check_estimator_sparse_matrix": "sparse X never reaches a method",
+    "check_estimator_sparse_tag": "sparse X never reaches a method",
+    "check_classifiers_one_label_sample_weights": "the harness passes no weights",
+    "check_all_zero_sample_weights_error": "the harness passes no weights",
+}
+"""Checks of scikit-learn that are left out, and why."""
+
+
+def sklearn_checks(method: Method) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Iterate over the checks that apply to a method's estimator: name, and what runs it."""
+    estimator = method.estimator(**method.params)
+    for instance, check in estimator_checks_generator(estimator, legacy=True):
+        name = _name(check)
+        if name not in DO_NOT_APPLY:
+            yield name, functools.partial(_run, name, instance, check)
+
+
+def _name(check: Any) -> str:
+    while isinstance(check, functools.partial):
+        check = check.func
+    return check.__name__
+
+
+def _run(name: str, estimator: Any, check: Callable[[Any], None]) -> str:
+    try:
+        check(estimator)
+    except SkipTest as why:
+        raise NotApplicableError(str(why)) from None
+    except MemoryError:
+        raise
+    except Exception as error:
+        return f"scikit-learn's {name} failed: {describe(error)}; see that function's docstring"
+    return ""

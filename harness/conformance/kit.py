@@ -1,0 +1,217 @@
+"""The whole check of one plugin file, in order: does it load, then every method task by task."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import threadpoolctl
+
+from harness.conformance import behaviour, measured_storage, storage_model
+from harness.conformance.behaviour import predicts
+from harness.conformance.estimator_checks import sklearn_checks
+from harness.conformance.finding import (
+    FAILS,
+    Finding,
+    NotApplicableError,
+    broken,
+    one_line,
+    skipped,
+)
+from harness.conformance.hard_inputs import INPUTS, survives
+from harness.conformance.isolation import run_check, run_together
+from harness.conformance.permutation import is_permutation_equivariant
+from harness.conformance.problems import make_problem
+from harness.errors import unknown_name
+from harness.method import Method
+from harness.registry import PROVIDERS, Plugin, Source, load_plugin
+from harness.sandbox import Limits, Monitor, Sandbox
+from harness.worker import warm_up
+
+SECONDS = 20.0
+"""What one check of small data may take."""
+
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+"""Names of methods: lower case with hyphens."""
+
+_LOADS = "loads"
+
+
+def check_file(
+    file: Path, names: Sequence[str] = (), *, seconds: float = SECONDS, measure: bool = True
+) -> list[Finding]:
+    """Check the methods of a plugin.
+
+    Parameters
+    ----------
+    file : Path
+        A module, or the folder of a package.
+    names : sequence of str, default ()
+        Only these methods; all of the file if empty.
+    seconds : float, default 20
+        What one check on small data may take before it counts as a hang; a measured trial may
+        take six times as long.
+    measure : bool, default True
+        Whether to run trials that measure the storage model: most of the time a check takes.
+
+    Returns
+    -------
+    list of Finding
+        In the order of the file. A file that does not load, or provides nothing, is a finding.
+
+    Raises
+    ------
+    HarnessError
+        If the file provides no method of a name that was asked for.
+    """
+    source = Source(file.stem, str(file.parent), file.resolve())
+    with threadpoolctl.threadpool_limits(1):
+        with Sandbox() as sandbox:
+            advice = _load_advice(source, sandbox, seconds)
+        if advice:
+            return [broken(source.name, _LOADS, advice)]
+        plugin = load_plugin(source)
+        methods = plugin.provided["methods"]
+        known = [method.name for method in methods]
+        for name in names:
+            if name not in known:
+                raise unknown_name("method", name, known, str(file))
+        warm_up()
+        # after the import: what a trial inherits must not be counted as its own
+        with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
+            findings = [Finding(source.name, _LOADS)]
+            for method in methods:
+                if not names or method.name in names:
+                    check = _MethodCheck(method, sandbox, Path(folder), seconds, measure)
+                    findings += check.run()
+            return findings
+
+
+class _MethodCheck:
+    """All checks of one method."""
+
+    def __init__(
+        self, method: Method, sandbox: Sandbox, folder: Path, seconds: float, measure: bool
+    ) -> None:
+        self.method, self.sandbox, self.folder = method, sandbox, folder
+        self.seconds, self.measure = seconds, measure
+
+    def run(self) -> list[Finding]:
+        findings = self._scikit_learn()
+        for task in sorted(self.method.tasks):
+            suffix = f", {task}" if len(self.method.tasks) > 1 else ""
+            findings += self._task(task, suffix)
+        return findings
+
+    def _scikit_learn(self) -> list[Finding]:
+        """All of scikit-learn's checks as one finding, or one for each that fails."""
+        method = self.method
+        try:
+            checks = list(sklearn_checks(method))
+        except Exception as error:
+            advice = (
+                f"scikit-learn cannot check {method.estimator.__name__} "
+                f"({type(error).__name__}: {error}); derive it from sklearn.base.BaseEstimator "
+                "and give every parameter a default"
+            )
+            return [broken(method.name, "scikit-learn", advice)]
+        found = run_together(self.sandbox, self.seconds, method.name, checks)
+        failed = [finding for finding in found if finding.result == FAILS]
+        return failed or [Finding(method.name, f"scikit-learn ({len(checks)} checks)")]
+
+    def _task(self, task: str, suffix: str) -> list[Finding]:
+        findings = [
+            self._small(f"{name}{suffix}", partial(check, self.method, task))
+            for name, check in self._model_checks()
+        ]
+        model_holds = all(finding.result != FAILS for finding in findings)
+        try:
+            problem = make_problem(self.method, task)
+        except Exception as error:
+            why = f"`sizes` raised {type(error).__name__}: {error}"
+            return [*findings, broken(self.method.name, f"predictions{suffix}", why)]
+        basis = self._small(f"predictions{suffix}", partial(predicts, self.method, problem))
+        findings.append(basis)
+        if basis.result == FAILS:
+            why = "waits until `predictions` passes"
+            return [*findings, skipped(self.method.name, f"all others{suffix}", why)]
+        for name, check in behaviour.CHECKS.items():
+            findings.append(self._small(f"{name}{suffix}", partial(check, self.method, problem)))
+        check = partial(is_permutation_equivariant, self.method, problem)
+        findings.append(self._small(f"permutation equivariant{suffix}", check))
+        for name, make in INPUTS.items():
+            check = partial(survives, self.method, problem, make)
+            findings.append(self._small(f"{name}{suffix}", check))
+        if self.measure:
+            findings += self._measured(task, suffix, model_holds)
+        return findings
+
+    def _model_checks(self) -> list[tuple[str, Any]]:
+        checks = [
+            ("storage arguments", storage_model.asks_for_known_parameters),
+            ("storage monotone", storage_model.is_monotone),
+        ]
+        if self.method.size not in (None, "n_unlabeled"):
+            checks.insert(0, ("sizes", storage_model.sizes_are_valid))
+        return checks
+
+    def _measured(self, task: str, suffix: str, model_holds: bool) -> list[Finding]:
+        findings = []
+        for name, check in (
+            ("smallest budget", measured_storage.fits_smallest_budget),
+            ("storage honest", measured_storage.is_honest),
+        ):
+            label = f"{name}{suffix}"
+            if not model_holds:
+                why = "waits until the storage model's other checks pass"
+                findings.append(skipped(self.method.name, label, why))
+                continue
+            findings.append(self._trial(label, partial(check, self.method, task)))
+        return findings
+
+    def _small(self, name: str, check: Any) -> Finding:
+        return run_check(self.sandbox, self.seconds, self.method.name, name, check)
+
+    def _trial(self, name: str, check: Any) -> Finding:
+        try:
+            advice = check(self.sandbox, self.folder, 6 * self.seconds)
+        except NotApplicableError as why:
+            return skipped(self.method.name, name, str(why))
+        return (
+            broken(self.method.name, name, advice) if advice else Finding(self.method.name, name)
+        )
+
+
+def _load_advice(source: Source, sandbox: Sandbox, seconds: float) -> str:
+    """Import the plugin in a child and say why it cannot be used, if it cannot."""
+    if source.path.is_dir() and not (source.path / "__init__.py").is_file():
+        return "is a folder without __init__.py; name a file of it, or make it a package"
+
+    def probe(monitor: Monitor) -> tuple[dict[str, Any], dict]:
+        return {"advice": _plugin_advice(load_plugin(source))}, {}
+
+    result = sandbox.run(probe, Limits(seconds=6 * seconds))
+    if result.outcome == "ok":
+        return one_line(result.value["advice"])
+    return (
+        f"could not be imported: {result.outcome}: {result.reason} Define classes and functions "
+        "at module level and do no work there"
+    )
+
+
+def _plugin_advice(plugin: Plugin) -> str:
+    if plugin.failure:
+        return f"{plugin.failure}; mend this first"
+    if not any(plugin.provided.values()):
+        unmarked = [hook for hook in PROVIDERS.values() if hasattr(plugin.module, hook)]
+        if unmarked:
+            return f"{unmarked[0]} provides nothing; mark it with @hookimpl and yield something"
+        return (
+            "provides nothing; write a function harness_methods marked with @hookimpl that yields "
+            "Method(...), or start from `harness new method`"
+        )
+    return ""

@@ -1,0 +1,219 @@
+"""The storage model against the machine: trials as a study runs them, at planned budgets.
+
+Data are generated, saved as a prepared data set is, split as a worker's referee does it, and
+`harness.trial.run_trial` runs in the sandbox under the budget. No parameter is tuned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from harness.conformance.finding import NotApplicableError
+from harness.conformance.problems import N_CLASSES
+from harness.hookspecs import Metric
+from harness.method import N_UNLABELED, Method, Plan, Shape, plan
+from harness.metrics import BUILT_IN, primary_metric
+from harness.sandbox import Limits, Result, Sandbox
+from harness.trial import Assignment, run_trial
+from harness.units import format_bytes
+
+LOWEST, HIGHEST = 0.5, 1.05
+"""Allowed ratio of measured peak to planned bytes."""
+
+TOP = 16_000_000
+"""Bytes of the largest of the three budgets: large beside the error of measuring."""
+
+FEATURES = 40
+_SMALLEST, _LARGEST = 1_000, 64_000
+_ROOM = 4
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One trial to be measured: data of a shape and type, and the budget it is planned for."""
+
+    shape: Shape
+    budget: int
+    plan: Plan
+    inductive: bool = False
+
+    def __str__(self) -> str:
+        size = "" if self.plan.size is None else f", size = {self.plan.size}"
+        kind = {4: "float32", 8: "float64"}[self.shape.itemsize]
+        points = self.shape.n + self.shape.n_test
+        return (
+            f"n = {points} ({self.shape.n_labeled} labeled), d = {self.shape.n_features}, "
+            f"{kind}{size}"
+        )
+
+
+def workloads(method: Method, task: str) -> list[Workload]:
+    """Choose three trials: three budgets, or three shapes for a method without a size.
+
+    The first is in float64 and transductive, the second in float32, the third predicts points that
+    fit does not see.
+    """
+    n = _SMALLEST if method.size is None else 2 * _SMALLEST
+    while n < _LARGEST and plan(method, _shape(method, task, n), None).planned_bytes < TOP:
+        n *= 2
+    kinds = ({"itemsize": 8}, {"itemsize": 4}, {"itemsize": 8, "inductive": task != "clustering"})
+    chosen = []
+    for step, kind in enumerate(kinds):
+        kind = dict(kind)
+        inductive = kind.pop("inductive", False)
+        points = n if method.size else n >> (2 - step)
+        shape = _shape(method, task, points, inductive, **kind)
+        largest = plan(method, shape, None)
+        smallest = _smallest(method, shape)
+        budget = largest.planned_bytes
+        if method.size is not None:
+            # not near the smallest, where all that is held may be parts of a fixed size
+            top = min(budget, max(TOP, 4 * smallest.planned_bytes))
+            low = min(top, max(top // 4, 2 * smallest.planned_bytes))
+            budget = int(np.geomspace(low, top, 3)[step])
+        chosen.append(Workload(shape, budget, plan(method, shape, budget), inductive))
+    return chosen
+
+
+def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds: float) -> str:
+    """Measure the three trials; the peak must be 0.5 to 1.05 of what was planned."""
+    for workload in workloads(method, task):
+        result = _run(method, task, workload, workload.budget, sandbox, folder, seconds)
+        planned = workload.plan.planned_bytes
+        if result.outcome == "over_budget":
+            # the limit hides how much it would have been
+            result = _run(method, task, workload, _ROOM * planned, sandbox, folder, seconds)
+            if result.outcome in ("ok", "over_budget"):
+                return _over(workload, result)
+        if result.outcome != "ok":
+            return f"a trial ended as {result.outcome} ({workload}): {result.reason}"
+        if result.peak_bytes is None:
+            raise NotApplicableError("this machine cannot measure peaks: see harness doctor")
+        ratio = result.peak_bytes / planned
+        if ratio > HIGHEST:
+            return _over(workload, result)
+        if ratio < LOWEST:
+            return (
+                f"the peak was {format_bytes(result.peak_bytes)}, {ratio:.2f} of the "
+                f"{format_bytes(planned)} planned, allowed is {LOWEST} to {HIGHEST} ({workload}); "
+                "lower `storage`: it counts what is never held at the same time, and a study "
+                "would give the method too small a size"
+            )
+    return ""
+
+
+def fits_smallest_budget(
+    method: Method, task: str, sandbox: Sandbox, folder: Path, seconds: float
+) -> str:
+    """Run at exactly the bytes planned for the smallest size; below them nothing is planned."""
+    shape = _shape(method, task, _SMALLEST)
+    smallest = _smallest(method, shape)
+    below = plan(method, shape, smallest.planned_bytes - 1)
+    if below.feasible:
+        return (
+            f"size {below.size} is planned for {format_bytes(below.planned_bytes)}, less than the "
+            f"smallest size {smallest.size} needs; make `storage` grow with size"
+        )
+    workload = Workload(shape, smallest.planned_bytes, smallest)
+    result = _run(method, task, workload, workload.budget, sandbox, folder, seconds)
+    if result.outcome == "ok":
+        return ""
+    return (
+        f"at its smallest budget, {format_bytes(workload.budget)} ({workload}), a trial ended as "
+        f"{result.outcome}: {result.reason} Count what does not depend on size in `storage`, or "
+        "raise the smallest of `sizes`"
+    )
+
+
+def _over(workload: Workload, result: Result) -> str:
+    planned = workload.plan.planned_bytes
+    peaks = {s.name: s.peak_bytes for s in result.stages.values() if s.peak_bytes is not None}
+    stage = f" in {max(peaks, key=peaks.get)}" if peaks else ""
+    at_least = "at least " if result.outcome == "over_budget" else ""
+    peak = max(peaks.values(), default=result.peak_bytes or 0)
+    peak = max(peak, workload.budget if at_least else result.peak_bytes)
+    return (
+        f"the peak{stage} was {at_least}{format_bytes(peak)}, {peak / planned:.2f} of the "
+        f"{format_bytes(planned)} planned for a budget of {format_bytes(workload.budget)}, "
+        f"allowed is {LOWEST} to {HIGHEST} within the budget ({workload}); raise `storage` by what is "
+        "missing, or hold less: work in blocks, in place, and without copies of X"
+    )
+
+
+def _smallest(method: Method, shape: Shape) -> Plan:
+    if method.size is None or method.size in method.params:
+        return plan(method, shape, None)
+    low = 1 if method.size == N_UNLABELED else method.sizes(method.seen(shape))[0]
+    return plan(method, shape, None, largest=low)
+
+
+def _shape(method: Method, task: str, n: int, inductive: bool = False, itemsize: int = 8) -> Shape:
+    labeled = n // 5 if method.uses_unlabeled else 4 * n // 5
+    if task == "clustering":
+        labeled = 0
+    n_test = n // 5 if inductive else 0
+    unlabeled = n - labeled - (n_test if method.uses_unlabeled else min(n_test, n - labeled))
+    return Shape(labeled, unlabeled, FEATURES, N_CLASSES[task], n_test=n_test, itemsize=itemsize)
+
+
+def _run(
+    method: Method,
+    task: str,
+    workload: Workload,
+    budget: int,
+    sandbox: Sandbox,
+    folder: Path,
+    seconds: float,
+) -> Result:
+    assignment = _assign(method, task, workload, folder)
+    return sandbox.run(partial(run_trial, assignment), Limits(budget, seconds))
+
+
+def _assign(method: Method, task: str, workload: Workload, folder: Path) -> Assignment:
+    """Put a trial together as `harness.referee` does, on generated data."""
+    shape = workload.shape
+    n = shape.n + shape.n_test
+    features, y = _prepared(task, n, shape, folder)
+    rows = np.random.default_rng(1).permutation(n)
+    cuts = np.cumsum([shape.n_labeled, shape.n_unlabeled])
+    labeled, unlabeled, test = np.split(rows, cuts)
+    return Assignment(
+        method=method,
+        params={},
+        size=workload.plan.size,
+        task=task,
+        n_classes=shape.n_classes,
+        features=features,
+        labeled=np.sort(labeled),
+        unlabeled=unlabeled,
+        test=np.sort(test),
+        y_labeled=y[np.sort(labeled)],
+        transductive=not workload.inductive,
+        mapped=None,
+        tuning=None,
+        metric=_metric(task),
+        seed=np.random.SeedSequence(0),
+    )
+
+
+def _prepared(task: str, n: int, shape: Shape, folder: Path) -> tuple[Path, np.ndarray]:
+    path = folder / f"{task}-{n}-{shape.itemsize}.npy"
+    rng = np.random.default_rng(0)
+    dtype = np.float32 if shape.itemsize == 4 else np.float64
+    groups = max(2, shape.n_classes)
+    centers = rng.standard_normal((groups, FEATURES), dtype=dtype)
+    truth = rng.integers(groups, size=n)
+    y = truth if task != "regression" else rng.standard_normal(n) + truth
+    if not path.exists():
+        X = rng.standard_normal((n, FEATURES), dtype=dtype)
+        X += centers[truth]
+        np.save(path, X, allow_pickle=False)
+    return path, y
+
+
+def _metric(task: str) -> Metric:
+    return primary_metric(task, (), BUILT_IN)
