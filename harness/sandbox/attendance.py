@@ -146,9 +146,10 @@ class Attendance:
         memory = peaks.read_memory(self._pid)
         if memory is None or not self.heard.began:
             return
+        usage = self._group.usage() if self._group else None
         self.last = peaks.Marks(
             process=max(0, memory.held_at_most(self.heard.file) - self.heard.held),
-            group=self._group.held_at_most() if self._group else None,
+            group=usage.held_at_most if usage else None,
         )
         self.heard.descendants = bool(tree.children_of(self._pid))
         self.heard.copied = peaks.copied_pages(

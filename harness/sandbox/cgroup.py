@@ -121,7 +121,7 @@ def prepare(hierarchy: Hierarchy) -> Hierarchy:
     base = hierarchy.base
     try:
         if hierarchy.crowded:
-            _move_to_leaf(base)
+            move_to_leaf(base)
         for stale in base.glob(f"{PREFIX}*"):
             owner = stale.name.removeprefix(PREFIX).split("-")[0]
             if owner.isdigit() and not _alive(int(owner)):
@@ -135,6 +135,22 @@ def prepare(hierarchy: Hierarchy) -> Hierarchy:
         reason = f"{base} refuses a group: {error.strerror} ({error.filename or base})"
         raise UnavailableError(reason, "run as root or in a delegated group") from error
     return hierarchy
+
+
+def move_to_leaf(base: Path) -> None:
+    """Move all processes of a v2 group to a leaf, so that its children may have the controller."""
+    leaf = base / LEAF
+    leaf.mkdir(exist_ok=True)
+    for _ in range(10):
+        for pid in (base / "cgroup.procs").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                (leaf / "cgroup.procs").write_text(pid)
+        try:
+            (base / "cgroup.subtree_control").write_text("+memory")
+            return
+        except OSError:  # EBUSY: a process was born in between
+            time.sleep(0.01)
+    (base / "cgroup.subtree_control").write_text("+memory")
 
 
 def _mount(root: Path, kind: str, controller: str | None) -> tuple[str, str] | None:
@@ -170,21 +186,6 @@ def _find_v2(own: Path, delegate: str) -> Hierarchy:
     if not os.access(own, os.W_OK) or not os.access(own / "cgroup.subtree_control", os.W_OK):
         raise UnavailableError(f"{own} is not delegated to this user", delegate)
     return Hierarchy(2, own, "memory" not in _words(own / "cgroup.subtree_control"))
-
-
-def _move_to_leaf(base: Path) -> None:
-    leaf = base / LEAF
-    leaf.mkdir(exist_ok=True)
-    for _ in range(10):
-        for pid in (base / "cgroup.procs").read_text().split():
-            with contextlib.suppress(ProcessLookupError):
-                (leaf / "cgroup.procs").write_text(pid)
-        try:
-            (base / "cgroup.subtree_control").write_text("+memory")
-            return
-        except OSError:  # EBUSY: a process was born in between
-            time.sleep(0.01)
-    (base / "cgroup.subtree_control").write_text("+memory")
 
 
 def _words(path: Path) -> list[str]:

@@ -7,10 +7,32 @@ import os
 import re
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 PREFIX = "harness-trial-"
 _SUM = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a group has used, in bytes.
+
+    Attributes
+    ----------
+    peak : int
+        The most since the last reset, page cache included.
+    cache : int
+        Page cache of now, which is no trial's memory; shared memory is not among it.
+    """
+
+    peak: int
+    cache: int
+
+    @property
+    def held_at_most(self) -> int:
+        """The peak without page cache; low by what was read after it."""
+        return max(0, self.peak - self.cache)
 
 
 class Group:
@@ -56,8 +78,8 @@ class Group:
         with contextlib.suppress(OSError):
             self._stat = os.open(self.path / "memory.stat", os.O_RDONLY | os.O_CLOEXEC)
 
-    def held_at_most(self) -> int | None:
-        """Return the most held since the last reset less the page cache of now, in bytes."""
+    def usage(self) -> Usage | None:
+        """Read the high-water mark and the page cache; None where the kernel has no mark."""
         try:
             if self._peak >= 0:
                 peak, stat = os.pread(self._peak, 32, 0), os.pread(self._stat, 8192, 0).decode()
@@ -72,7 +94,7 @@ class Group:
             cache = sums.get("total_cache", 0) - sums.get("total_shmem", 0)
         else:
             cache = sums.get("file", 0) - sums.get("shmem", 0)
-        return max(0, int(peak) - max(0, cache))
+        return Usage(int(peak), max(0, cache))
 
     def reset_peak(self) -> None:
         """Start a new high-water mark, where the kernel can (v1, v2 from Linux 6.12)."""

@@ -22,6 +22,7 @@ class Monitor:
         self._held = start.held if start else 0
         self._file = start.file if start else 0
         self._own = start is not None
+        self._cache = 0
         self._open: list[peaks.Marks] = []
         self._pid = os.getpid()
         self.total = peaks.Marks()
@@ -61,15 +62,18 @@ class Monitor:
     def split(self) -> None:
         """Credit the high-water marks to the open stages and start new ones."""
         now = peaks.read_memory() if self._own else None
-        marks = peaks.Marks(
-            process=None if now is None else max(0, now.held_at_most(self._file) - self._held),
-            group=None if self._group is None else self._group.held_at_most(),
-        )
+        usage = self._group.usage() if self._group is not None else None
+        process = None if now is None else max(0, now.held_at_most(self._file) - self._held)
+        if process is not None and usage is not None:
+            # A file that was mapped and unmapped since is in the process's mark, not in this one.
+            process = min(process, usage.peak - min(usage.cache, self._cache))
+        marks = peaks.Marks(process, usage.held_at_most if usage else None)
         self.total = self.total.joined(marks)
         self._open = [stage.joined(marks) for stage in self._open]
         if now is not None:
             self._file = now.file
             peaks.reset_peak()
+        self._cache = usage.cache if usage else 0
         if self._group is not None:
             self._group.reset_peak()
 

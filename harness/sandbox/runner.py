@@ -199,7 +199,8 @@ class Sandbox:
         heard = attendance.heard
         last = attendance.last
         if group is not None and not heard.done:
-            last = last.joined(peaks.Marks(group=group.held_at_most()))
+            usage = group.usage()
+            last = last.joined(peaks.Marks(group=usage.held_at_most if usage else None))
         marks = heard.marks.joined(last)
         idle = self._idle or peaks.Idle()
         above = marks.less(idle.marks)

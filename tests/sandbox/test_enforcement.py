@@ -91,6 +91,13 @@ def test_file_pages_are_never_charged(sandbox, tmp_path):
     assert read.peak_bytes < 3_000_000
 
 
+def test_a_map_that_is_gone_again_is_known_to_the_cgroup(cgroup_sandbox, tmp_path):
+    np.save(tmp_path / "data.npy", np.ones(5_000_000))
+    result = cgroup_sandbox.run("map_and_unmap", path=str(tmp_path / "data.npy"))
+    assert result.value == {"total": 5_000_000.0}
+    assert result.peak_bytes < 6_000_000
+
+
 def test_without_a_budget_nothing_is_enforced(sandbox):
     result = sandbox.run("numpy_array", size=200_000_000)
     assert result.outcome == "ok"

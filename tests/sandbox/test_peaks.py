@@ -1,0 +1,92 @@
+"""Which of the two marks is the figure."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from harness.sandbox.peaks import (
+    REFERENCE_COUNTS,
+    Idle,
+    Marks,
+    Memory,
+    combine,
+    copied_pages,
+    read_memory,
+)
+
+MB = 1_000_000
+linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@pytest.mark.parametrize(
+    ("process", "group", "copied", "descendants", "expected"),
+    [
+        (50, 51, None, False, (50, "VmHWM")),
+        (50, 57, 6, False, (50, "VmHWM")),  # reference counts
+        (50, 57, 1, False, (56, "cgroup-v1")),  # memory that the process's mark does not see
+        (50, 90, 0, True, (90, "cgroup-v1")),
+        (50, 51, 6, True, (50, "VmHWM")),  # small descendants never lower the figure
+        (1, 61, 60, False, (61, "cgroup-v1")),  # an inherited array overwritten
+        (10, 70, None, False, (70, "cgroup-v1")),  # died: nothing is forgiven
+        (None, 70, None, False, (70, "cgroup-v1")),
+        (50, None, None, False, (50, "VmHWM")),
+        (50, None, 60, False, (110, "VmHWM")),
+        (50, None, 10, False, (50, "VmHWM")),
+        (50, None, None, True, (50, "VmHWM, child processes not seen")),
+        (None, None, None, False, (None, "none")),
+    ],
+)
+def test_the_figure_is_chosen(process, group, copied, descendants, expected):
+    marks = Marks(*(None if mark is None else mark * MB for mark in (process, group)))
+    copied = None if copied is None else copied * MB
+    peak, measured_by = combine(marks, copied, descendants, "cgroup-v1")
+    assert (peak if peak is None else peak // MB, measured_by) == expected
+
+
+def test_a_figure_is_never_below_the_process_own_mark():
+    rng = np.random.default_rng(0)
+    for process, group, copied in rng.integers(0, 100 * MB, size=(200, 3)).tolist():
+        for descendants in (False, True):
+            peak, _ = combine(Marks(process, group), copied, descendants, "group")
+            assert process <= peak <= max(process, group)
+
+
+def test_marks_join_and_subtract():
+    assert Marks(3, None).joined(Marks(2, 5)) == Marks(3, 5)
+    assert Marks(3, None).less(Marks(5, 1)) == Marks(0, None)
+    assert Marks(9, 9).less(Marks(4, None)) == Marks(5, 9)
+
+
+def test_file_pages_are_taken_off_at_the_larger_of_both_ends():
+    memory = Memory(peak=100, resident=60, file=20, data=0)
+    assert memory.held == 40
+    assert memory.held_at_most(file_before=0) == 80
+    assert memory.held_at_most(file_before=50) == 50
+    assert memory.held_at_most(file_before=90) == 40
+
+
+@linux
+def test_this_process_can_be_read_and_another_may_be_gone():
+    memory = read_memory()
+    assert memory.peak >= memory.resident > memory.file > 0
+    pid = os.spawnlp(os.P_NOWAIT, "true", "true")
+    os.waitpid(pid, 0)
+    assert read_memory(pid) is None
+
+
+@linux
+def test_copied_pages_are_read_only_where_they_matter():
+    many = REFERENCE_COUNTS // os.sysconf("SC_PAGE_SIZE") + 1
+
+    def read(marks, idle=Idle(), descendants=False, faults=0):  # noqa: B008
+        return copied_pages("self", 0, marks, idle, descendants, faults) is not None
+
+    assert not read(Marks(10 * MB, 11 * MB))
+    assert read(Marks(10 * MB, 13 * MB))
+    assert not read(Marks(10 * MB, 13 * MB), Idle(Marks(0, 2 * MB)))
+    assert read(Marks(10 * MB, 11 * MB), descendants=True)
+    assert not read(Marks(10 * MB))
+    assert read(Marks(10 * MB), faults=many)
+    assert read(Marks(10 * MB), idle=None)
