@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import PREDICT_BLOCK, Method, Shape, choice, hookimpl, kernels
+from harness import Method, Shape, choice, hookimpl, kernels
 
 # Weight of the edge that ties every point to the class prior: far below any that carries
 # information, it decides where a point has no neighbour at all.
@@ -86,7 +86,7 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
     def _harmonic(self, labeled: np.ndarray, f: np.ndarray, unlabeled: np.ndarray) -> np.ndarray:
         # W has ones on its diagonal and D counts them: what is left of them is zero.
         degrees = np.zeros(len(unlabeled))
-        system = kernels.PackedCholesky(len(unlabeled))
+        system = kernels.PackedSymmetric(len(unlabeled))
 
         def tile(rows: slice, columns: slice) -> np.ndarray:
             W = self._weights(unlabeled[rows], unlabeled[columns])
@@ -98,11 +98,12 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         system.fill(tile)
         # The last class is one minus the others.
         pull = np.tile(_TIE * self._prior[:-1], (len(unlabeled), 1))
-        for block in kernels.row_blocks(len(unlabeled), len(labeled)):
+        for block in kernels.row_blocks(len(unlabeled), kernels.TILE):
             for known in kernels.row_blocks(len(labeled), kernels.TILE):
                 W = self._weights(unlabeled[block], labeled[known])
                 degrees[block] += W.sum(axis=1, dtype=np.float64)
                 pull[block] += W @ f[known, :-1]
+                del W
         system.add_to_diagonal(degrees + _TIE)
         found = np.clip(system.solve(pull), 0, 1)
         return np.column_stack([found, np.clip(1 - found.sum(axis=1), 0, 1)])
@@ -123,11 +124,14 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         distributions = np.empty((len(X), len(self.classes_)))
         for block in kernels.row_blocks(len(X), len(self._X), X.itemsize):
-            W = kernels.gaussian_kernel(X[block], self._X, self._width)
-            total = W.sum(axis=1, dtype=np.float64)[:, None] + np.finfo(np.float32).tiny
-            near = W @ self.label_distributions_ + np.finfo(np.float32).tiny * self._prior
-            distributions[block] = near / total
+            distributions[block] = self._induce(X[block])
         return self._decision(distributions)
+
+    def _induce(self, X: np.ndarray) -> np.ndarray:
+        W = kernels.gaussian_kernel(X, self._X, self._width)
+        tie = np.finfo(W.dtype).tiny
+        total = W.sum(axis=1, dtype=np.float64)[:, None] + tie
+        return (W @ self.label_distributions_ + tie * self._prior) / total
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
@@ -149,15 +153,13 @@ class ClassMassNormalization(HarmonicFunction):
 def storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, the packed matrix over the unlabeled points, tiles, distributions.
 
-    d n + 4 u (u + 2) / 8 doubles and what is linear in n; prediction needs no more.
+    8 d n + 4 u (u + 2) bytes and what is linear in n; prediction needs less.
     """
-    tile = kernels.TILE * (kernels.TILE * 8 + 2 * shape.n_features * shape.itemsize)
-    right_hand_sides = 8 * shape.n_unlabeled * 3 * (shape.n_classes - 1)
-    solving = kernels.packed_bytes(shape.n_unlabeled) + right_hand_sides + tile
-    width = (shape.n + shape.n_features) * shape.itemsize
-    rows = min(kernels.block_rows(shape.n, shape.itemsize), PREDICT_BLOCK)
-    predicting = shape.block_bytes + rows * width
+    right_hand_sides = 8 * shape.n_unlabeled * 4 * (shape.n_classes - 1)
+    tiles = 2 * kernels.TILE * shape.n_features * shape.itemsize + kernels.STREAM_BYTES
+    solving = kernels.packed_bytes(shape.n_unlabeled) + right_hand_sides + tiles
     points = 8 * shape.n * (2 * shape.n_classes + 4)
+    predicting = 2 * shape.block_bytes + kernels.STREAM_BYTES
     return shape.data_bytes + points + max(solving, predicting)
 
 

@@ -64,13 +64,15 @@ class NearestNeighbor(_LabeledClassifier):
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         self._X, self._codes, self._norms = X, codes, kernels.squared_norms(X)
 
+    def _nearest(self, X: np.ndarray) -> np.ndarray:
+        distances = X @ self._X.T
+        distances *= -2
+        distances += self._norms
+        return distances.argmin(axis=1)
+
     def _scores(self, X: np.ndarray) -> np.ndarray:
-        nearest = np.empty(len(X), dtype=np.intp)
-        for block in kernels.row_blocks(len(X), len(self._X), X.itemsize):
-            distances = X[block] @ self._X.T
-            distances *= -2
-            distances += self._norms
-            nearest[block] = distances.argmin(axis=1)
+        blocks = kernels.row_blocks(len(X), len(self._X), X.itemsize)
+        nearest = np.concatenate([self._nearest(X[block]) for block in blocks])
         codes = self._codes[nearest]
         if len(self.classes_) == 2:
             return np.where(codes == 1, 1.0, -1.0)
@@ -176,8 +178,8 @@ def _converted_bytes(shape: Shape) -> int:
 
 def nearest_storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, one block of rows, and distances to all labeled points in blocks."""
-    distances = kernels.block_rows(shape.n, shape.itemsize) * shape.n * shape.itemsize
-    return shape.data_bytes + shape.block_bytes + distances
+    distances = max(kernels.STREAM_BYTES, 4 * 16 * shape.n * shape.itemsize)
+    return shape.data_bytes + shape.block_bytes + distances + 16 * shape.n
 
 
 def svm_storage(shape: Shape, size: int) -> int:

@@ -6,6 +6,7 @@ not obvious from its result, because the storage models of the plugins are built
 
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
+    STREAM_BYTES,
     block_rows,
     gaussian_kernel,
     kernel_width,
@@ -14,21 +15,38 @@ from harness.kernels.gaussian import (
     squared_norms,
 )
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
-from harness.kernels.packed import TILE, PackedCholesky, packed_bytes
+from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
+from harness.kernels.transfer import (
+    TRANSFERS,
+    linear,
+    poly_step,
+    polynomial,
+    regularized_laplacian,
+    step,
+    transferred,
+)
 
 __all__ = [
     "BLOCK_BYTES",
+    "STREAM_BYTES",
     "TILE",
+    "TRANSFERS",
     "Labels",
-    "PackedCholesky",
+    "PackedSymmetric",
     "block_rows",
     "decide",
     "gaussian_kernel",
     "kernel_width",
+    "linear",
     "median_distance",
     "packed_bytes",
+    "poly_step",
+    "polynomial",
     "read_labels",
+    "regularized_laplacian",
     "row_blocks",
     "spread_scores",
     "squared_norms",
+    "step",
+    "transferred",
 ]

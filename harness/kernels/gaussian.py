@@ -10,8 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-BLOCK_BYTES = 1 << 21
+BLOCK_BYTES = 1 << 20
 """Bytes of one block of a streamed matrix: it stays in the cache, and a 10 MB budget bears it."""
+
+STREAM_BYTES = 4 * BLOCK_BYTES
+"""What streaming holds: a block, what is made of it, and freed blocks that malloc has kept."""
 
 MEDIAN_SAMPLE = 300
 """Points from which the median distance is estimated; 45,000 pairs know it to about 2 %."""

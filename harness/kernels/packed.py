@@ -1,4 +1,4 @@
-"""Symmetric positive definite systems in half the memory, at the speed of a blocked Cholesky.
+"""Symmetric matrices in half the memory, at the speed of a blocked Cholesky factorisation.
 
 LAPACK's rectangular full packed format (Gustavson et al. 2010) keeps one triangle of an n x n
 matrix in n (n + 1) / 2 numbers, as two triangles and a square that blocked routines can work on.
@@ -7,12 +7,12 @@ matrix in n (n + 1) / 2 numbers, as two triangles and a square that blocked rout
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.linalg.lapack import dpftrf, dpftrs
+from scipy.linalg.lapack import dpftrf, dpftri, dpftrs
 
-TILE = 512
+TILE = 256
 """Rows and columns of the tiles in which a matrix is filled."""
 
 
@@ -22,10 +22,10 @@ def packed_bytes(n: int) -> int:
     return 8 * half * (2 * half + 1)
 
 
-class PackedCholesky:
-    """Solve A x = b, with A filled tile by tile, factored and solved in place.
+class PackedSymmetric:
+    """A symmetric matrix A that is filled tile by tile, then solved with or inverted in place.
 
-    Holds `packed_bytes(n)` and one tile of `TILE` x `TILE` numbers.
+    Holds `packed_bytes(n)`; filling it holds one tile of `TILE` x `TILE` numbers besides.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ class PackedCholesky:
         # An odd order gets one more unknown, tied to nothing, so that both triangles are of
         # order `half`.
         self._half = (n + 1) // 2
-        self._packed = np.zeros((2 * self._half + 1, self._half), order="F")
+        self._order = 2 * self._half
+        self._packed = np.zeros((self._order + 1, self._half), order="F")
         if n % 2:
             self._packed[self._half - 1, self._half - 1] = 1.0
 
@@ -50,32 +51,70 @@ class PackedCholesky:
         tile : callable (rows, columns) -> ndarray
             The part of A in those rows and columns; asked for at and below the diagonal only.
         """
+        for rows, columns in self._tiles():
+            values, view = tile(rows, columns), self._view(rows, columns)
+            np.copyto(view, values, where=np.tri(*view.shape, dtype=bool) | (rows != columns))
+
+    def _tiles(self) -> Iterator[tuple[slice, slice]]:
         cuts = sorted({*range(0, self.n, TILE), min(self._half, self.n), self.n})
-        slices = [slice(a, b) for a, b in itertools.pairwise(cuts)]
-        for i, rows in enumerate(slices):
-            for columns in slices[: i + 1]:
-                self._set(rows, columns, tile(rows, columns))
+        slices = [slice(first, last) for first, last in itertools.pairwise(cuts)]
+        return ((rows, columns) for i, rows in enumerate(slices) for columns in slices[: i + 1])
 
-    def _set(self, rows: slice, columns: slice, values: np.ndarray) -> None:
-        half, packed = self._half, self._packed
-        if columns.start < half:
-            # The first triangle and the square below it stand one row lower. What lies above the
-            # diagonal there belongs to the second triangle.
-            target = packed[rows.start + 1 : rows.stop + 1, columns]
-            within = np.tri(*values.shape, dtype=bool) if rows == columns else True
-        else:
-            target = packed[columns.start - half : columns.stop - half, :]
-            target = target[:, rows.start - half : rows.stop - half]
-            values = values.T
-            within = np.tri(*values.shape, dtype=bool).T if rows == columns else True
-        np.copyto(target, values, where=within)
+    def _view(self, rows: slice, columns: slice) -> np.ndarray:
+        # The first triangle and the square below it stand one row lower; the second triangle is
+        # stored transposed above them. Of a tile on the diagonal only the lower half is A.
+        if columns.start < self._half:
+            return self._packed[rows.start + 1 : rows.stop + 1, columns]
+        transposed = self._packed[columns.start - self._half : columns.stop - self._half]
+        return transposed[:, rows.start - self._half : rows.stop - self._half].T
 
-    def add_to_diagonal(self, values: np.ndarray) -> None:
-        """Add a vector of shape (n,) to the diagonal of A."""
+    def scale(self, factors: np.ndarray) -> None:
+        """Multiply A[i, j] by factors[i] * factors[j], in place."""
+        padded = np.ones(self._order)
+        padded[: self.n] = factors
+        first, second = padded[: self._half], padded[self._half :]
+        for j in range(self._half):
+            column = self._packed[:, j]
+            column[: j + 1] *= second[j] * second[: j + 1]
+            column[j + 1 :] *= first[j] * padded[j:]
+
+    def add_to_diagonal(self, values: np.ndarray | float) -> None:
+        """Add a vector of shape (n,), or a number, to the diagonal of A."""
+        values = np.broadcast_to(values, self.n)
         first = np.arange(min(self._half, self.n))
         self._packed[first + 1, first] += values[: len(first)]
         second = np.arange(self.n - len(first))
         self._packed[second, second] += values[len(first) :]
+
+    def take(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return A[rows][:, columns]; holds four more arrays of its shape meanwhile."""
+        low = np.minimum.outer(rows, columns)
+        high = np.maximum.outer(rows, columns)
+        second = low >= self._half
+        first_place = high + 1 + low * (self._order + 1)
+        low -= self._half
+        high -= self._half
+        high *= self._order + 1
+        high += low
+        np.copyto(first_place, high, where=second)
+        return self._flat().take(first_place)
+
+    def multiply(self, vectors: np.ndarray) -> np.ndarray:
+        """Return A @ vectors for vectors of shape (n, k), tile by tile."""
+        product = np.zeros(vectors.shape)
+        for rows, columns in self._tiles():
+            view = self._view(rows, columns)
+            if rows == columns:
+                product[rows] += (np.tril(view) + np.tril(view, -1).T) @ vectors[rows]
+            else:
+                product[rows] += view @ vectors[columns]
+                product[columns] += view.T @ vectors[rows]
+        return product
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal of A, shape (n,)."""
+        first, second = np.arange(self._half), np.arange(self.n - self._half)
+        return np.concatenate([self._packed[first + 1, first], self._packed[second, second]])
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Factor A in place and return the solution of A x = b; A is used up.
@@ -83,18 +122,36 @@ class PackedCholesky:
         Parameters
         ----------
         b : ndarray of shape (n, k)
+            Copied once.
 
         Raises
         ------
         numpy.linalg.LinAlgError
             If A is not positive definite to working precision.
         """
-        order = 2 * self._half
-        flat = self._packed.reshape(-1, order="F")
-        factor, info = dpftrf(order, flat, uplo="L", overwrite_a=1)
+        factor = self._factor()
+        padded = np.zeros((self._order, b.shape[1]), order="F")
+        padded[: self.n] = b
+        return dpftrs(self._order, factor, padded, uplo="L", overwrite_b=1)[0][: self.n]
+
+    def invert(self) -> None:
+        """Replace A by its inverse, in place.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If A is not positive definite to working precision.
+        """
+        inverse, info = dpftri(self._order, self._factor(), uplo="L", overwrite_a=1)
+        self._packed = inverse.reshape(self._packed.shape, order="F")
+        assert not info  # a factor that exists has no zero on its diagonal
+
+    def _flat(self) -> np.ndarray:
+        return self._packed.reshape(-1, order="F")
+
+    def _factor(self) -> np.ndarray:
+        factor, info = dpftrf(self._order, self._flat(), uplo="L", overwrite_a=1)
         if info:
             message = f"the leading minor of order {info} is not positive"
             raise np.linalg.LinAlgError(message)
-        padded = np.zeros((order, b.shape[1]), order="F")
-        padded[: self.n] = b
-        return dpftrs(order, factor, padded, uplo="L", overwrite_b=1)[0][: self.n]
+        return factor

@@ -55,10 +55,12 @@ def peak_bytes(call):
     if not child:
         report = b"failed"
         try:
-            start = status_bytes("VmRSS")
+            start, mapped = status_bytes("VmRSS"), status_bytes("RssFile")
             Path("/proc/self/clear_refs").write_text("5")
             call()
-            report = str(status_bytes("VmHWM") - start).encode()
+            # Pages of libraries that a fork has yet to map are no memory of the trial's.
+            mapped = status_bytes("RssFile") - mapped
+            report = str(status_bytes("VmHWM") - start - mapped).encode()
         except BaseException as error:
             report = f"failed: {error!r}".encode()
         finally:
@@ -84,15 +86,19 @@ def measured_trial():
 
 
 def _warm_up():
-    import scipy.linalg
+    """Touch all of BLAS's packing buffers, in NumPy's and in SciPy's library.
 
-    A = np.random.default_rng(0).normal(size=(600, 600))
-    A = A @ A.T + 600 * np.eye(600)
-    for B in (A, A.astype(np.float32)):
-        scipy.linalg.eigh(B)
-        scipy.linalg.cho_solve(scipy.linalg.cho_factor(B), B)
-        scipy.linalg.ldl(B)
-        np.linalg.eigh(B)
+    A panel of the right-hand matrix is packed whole, up to some 14,000 columns: a process that has
+    only seen small matrices takes 5 MB more for a large one, and 25 MB for a very large one.
+    """
+    from scipy.linalg.blas import dgemm, sgemm
+
+    for dtype, gemm in ((np.float32, sgemm), (np.float64, dgemm)):
+        A, B = np.ones((512, 512), dtype), np.ones((512, 16384), dtype)
+        A @ B
+        B.T @ A
+        gemm(1.0, A.T, B.T, trans_b=True)
+        gemm(1.0, B.T, A.T)
 
 
 def toy_data(shape: Shape, task: str, seed=0):
@@ -131,6 +137,7 @@ def trial(method: Method, shape: Shape, size, task, **params):
     scored = hasattr(estimator, "decision_function") and task != "regression"
     for start in range(done, points, PREDICT_BLOCK):
         stop = min(start + PREDICT_BLOCK, points)
+        block = None
         block = X[start:stop] if stop <= seen.n else X[np.arange(start, stop) % len(X)]
         if scored:
             found = estimator.decision_function(block)

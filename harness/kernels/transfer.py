@@ -1,0 +1,69 @@
+"""Transfer functions: what a cluster kernel makes of the eigenvalues of L = D^-1/2 K D^-1/2.
+
+Chapelle, Weston & Scholkopf 2002. Eigenvalues come in descending order and lie in [0, 1]; each
+function returns as many, nonnegative.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+TRANSFERS = ("linear", "step", "polynomial", "poly-step", "regularized-laplacian")
+
+
+def linear(eigenvalues: np.ndarray) -> np.ndarray:
+    """Leave eigenvalues as they are: a cluster kernel of K with unit diagonal is then K."""
+    return np.maximum(eigenvalues, 0)
+
+
+def step(eigenvalues: np.ndarray, cut: int) -> np.ndarray:
+    """Give the first `cut` eigenvalues one, the rest nothing: spectral clustering's features."""
+    return (np.arange(len(eigenvalues)) < cut).astype(float)
+
+
+def polynomial(eigenvalues: np.ndarray, degree: float) -> np.ndarray:
+    """Raise eigenvalues to a power: `degree` steps of a random walk."""
+    return np.maximum(eigenvalues, 0) ** degree
+
+
+def poly_step(eigenvalues: np.ndarray, h: int) -> np.ndarray:
+    """Take square roots of the first h - 1 eigenvalues and square the others.
+
+    Hou, Zhang & Zhou 2017, equation 1, which counts from one and writes i < h strictly, with
+    h = n_labeled + 9.
+    """
+    eigenvalues = np.maximum(eigenvalues, 0)
+    return np.where(np.arange(1, len(eigenvalues) + 1) < h, np.sqrt(eigenvalues), eigenvalues**2)
+
+
+def regularized_laplacian(eigenvalues: np.ndarray, epsilon: float = 0.05) -> np.ndarray:
+    """Return 1 / (1 + epsilon - e): the inverse of the normalised Laplacian plus epsilon."""
+    return 1 / (1 + epsilon - np.minimum(eigenvalues, 1))
+
+
+def transferred(
+    eigenvalues: np.ndarray, transfer: str, n_labeled: int, degree: float = 2.0
+) -> np.ndarray:
+    """Apply a transfer function by name.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray
+        In descending order.
+    transfer : str
+        One of `TRANSFERS`.
+    n_labeled : int
+        Sets where "step" and "poly-step" cut: after n_labeled + 8 eigenvalues.
+    degree : float, default 2.0
+        For "polynomial".
+    """
+    h = n_labeled + 9
+    if transfer == "linear":
+        return linear(eigenvalues)
+    if transfer == "step":
+        return step(eigenvalues, h - 1)
+    if transfer == "polynomial":
+        return polynomial(eigenvalues, degree)
+    if transfer == "poly-step":
+        return poly_step(eigenvalues, h)
+    return regularized_laplacian(eigenvalues)
