@@ -183,9 +183,10 @@ def make_estimator(
     given = {
         "random_state": random_state,
         "n_classes": n_classes,
-        "n_clusters": n_classes,
         method.size: size,
     }
+    if n_classes:
+        given["n_clusters"] = n_classes
     for name, value in given.items():
         if name in accepted:
             params.setdefault(name, value)
