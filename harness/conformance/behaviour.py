@@ -44,7 +44,8 @@ def _wrong_labels(problem: Problem, found: dict[str, np.ndarray]) -> str:
                 points = name.removesuffix(" labels")
                 return (
                     f"{points} points got the labels {foreign.tolist()[:5]}; allowed are "
-                    f"0 .. {problem.n_classes - 1}: -1 marks a point without a label and is no class, so leave it out of classes_"
+                    f"0 .. {problem.n_classes - 1}: -1 marks a point without a label and is no "
+                    "class, so leave it out of classes_"
                 )
     return ""
 

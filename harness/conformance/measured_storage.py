@@ -24,7 +24,7 @@ from harness.units import format_bytes
 LOWEST, HIGHEST = 0.5, 1.05
 """Allowed ratio of measured peak to planned bytes."""
 
-TOP = 16_000_000
+TOP = 20_000_000
 """Bytes of the largest of the three budgets: large beside the error of measuring."""
 
 FEATURES = 40
@@ -65,7 +65,7 @@ def workloads(method: Method, task: str) -> list[Workload]:
     for step, kind in enumerate(kinds):
         kind = dict(kind)
         inductive = kind.pop("inductive", False)
-        points = n if method.size else n >> (2 - step)
+        points = n if method.size else int(n / 2 ** (1 - step / 2))
         shape = _shape(method, task, points, inductive, **kind)
         largest = plan(method, shape, None)
         smallest = _smallest(method, shape)
@@ -139,8 +139,8 @@ def _over(workload: Workload, result: Result) -> str:
     return (
         f"the peak{stage} was {at_least}{format_bytes(peak)}, {peak / planned:.2f} of the "
         f"{format_bytes(planned)} planned for a budget of {format_bytes(workload.budget)}, "
-        f"allowed is {LOWEST} to {HIGHEST} within the budget ({workload}); raise `storage` by what is "
-        "missing, or hold less: work in blocks, in place, and without copies of X"
+        f"allowed is {LOWEST} to {HIGHEST} within the budget ({workload}); raise `storage` by what "
+        "is missing, or hold less: work in blocks, in place, and without copies of X"
     )
 
 
@@ -205,7 +205,8 @@ def _prepared(task: str, n: int, shape: Shape, folder: Path) -> tuple[Path, np.n
     rng = np.random.default_rng(0)
     dtype = np.float32 if shape.itemsize == 4 else np.float64
     groups = max(2, shape.n_classes)
-    centers = rng.standard_normal((groups, FEATURES), dtype=dtype)
+    # classes overlap: on easy data some methods never touch what they must be able to hold
+    centers = 0.25 * rng.standard_normal((groups, FEATURES), dtype=dtype)
     truth = rng.integers(groups, size=n)
     y = truth if task != "regression" else rng.standard_normal(n) + truth
     if not path.exists():
