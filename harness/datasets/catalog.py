@@ -60,7 +60,9 @@ class Catalog(Mapping[str, Entry]):
 
 
 def load_catalog(
-    paths: Sequence[Path] = (), generated: Mapping[str, GeneratedDataset] | None = None
+    paths: Sequence[Path] = (),
+    generated: Mapping[str, GeneratedDataset] | None = None,
+    versions: Mapping[str, str] | None = None,
 ) -> Catalog:
     """Read the project's catalog, further ones, and what plugins generate.
 
@@ -69,6 +71,10 @@ def load_catalog(
     paths : sequence of Path
         Further catalogs, such as those that a study names.
     generated : mapping of str to GeneratedDataset, optional
+        What plugins provide. `generate` may be None where nothing is to be prepared.
+    versions : mapping of str to str, optional
+        For each generated set, what changes when its plugin does (the plugin's sha256): part of
+        the entry's digest, so that an edited generator is run again.
 
     Raises
     ------
@@ -83,7 +89,7 @@ def load_catalog(
             _add(name, entry, str(path), known, origins)
     for name, dataset in (generated or {}).items():
         try:
-            entry = generated_entry(dataset)
+            entry = generated_entry(dataset, (versions or {}).get(name, ""))
         except ValidationError as error:
             problems = "\n".join(_problems(error, f"{_PLUGINS}: {name}"))
             raise HarnessError(problems) from None

@@ -105,7 +105,7 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Source:
     frames = []
     for path in paths:
         with open_unpacked(path) as stream:
-            frames.append(read_arff(io.TextIOWrapper(stream, "utf-8", "replace").read()))
+            frames.append(read_arff(stream.read().decode("utf-8", "replace")))
     return _tabular(entry, frames)
 
 
@@ -160,9 +160,12 @@ def _typed(values: pd.Series, nominal: bool) -> pd.Series:
         return values.astype("category")
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values
-    wrong = values[pd.to_numeric(values, errors="coerce").isna() & values.notna()]
+    numbers = pd.to_numeric(values, errors="coerce")
+    wrong = values[numbers.isna() & values.notna() & (values.str.lower() != "nan")]
+    if wrong.empty:
+        return numbers
     raise ValueError(
-        f"column {values.name!r} holds {wrong.iloc[0]!r} in row {wrong.index[0]}: list it under "
+        f"column {values.name} holds {wrong.iloc[0]!r} in row {wrong.index[0]}: list it under "
         "read.nominal, or the text under read.missing_values"
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from harness.datasets.rows import read_header
 from harness.errors import HarnessError
@@ -72,11 +72,11 @@ class Meta(BaseModel):
         path = Path(directory) / "meta.json"
         try:
             raw = json.loads(path.read_text(encoding="utf-8"))
-            seal = raw.pop("seal", None)
+            seal = raw.pop("seal")
             meta = cls.model_validate(raw)
         except OSError as error:
             raise HarnessError(f"{path}: cannot be read: {error.strerror}; {_REPAIR}") from None
-        except (ValueError, AttributeError, ValidationError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             reason = str(error).splitlines()[0]
             raise HarnessError(f"{path}: not what was written ({reason}); {_REPAIR}") from None
         if seal != meta._seal():

@@ -157,6 +157,7 @@ class Generated(BaseModel):
     format: Literal["generated"]
     # a GeneratedDataset; pydantic would need NumPy to resolve its annotations
     dataset: Any = Field(exclude=True)
+    version: str = ""
 
 
 Read = Annotated[

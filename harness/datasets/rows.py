@@ -18,6 +18,7 @@ from harness.errors import HarnessError
 
 _BUFFER_BYTES = 3 << 17
 _CHUNK_ROWS = 1 << 13
+_MOST_PASSES = 8
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,10 @@ def read_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None) -> np
 
     Notes
     -----
-    Besides the result it holds at most one megabyte. A run of consecutive rows is read without the
-    buffer.
+    Besides the result it holds at most one megabyte, and two bytes a row where there are more than
+    50,000. Rows that do not increase are put in order a part at a time, so the file is passed
+    over at most 8 times instead of holding their whole order. A run of consecutive rows is read
+    without the buffer.
     """
     header = read_header(path)
     rows = np.asarray(rows)
@@ -102,10 +105,11 @@ def read_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None) -> np
     buffer = np.empty(max(_BUFFER_BYTES, header.row_bytes), dtype=np.uint8)
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        for start in range(0, len(rows), _CHUNK_ROWS):
-            chunk = rows[start : start + _CHUNK_ROWS]
+        step = max(_CHUNK_ROWS, -(-len(rows) // _MOST_PASSES))
+        for start in range(0, len(rows), step):
+            chunk = rows[start : start + step]
             target = out[start : start + len(chunk)]
-            if len(chunk) < 2 or (chunk[1:] > chunk[:-1]).all():
+            if (chunk[1:] > chunk[:-1]).all():
                 _read_increasing(descriptor, header, chunk, target, buffer, None)
             else:
                 order = np.argsort(chunk, kind="stable")

@@ -55,7 +55,7 @@ def split_sizes(
         raise HarnessError(
             f"{where}labeled {n_labeled} is {labeled} of {n} points, fewer than {what}"
         )
-    if test and not 0 < test < n:
+    if rules["test"] and not 0 < test < n:
         raise HarnessError(
             f"{where}test {rules['test']} is {test} of {n} points; allowed: 1 .. {n - 1}"
         )

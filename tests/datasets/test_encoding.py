@@ -1,0 +1,112 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.preprocessing import OneHotEncoder
+
+from harness.datasets import load_catalog
+from harness.datasets.encoding import label_texts
+from harness.datasets.preparation import load
+from harness.errors import HarnessError
+
+ARFF = """\
+@attribute size {big, small, tiny}
+@attribute weight real
+@attribute left {t, f}
+@attribute class {a, b, c}
+@data
+small,1,t,a
+big,2,f,b
+small,?,t,c
+?,4,f,a
+"""
+BODY = {"task": "multiclass", "classes": ["a", "b", "c"], "read": {"format": "arff"}}
+
+
+def encoded(make_entry, encoding, missing, n, d):
+    read = {"format": "arff", "encoding": encoding}
+    body = BODY | {"read": read, "missing": missing, "n": n, "d": d, "raw_n": 4, "raw_d": 3}
+    return load(make_entry(body, {"x.arff": ARFF}))
+
+
+def test_onehot_over_the_values_that_occur_in_the_header_s_order(make_entry):
+    text = ARFF.replace("?,4,f,a", "big,4,f,a").replace("small,?", "small,3")
+    body = BODY | {"n": 4, "d": 5}
+    X, y = load(make_entry(body, {"x.arff": text}))
+    frame = pd.DataFrame({"size": ["small", "big", "small", "big"], "left": list("tftf")})
+    order = OneHotEncoder(categories=[["big", "small"], ["t", "f"]], sparse_output=False)
+    dummies = order.fit_transform(frame)
+    assert (X[:, [0, 1, 3, 4]] == dummies).all()
+    assert X[:, 2].tolist() == [1, 2, 3, 4]
+    assert y.tolist() == [0, 1, 2, 0]
+
+
+def test_binary_attributes_take_one_column_on_request(make_entry):
+    text = ARFF.replace("?,4,f,a", "tiny,4,f,a").replace("small,?", "small,3")
+    read = {"format": "arff", "encoding": "onehot-drop-binary"}
+    X, _ = load(make_entry(BODY | {"n": 4, "d": 5, "read": read}, {"x.arff": text}))
+    assert X[:, 4].tolist() == [0, 1, 0, 1]
+    assert X[:, :3].sum(axis=1).tolist() == [1, 1, 1, 1]
+
+
+def test_integers_are_positions_in_the_header(make_entry):
+    text = ARFF.replace("?,4,f,a", "tiny,4,f,a").replace("small,?", "small,3")
+    read = {"format": "arff", "encoding": "integer"}
+    X, _ = load(make_entry(BODY | {"n": 4, "d": 3, "read": read}, {"x.arff": text}))
+    assert X[:, 0].tolist() == [1, 0, 1, 2]
+
+
+def test_what_becomes_of_missing_features(make_entry):
+    with pytest.raises(HarnessError, match=r"row 2, 3 .*columns size, weight.*`missing: error` n"):
+        encoded(make_entry, "onehot", "error", 4, 5)
+    with pytest.raises(HarnessError, match=r"row 3 .*columns size\)"):
+        encoded(make_entry, "onehot", "mean", 4, 5)
+    with pytest.raises(HarnessError, match=r"row 2 .*columns weight\)"):
+        encoded(make_entry, "onehot", "value", 4, 5)
+
+
+def test_rows_are_dropped_before_values_are_counted(make_entry):
+    body = BODY | {"task": "binary", "positive": "b", "classes": ["a", "b"], "n": 2, "d": 5}
+    X, y = load(make_entry(body | {"missing": "drop", "raw_n": 4, "raw_d": 3}, {"x.arff": ARFF}))
+    assert X.tolist() == [[0, 1, 1, 1, 0], [1, 0, 2, 0, 1]]
+    assert y.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("missing", "expected"), [("mean", 7 / 3), ("median", 2)])
+def test_numbers_are_filled_in(make_entry, missing, expected):
+    text = ARFF.replace("?,4,f,a", "big,4,f,a")
+    X, _ = load(make_entry(BODY | {"n": 4, "d": 5, "missing": missing}, {"x.arff": text}))
+    assert X[:, 2].tolist() == pytest.approx([1, 2, expected, 4])
+    array = {"task": "regression", "n": 4, "d": 1, "missing": missing}
+    got, y = load(make_entry(array | {"read": {"format": "csv"}}, {"x": "1,5\n2,6\n,7\n4,8\n"}))
+    assert got[:, 0].tolist() == pytest.approx([1, 2, expected, 4])
+    assert y.tolist() == [5, 6, 7, 8]
+
+
+def test_unknown_is_a_value_of_its_own(make_entry):
+    text = ARFF.replace("small,?", "small,3")
+    X, _ = load(make_entry(BODY | {"n": 4, "d": 6, "missing": "value"}, {"x.arff": text}))
+    assert X[:, 2].tolist() == [0, 0, 0, 1]
+
+
+def test_positive_labels_are_joined(make_entry):
+    body = {"task": "binary", "n": 4, "d": 1, "classes": ["1", "2", "3"], "positive": [1, 3]}
+    entry = make_entry(body | {"read": {"format": "csv"}}, {"x": "0,1\n0,2\n0,3\n0,2\n"})
+    assert load(entry)[1].tolist() == [1, 0, 1, 0]
+    assert entry.class_names == ("2", "1|3")
+    digits, odd = load_catalog()["digits"], load_catalog()["digits-odd"]
+    assert (load(digits)[1] % 2 == load(odd)[1]).all()
+
+
+def test_a_target_that_is_no_number_is_told(make_entry):
+    body = {"task": "regression", "n": 2, "d": 1, "read": {"format": "csv"}}
+    with pytest.raises(HarnessError, match=r"'mine': a target is not a number: .*'b'"):
+        load(make_entry(body, {"x": "1,a\n2,b\n".replace("a", "3")}))
+    with pytest.raises(HarnessError, match=r"'mine': the target of row 1 is nan"):
+        load(make_entry(body, {"x": "1,3\n2,?\n"}))
+
+
+def test_labels_are_written_as_in_a_catalog():
+    assert label_texts(np.array([-1.0, 1.0])).tolist() == ["-1", "1"]
+    assert label_texts(np.array([0.5, 1.0])).tolist() == ["0.5", "1.0"]
+    assert label_texts(np.array([" >50K", "<=50K "], dtype=object)).tolist() == [">50K", "<=50K"]
+    assert label_texts(np.array([True, False])).tolist() == ["True", "False"]
