@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.datasets import Meta, Split, open_mapped, row_blocks, split
+from harness.hookspecs import Metric
 from harness.method import PREDICT_BLOCK, Method
 from harness.metrics import BUILT_IN, evaluate, primary_metric
 from harness.registry import Registry
@@ -24,6 +25,17 @@ def seed_sequence(study_seed: int, dataset: str, seed: int) -> np.random.SeedSeq
     """Return where all randomness of a trial comes from, the same for every method and budget."""
     name = int.from_bytes(hashlib.sha256(dataset.encode()).digest()[:8])
     return np.random.SeedSequence([study_seed, name, seed])
+
+
+def known_metrics(registry: Registry) -> list[Metric]:
+    """Return the built-in metrics and those of plugins."""
+    return [*BUILT_IN, *(metric for metric, _ in registry.items("metrics"))]
+
+
+def primary(workload: Workload, block: Block, registry: Registry) -> Metric:
+    """Return the metric by which a block's trials are tuned."""
+    asked = workload.study.settings.metrics
+    return primary_metric(workload.task(block), asked, known_metrics(registry))
 
 
 class Referee:
@@ -43,8 +55,8 @@ class Referee:
         self.block, self.meta = block, meta
         self.task = workload.task(block)
         self.study_seed = workload.study.settings.seed
-        self.metrics = [*BUILT_IN, *(metric for metric, _ in registry.items("metrics"))]
-        self.primary = primary_metric(self.task, workload.study.settings.metrics, self.metrics)
+        self.metrics = known_metrics(registry)
+        self.primary = primary(workload, block, registry)
         self.features = workload.prepared(block.dataset) / "X.npy"
         self.y = np.load(workload.prepared(block.dataset) / "y.npy", allow_pickle=False)
 

@@ -8,6 +8,7 @@ that its process inherits.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -35,6 +37,7 @@ from harness.workload import Workload
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from harness.hookspecs import Metric
     from harness.referee import Referee
     from harness.sandbox import Limits, Result
     from harness.trial import Assignment
@@ -91,10 +94,13 @@ class _BlockRun:
                 outcome = {"outcome": "infeasible", "reason": planned.reason}
                 self._finish(self._blank_row(shape, planned, seed) | outcome)
             return
-        from harness.referee import Referee
+        from harness.referee import Referee, primary
 
+        metric = primary(self.workload, self.block, self.registry)
         # forked before the referee reads any label: a trial inherits the runner's memory
-        runner = _Runner(self.workload.study.settings.enforcement)
+        runner = _Runner(
+            self.workload.study.settings.enforcement, self.method, self.params, metric
+        )
         referee = Referee(self.registry, self.workload, self.block, self.meta)
         for seed in seeds:
             row = self._blank_row(shape, planned, seed)
@@ -194,12 +200,19 @@ class _BlockRun:
 
 
 class _Runner:
-    """The process that forks trials, seen from the worker."""
+    """The process that forks trials, seen from the worker.
 
-    def __init__(self, enforcement: str) -> None:
+    What plugins provide are functions and classes that need not pickle; the runner has them from
+    the fork, so only plain data cross the pipe.
+    """
+
+    def __init__(
+        self, enforcement: str, method: Method, params: Mapping[str, Any], metric: Metric
+    ) -> None:
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, enforcement))
+        arguments = (theirs, self._connection, enforcement, method, params, metric)
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
         refused = self._connection.recv()
@@ -212,8 +225,9 @@ class _Runner:
 
     def run(self, assignment: Assignment, limits: Limits) -> Result | None:
         """Run one trial; None if it took the runner down with it."""
+        plain = replace(assignment, method=None, params={}, metric=None)
         try:
-            self._connection.send((assignment, limits))
+            self._connection.send((plain, limits))
             return self._connection.recv()
         except (EOFError, ConnectionError):
             self._process.join()
@@ -225,20 +239,30 @@ class _Runner:
         self._process.join()
 
 
-def _serve(connection: Connection, enforcement: str) -> None:
+def _serve(
+    connection: Connection,
+    workers_end: Connection,
+    enforcement: str,
+    method: Method,
+    params: Mapping[str, Any],
+    metric: Metric,
+) -> None:
     from harness.sandbox import Sandbox
     from harness.trial import run_trial
 
+    # else the pipe would stay open here, and the end of the worker would go unnoticed
+    workers_end.close()
+    warm_up()
     try:
         sandbox = Sandbox(enforcement)
     except HarnessError as error:
         connection.send(str(error))
         return
-    warm_up()
     connection.send("")
-    with sandbox:
+    with sandbox, contextlib.suppress(EOFError):
         while (work := connection.recv()) is not None:
             assignment, limits = work
+            assignment = replace(assignment, method=method, params=params, metric=metric)
             connection.send(sandbox.run(partial(run_trial, assignment), limits))
 
 
