@@ -113,7 +113,7 @@ class Attendance:
                     ended = True
                 elif not key.data():
                     selector.unregister(key.fd)
-            if pidfd is None and _has_ended(self._pid):
+            if pidfd is None and tree.has_ended(self._pid):
                 ended = True
             if self.heard.garbled or ended:
                 return
@@ -205,7 +205,3 @@ def _pidfd(pid: int) -> int | None:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):
         return None
-
-
-def _has_ended(pid: int) -> bool:
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

@@ -79,9 +79,11 @@ class Choice:
         return self.name != "watch"
 
     @property
-    def watches(self) -> bool:
-        """Whether the tree is watched: where the kernel does not limit all of it."""
-        return self.hierarchy is None
+    def watch_interval(self) -> float | None:
+        """Seconds between looks at the tree; None where the kernel limits all of it."""
+        if self.hierarchy is not None:
+            return None
+        return 0.1 if self.limits_data else 0.01
 
     @property
     def enforced_by(self) -> str:

@@ -71,7 +71,9 @@ class Group:
 
     def enter(self) -> None:
         """Move the calling process into the group and open what it will read there."""
-        self._write("cgroup.procs", "0")
+        # A child just forked has one thread; moving only it spares v1 a lock over all processes,
+        # which takes 10 ms of waiting.
+        self._write("tasks" if self._v1 else "cgroup.procs", "0")
         peak = "memory.max_usage_in_bytes" if self._v1 else "memory.peak"
         with contextlib.suppress(OSError):
             self._peak = os.open(self.path / peak, os.O_RDWR | os.O_CLOEXEC)

@@ -89,16 +89,16 @@ class Heard:
 
     def _on_end(self, event: dict[str, Any]) -> None:
         name, _ = self._open.pop()
-        marks = peaks.Marks(event["process"], event["group"])
+        marks = _marks(event)
         stage = self._finished.setdefault(name, _Stage())
-        stage.seconds += event["seconds"]
-        stage.cpu_seconds += event["cpu_seconds"]
+        stage.seconds += float(event["seconds"])
+        stage.cpu_seconds += float(event["cpu_seconds"])
         stage.marks = stage.marks.joined(marks)
         self.marks = self.marks.joined(marks)
 
     def _on_measured(self, event: dict[str, Any]) -> None:
-        self.marks = self.marks.joined(peaks.Marks(event["process"], event["group"]))
-        self.copied = event["copied"]
+        self.marks = self.marks.joined(_marks(event))
+        self.copied = _count(event["copied"])
         self.descendants = bool(event["descendants"])
 
     def _on_value(self, event: dict[str, Any]) -> None:
@@ -112,3 +112,11 @@ class Heard:
 
     def _on_done(self, event: dict[str, Any]) -> None:
         self.done = self.value is not None
+
+
+def _marks(event: dict[str, Any]) -> peaks.Marks:
+    return peaks.Marks(_count(event["process"]), _count(event["group"]))
+
+
+def _count(value: Any) -> int | None:
+    return None if value is None else int(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
@@ -48,8 +49,9 @@ class Limits:
             value = getattr(self, name)
             if value is None and name != "threads":
                 continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-                raise HarnessError(f"limit {name} = {value!r}: it must be a number above zero")
+            kind, what = (Real, "a number") if name == "seconds" else (Integral, "a whole number")
+            if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:
+                raise HarnessError(f"limit {name} = {value!r}: it must be {what} above zero")
 
 
 @dataclass(frozen=True)

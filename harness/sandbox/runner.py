@@ -158,8 +158,9 @@ class Sandbox:
         os.close(output_end)
         processes = tree.Tree(pid, group, others)
         watch = None
-        if limits.memory is not None and self._choice.watches:
-            watch = Watch(pid, limits.memory)
+        interval = self._choice.watch_interval
+        if limits.memory is not None and interval is not None:
+            watch = Watch(pid, limits.memory, interval)
         attendance = Attendance(
             pid,
             channel,

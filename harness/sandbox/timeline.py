@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+
+import psutil
 
 INTERVAL = 0.05
 
@@ -29,7 +32,7 @@ class Timeline:
 
         now = time.monotonic()
         self.due = now + INTERVAL
-        found = memory_usage(self._pid, interval=0.0, include_children=True)
-        if found and found[0]:
+        with contextlib.suppress(psutil.Error):  # the child has just ended
+            found = memory_usage(self._pid, interval=0.0, include_children=True)
             size = round(found[0] * 2**20) - baseline
             self.samples.append((now - self._started, max(0, size)))

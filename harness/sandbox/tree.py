@@ -15,13 +15,16 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
+
 from harness.sandbox.group import Group
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE = 5.0
-_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+_LINUX = sys.platform == "linux"
+_PRCTL = ctypes.CDLL(None).prctl if _LINUX else None
 
 
 def become_subreaper() -> None:
@@ -39,6 +42,8 @@ def die_with(parent: int) -> None:
 
 def has_children() -> bool:
     """Tell whether this process has children, dead or alive."""
+    if not _LINUX:
+        return bool(psutil.Process().children())
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -46,11 +51,28 @@ def has_children() -> bool:
     return True
 
 
+def has_ended(pid: int) -> bool:
+    """Tell whether a child has ended, without reaping it."""
+    if not _LINUX:
+        try:
+            return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            return True
+    try:
+        state = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return state is not None
+
+
 def children_of(parent: int) -> dict[int, bool]:
     """Return the children of a process, and whether each is still running (no zombie)."""
-    if not Path("/proc/self/stat").exists():
-        return {}
     found = {}
+    if not _LINUX:
+        with contextlib.suppress(psutil.Error):
+            for child in psutil.Process(parent).children():
+                found[child.pid] = child.status() != psutil.STATUS_ZOMBIE
+        return found
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -120,7 +142,7 @@ class Tree:
 
     def _finish_child(self, deadline: float) -> bool:
         """Kill the child's group, reap the child; tell whether it was running until then."""
-        running = not _is_dead(self.pid)
+        running = not has_ended(self.pid)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self.pid, signal.SIGKILL)
         if running:
@@ -142,14 +164,6 @@ class Tree:
         self.cpu_seconds += usage.ru_utime + usage.ru_stime
         if pid == self.pid:
             self.status = status
-
-
-def _is_dead(pid: int) -> bool:
-    try:
-        state = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return True
-    return state is not None
 
 
 def _prctl(option: int, value: int) -> None:

@@ -14,9 +14,9 @@ import psutil
 from harness.sandbox.limits import tolerance
 from harness.sandbox.peaks import read_memory
 
-INTERVAL = 0.01
-_SHARE = 10
-"""A look may cost one part in so many of the time between looks."""
+_TREE = 0.05
+_SHARE = 20
+"""Finding the descendants may take one part in so many of the time."""
 
 
 class Watch:
@@ -28,18 +28,24 @@ class Watch:
         The child.
     budget : int
         Bytes it may add.
+    interval : float
+        Seconds between looks at the child itself; descendants are looked for every 50 ms at most.
+
+    Attributes
+    ----------
+    due : float
+        When to look next, on the monotonic clock.
     """
 
-    def __init__(self, pid: int, budget: int) -> None:
+    def __init__(self, pid: int, budget: int, interval: float) -> None:
         self._pid = pid
         self._budget = budget
+        self._interval = interval
         self._held: int | None = None
-        self._next = time.monotonic() + INTERVAL
-
-    @property
-    def due(self) -> float:
-        """When to look next, on the monotonic clock."""
-        return self._next
+        self._descendants = 0
+        now = time.monotonic()
+        self._tree_due = now + _TREE
+        self.due = now + interval
 
     def start(self, held: int) -> None:
         """Take note of the baseline; before that, nothing is stopped."""
@@ -47,16 +53,20 @@ class Watch:
 
     def exceeded(self) -> bool:
         """Look, and tell whether the tree is above the budget."""
-        began = time.monotonic()
-        over = self._held is not None and self._added() > self._budget + tolerance(self._budget)
-        cost = time.monotonic() - began
-        self._next = time.monotonic() + max(INTERVAL, _SHARE * cost)
-        return over
+        if self._held is None:
+            return False
+        now = time.monotonic()
+        if now >= self._tree_due:
+            self._descendants = sum(_private(child) for child in _descendants(self._pid))
+            cost = time.monotonic() - now
+            self._tree_due = now + max(_TREE, _SHARE * cost)
+        self.due = now + self._interval
+        return self._added() > self._budget + tolerance(self._budget)
 
     def _added(self) -> int:
         memory = read_memory(self._pid)
         own = memory.held if memory else _resident(self._pid)
-        return own - self._held + sum(_private(child) for child in _descendants(self._pid))
+        return own - self._held + self._descendants
 
 
 def _descendants(pid: int) -> list[psutil.Process]:

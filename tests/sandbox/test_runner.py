@@ -56,7 +56,13 @@ def test_a_timeline_is_sampled_if_asked_for(clients):
 
 
 def test_limits_are_checked():
-    for bad in ({"memory": 0}, {"seconds": -1.0}, {"threads": 0}, {"memory": True}):
+    for bad in (
+        {"memory": 0},
+        {"seconds": -1.0},
+        {"threads": 0},
+        {"memory": 1e6},
+        {"memory": True},
+    ):
         with pytest.raises(HarnessError, match="above zero"):
             Limits(**bad)
 
