@@ -61,7 +61,11 @@ def fetch(entry: Entry) -> list[Path]:
     HarnessError
         If a file is nowhere to be had, or its bytes are not the expected ones.
     """
-    return [_fetch(entry, file) for file in entry.files]
+    try:
+        return [_fetch(entry, file) for file in entry.files]
+    except OSError as error:
+        told = f"{error.filename}: {error.strerror or error}"
+        raise HarnessError(f"data set {entry.name!r}: {told}") from None
 
 
 def missing_bytes(entry: Entry) -> int:
@@ -171,9 +175,10 @@ def _check(path: Path, file: File) -> _Check:
     except _DAMAGED as error:
         return _Check(False, expected, f"a damaged archive ({error})")
     except OSError as error:
-        if error.errno is None:  # bz2 tells damage so
-            return _Check(False, expected, f"a damaged archive ({error})")
-        raise HarnessError(f"{path}: cannot be read: {error.strerror}") from None
+        if error.errno is not None:
+            raise
+        # bz2 tells damage as an OSError without a number
+        return _Check(False, expected, f"a damaged archive ({error})")
     return _Check(not expected or found == file.sha256, expected, found)
 
 

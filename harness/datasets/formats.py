@@ -263,7 +263,8 @@ def _read_generated(entry: Entry, paths: Sequence[Path]) -> Source:
             f"data set {entry.name!r}: its plugin failed to generate it: "
             f"{type(error).__name__}: {error}"
         ) from error
-    X, y = np.asarray(X), np.asarray(y)
+    # copies: scaling works in place, and the arrays are the plugin's
+    X, y = np.array(X), np.array(y)
     if X.ndim != 2 or y.ndim != 1:
         raise ValueError(f"X of shape (n, d) and y of shape (n,) wanted, got {X.shape}, {y.shape}")
     return Source(X, y, [len(y)])

@@ -48,7 +48,7 @@ class File(Strict):
         Where a mirror keeps it, if not under `<data set>/<name>`.
     """
 
-    name: str = ""
+    name: str = Field(default="", pattern=r"^[^/\\]*$")
     urls: tuple[str, ...] = ()
     path: Path | None = None
     sha256: Checksum | None = None

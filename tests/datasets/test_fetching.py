@@ -180,3 +180,15 @@ def test_without_a_checksum_the_found_one_is_logged(remote, server, caplog):
     server.pages["/x.csv"] = TEXT
     assert fetch(remote(sha256=None))
     assert SHA in caplog.text
+
+
+def test_a_cache_that_cannot_be_mended_is_told(remote, server, monkeypatch, tmp_path):
+    cached(tmp_path).parent.mkdir(parents=True)
+    cached(tmp_path).write_bytes(TEXT[:-3])
+
+    def refuse(path):
+        raise OSError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(HarnessError, match=r"'mine': .*cache/mine/x\.csv: Permission denied"):
+        fetch(remote())

@@ -95,6 +95,12 @@ def test_generated_sets_are_the_same_every_time(tmp_path):
     meta = prepare(entry(), tmp_path / "a")
     assert meta.class_counts == (50, 50)
     assert prepare(entry(), tmp_path / "b").sha256 == meta.sha256
+    kept = np.arange(300.0).reshape(100, 3)
+    kept.flags.writeable = False
+    same = entry(generate=lambda rng: (kept, generate(rng)[1]), scaling="minmax")
+    prepare(same, tmp_path / "kept")
+    assert arrays(tmp_path / "kept")[0].max() == 1
+    assert kept.max() == 299
     with pytest.raises(HarnessError, match=r"'blobs': found 100 x 3 .* the catalog says 100 x 4"):
         prepare(entry(d=4), tmp_path / "c")
     with pytest.raises(HarnessError, match=r"failed to generate it: ZeroDivisionError"):
