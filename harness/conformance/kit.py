@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from functools import partial
@@ -34,9 +33,6 @@ from harness.worker import warm_up
 
 SECONDS = 20.0
 """What one check of small data may take."""
-
-NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-"""Names of methods: lower case with hyphens."""
 
 _LOADS = "loads"
 

@@ -15,7 +15,7 @@ import numpy as np
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import N_CLASSES
 from harness.hookspecs import Metric
-from harness.method import N_UNLABELED, Method, Plan, Shape, plan
+from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, Plan, Shape, plan
 from harness.metrics import BUILT_IN, primary_metric
 from harness.sandbox import Limits, Result, Sandbox
 from harness.trial import Assignment, run_trial
@@ -139,8 +139,8 @@ def _over(workload: Workload, result: Result) -> str:
     return (
         f"the peak{stage} was {at_least}{format_bytes(peak)}, {peak / planned:.2f} of the "
         f"{format_bytes(planned)} planned for a budget of {format_bytes(workload.budget)}, "
-        f"allowed is {LOWEST} to {HIGHEST} within the budget ({workload}); raise `storage` by what "
-        "is missing, or hold less: work in blocks, in place, and without copies of X"
+        f"allowed is {LOWEST} to {HIGHEST} within the budget ({workload}); raise `storage` by "
+        "what is missing, or hold less: work in blocks, in place, and without copies of X"
     )
 
 
@@ -155,8 +155,9 @@ def _shape(method: Method, task: str, n: int, inductive: bool = False, itemsize:
     labeled = n // 5 if method.uses_unlabeled else 4 * n // 5
     if task == "clustering":
         labeled = 0
-    n_test = n // 5 if inductive else 0
-    unlabeled = n - labeled - (n_test if method.uses_unlabeled else min(n_test, n - labeled))
+    # a whole block at the least: models need not know of fewer
+    n_test = min(max(n // 5, PREDICT_BLOCK), n - labeled) if inductive else 0
+    unlabeled = n - labeled - n_test
     return Shape(labeled, unlabeled, FEATURES, N_CLASSES[task], n_test=n_test, itemsize=itemsize)
 
 
