@@ -10,7 +10,6 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -78,7 +77,7 @@ class InverseSpectrum:
 class EigenSpectrum:
     """L~ = U phi(S) U' with all eigenvectors, for any transfer function.
 
-    LAPACK's evr needs K itself and the eigenvectors, 2 n^2 doubles; evd would need 3 n^2.
+    Holds 2 n^2 doubles: K and its eigenvectors.
     """
 
     def __init__(
@@ -91,10 +90,8 @@ class EigenSpectrum:
         self.degrees = L.sum(axis=1)
         L /= np.sqrt(self.degrees)[:, None]
         L /= np.sqrt(self.degrees)
-        # A symmetric matrix is its own transpose, and LAPACK wants columns.
-        eigenvalues, U = eigh(L.T, driver="evr", overwrite_a=True, check_finite=False)
+        eigenvalues, U = kernels.eigensystem(L)
         del L
-        eigenvalues, U = eigenvalues[::-1], U[:, ::-1]
         self._factor, self._eigenvalues = U, eigenvalues
         weights = kernels.transferred(eigenvalues, transfer, n_labeled, degree)
         U *= np.sqrt(weights)

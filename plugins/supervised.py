@@ -117,7 +117,7 @@ class RBFSVM(_LabeledClassifier):
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        cache = cache_bytes(len(X)) / 2**20
+        cache = cache_bytes(len(X), len(self.classes_)) / 2**20
         self._svm = SVC(C=self.C, gamma=0.5 / width**2, cache_size=cache).fit(X, codes)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
@@ -162,9 +162,10 @@ class LinearSVM(_LabeledClassifier):
         return self._svm.decision_function(X)
 
 
-def cache_bytes(n: int) -> int:
-    """Bytes of LIBSVM's kernel cache: all of the kernel in single precision, or a bounded part."""
-    return max(1 << 20, min(4 * n * n, _CACHE_BYTES))
+def cache_bytes(n: int, n_classes: int) -> int:
+    """Bytes of LIBSVM's kernel cache: all of a pair of classes in float32, or a bounded part."""
+    pair = min(n, -(-2 * n // n_classes))
+    return max(1 << 20, min(4 * pair * pair, _CACHE_BYTES))
 
 
 def _float64_bytes(shape: Shape) -> int:
@@ -184,7 +185,7 @@ def nearest_storage(shape: Shape, size: int) -> int:
 
 def svm_storage(shape: Shape, size: int) -> int:
     """Bytes held: data, support vectors (at most all points again), nodes, kernel cache, block."""
-    fit = cache_bytes(shape.n) + 64 * shape.n
+    fit = cache_bytes(shape.n, shape.n_classes) + 64 * shape.n
     support = _float64_bytes(shape)
     return shape.data_bytes + _converted_bytes(shape) + support + fit + shape.block_bytes
 

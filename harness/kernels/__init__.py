@@ -4,6 +4,13 @@ Nothing here knows of the harness. What a function holds beyond its inputs is st
 not obvious from its result, because the storage models of the plugins are built from it.
 """
 
+from harness.kernels.degrees import exact_degrees, feature_degrees, landmark_degrees
+from harness.kernels.features import (
+    FeatureMap,
+    NystromFeatures,
+    RandomFourierFeatures,
+    landmark_spectrum,
+)
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
     STREAM_BYTES,
@@ -15,7 +22,9 @@ from harness.kernels.gaussian import (
     squared_norms,
 )
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
+from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
+from harness.kernels.spectrum import eigensystem
 from harness.kernels.transfer import (
     TRANSFERS,
     linear,
@@ -31,12 +40,20 @@ __all__ = [
     "STREAM_BYTES",
     "TILE",
     "TRANSFERS",
+    "FeatureMap",
     "Labels",
+    "NystromFeatures",
     "PackedSymmetric",
+    "RandomFourierFeatures",
     "block_rows",
     "decide",
+    "eigensystem",
+    "exact_degrees",
+    "feature_degrees",
     "gaussian_kernel",
     "kernel_width",
+    "landmark_degrees",
+    "landmark_spectrum",
     "linear",
     "median_distance",
     "packed_bytes",
@@ -49,4 +66,5 @@ __all__ = [
     "squared_norms",
     "step",
     "transferred",
+    "uniform_landmarks",
 ]
