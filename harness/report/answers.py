@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -89,44 +91,49 @@ def make_answers(results: Results, scores: Mapping[str, Score], tables: Tables) 
         mine = rows[(rows["problem"] == problem) & rows[score.name].notna()]
         by_seed = mine.pivot(index=["budget", "seed"], columns="method", values=score.name)
         measured = set(by_seed.index.get_level_values("budget"))
-        for budget, group in cells.groupby("budget", sort=False):
+        # Plain rows: a frame a budget would cost more than all the arithmetic.
+        for budget, group in itertools.groupby(cells.itertuples(index=False), _budget):
             at_this = by_seed.loc[budget] if budget in measured else by_seed.iloc[:0]
-            answers.append(_answer(problem, budget, group, at_this, score))
+            answers.append(_answer(problem, budget, list(group), at_this, score))
     return answers
 
 
+def _budget(cell: Any) -> str:
+    return cell.budget
+
+
 def _answer(
-    problem: str, budget: str, group: pd.DataFrame, by_seed: pd.DataFrame, score: Score
+    problem: str, budget: str, group: list[Any], by_seed: pd.DataFrame, score: Score
 ) -> Answer:
-    ranked = group[~group["control"]]
-    scored = ranked[ranked["n_scored"] > 0].sort_values(["rank", "method"])
+    ranked = [cell for cell in group if not cell.control]
+    scored = [cell for cell in ranked if cell.n_scored]  # in the order of their ranks
     where = f"{at_budget(budget)[:1].upper()}{at_budget(budget)[1:]} on {problem}"
-    if scored.empty:
+    if not scored:
         reason = _nothing_fits(ranked)
         sentence = f"{where}, no method has a score: {reason}."
         return Answer(problem, budget, None, NO_SCORE, "none", reason, "", sentence)
-    best = scored.iloc[0]
+    best = scored[0]
     verdict, comparison = _compare(best, scored, ranked, by_seed, score)
     warning = _warning(best, group, score)
-    n = int(best["n_scored"])
+    n = int(best.n_scored)
     interval = f"95 % interval {_bounds(best)}, {n} seeds" if n > 1 else "one seed, so no interval"
-    mean = format_score(best["mean"], best["ci_low"], best["ci_high"])
+    mean = format_score(best.mean, best.ci_low, best.ci_high)
     sentence = (
-        f"{where}, {best['method']} is best: {score.label} {mean.split(' [')[0]} ({interval}). "
+        f"{where}, {best.method} is best: {score.label} {mean.split(' [')[0]} ({interval}). "
         f"{comparison}{' ' + warning if warning else ''}"
     )
-    return Answer(problem, budget, best["method"], mean, verdict, comparison, warning, sentence)
+    return Answer(problem, budget, best.method, mean, verdict, comparison, warning, sentence)
 
 
-def _bounds(cell: pd.Series) -> str:
-    digits = decimals(cell["mean"], (cell["ci_high"] - cell["ci_low"]) / 2)
-    return f"{cell['ci_low']:.{digits}f} to {cell['ci_high']:.{digits}f}"
+def _bounds(cell: Any) -> str:
+    digits = decimals(cell.mean, (cell.ci_high - cell.ci_low) / 2)
+    return f"{cell.ci_low:.{digits}f} to {cell.ci_high:.{digits}f}"
 
 
 def _compare(
-    best: pd.Series,
-    scored: pd.DataFrame,
-    ranked: pd.DataFrame,
+    best: Any,
+    scored: list[Any],
+    ranked: list[Any],
     by_seed: pd.DataFrame,
     score: Score,
 ) -> tuple[str, str]:
@@ -137,22 +144,23 @@ def _compare(
             if others
             else "It is the only method."
         )
-    following = scored.iloc[1]["method"]
-    table = compare_with(by_seed[list(scored["method"])], best["method"])
+    following = scored[1].method
+    table = compare_with(by_seed[[cell.method for cell in scored]], best.method)
     other = table.loc[following]
     pairs = int(other["n"])
     gap = abs(other["difference"])
     if math.isnan(gap):
-        return (
-            "few",
-            f"The next best, {following}, shares no seed with it: they cannot be compared.",
-        )
+        return "few", f"The next best, {following}, shares no seed with it to be compared on."
     ahead = (other["difference"] < 0) == score.greater_is_better or gap == 0
     way = "lower" if other["difference"] < 0 else "higher"
     next_best = f"The next best, {following}, is {way} by {gap:.2g}"
     if not ahead:
-        next_best = f"The next, {following}, scores better by {gap:.2g} on the seeds it finished"
-        return "no", f"{next_best}, and ranks behind because it failed on others."
+        failed = scored[1].n_scored < scored[1].n
+        why = "it failed on others" if failed else "of seeds that only one of them has"
+        next_best = (
+            f"The next, {following}, scores better by {gap:.2g} on the seeds that both finished"
+        )
+        return "no", f"{next_best}, and ranks behind because {why}."
     if pairs < MIN_PAIRS:
         seeds = "one seed is" if pairs == 1 else f"{pairs} seeds are"
         return "few", f"{next_best}; {seeds} too few to tell whether that is more than chance."
@@ -170,30 +178,32 @@ def _list(names: list[str], most: int = 6) -> str:
     return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def _warning(best: pd.Series, group: pd.DataFrame, score: Score) -> str:
+def _warning(best: Any, group: list[Any], score: Score) -> str:
     sign = 1 if score.greater_is_better else -1
     words = []
-    if best["n_scored"] < best["n"]:
-        words.append(
-            f"No method finished every seed; this one did {best['n_scored']} of {best['n']}."
-        )
-    floor = group[group["control"] & (group["plugin_method"] != "oracle")]
-    floor = floor[sign * floor["mean"] >= sign * best["mean"]]
-    if len(floor):
-        words.append(f"It is no better than the control {floor.iloc[0]['method']}.")
+    if best.n_scored < best.n:
+        words.append(f"No method finished every seed; this one did {best.n_scored} of {best.n}.")
+    floor = [
+        cell.method
+        for cell in group
+        if cell.control and cell.plugin_method != "oracle" and sign * (cell.mean - best.mean) >= 0
+    ]
+    if floor:
+        words.append(f"It is no better than the control {floor[0]}.")
     return " ".join(words)
 
 
-def _nothing_fits(ranked: pd.DataFrame) -> str:
-    if ranked.empty:
+def _nothing_fits(ranked: list[Any]) -> str:
+    if not ranked:
         return "only controls were run"
     words = "; ".join(
-        f"{status}: {count} method{'s' * (count > 1)}"
-        for status, count in ranked["status"].value_counts().items()
+        f"{status or 'no score'}: {count} method{'s' * (count > 1)}"
+        for status, count in Counter(cell.status for cell in ranked).most_common()
     )
-    least = ranked.loc[ranked["status"].str.startswith("infeasible"), "planned_bytes"].min()
-    need = f"; the smallest would need {format_bytes(least)}" if least == least else ""
-    return f"{words}{need}"
+    needs = [cell.planned_bytes for cell in ranked if cell.status.startswith("infeasible")]
+    needs = [need for need in needs if need == need]
+    least = f"; the smallest would need {format_bytes(min(needs))}" if needs else ""
+    return f"{words}{least}"
 
 
 def overall_sentences(tables: Tables) -> list[dict[str, str]]:
@@ -204,8 +214,8 @@ def overall_sentences(tables: Tables) -> list[dict[str, str]]:
         n = int(best["n_datasets"])
         first = f" (first on {best['wins']})" if best["wins"] else ""
         text = (
-            f"has the best mean rank, {best['mean_rank']:.3g} among {best['n_methods']} methods on "
-            f"{n} {family} data sets{first}."
+            f"has the best mean rank, {best['mean_rank']:.3g} among {best['n_methods']} methods "
+            f"on {n} {family} data sets{first}."
         )
         if len(part) > 1:
             text += " " + _compare_ranks(part, n)

@@ -6,10 +6,11 @@ outside and are escaped by Jinja2; the page's content security policy refuses ev
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +84,8 @@ def _render(**content: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "bytes": partial(_shown, format_bytes),
-        "duration": partial(_shown, format_duration),
+        "bytes": functools.partial(_shown, format_bytes),
+        "duration": functools.partial(_shown, format_duration),
         "budget": lambda text: "no limit" if text == "none" else text,
     }
     environment.globals |= {
@@ -95,13 +96,18 @@ def _render(**content: Any) -> str:
         "inks": charts.INKS,
         "palettes": charts.PALETTES,
         "include_raw": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
-        "vega": lambda: Markup(vl_convert.javascript_bundle().replace("</script", "<\\/script")),
+        "vega": _vega,
     }
     try:
         return environment.get_template("report.html.j2").render(**content)
     except jinja2.TemplateNotFound as error:
         message = f"{TEMPLATES}: the template {error} is missing; run from a full checkout"
         raise HarnessError(message) from None
+
+
+@functools.cache
+def _vega() -> Markup:
+    return Markup(vl_convert.javascript_bundle().replace("</script", "<\\/script"))
 
 
 def _shown(write: Any, value: float | None) -> str:
@@ -169,16 +175,15 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
 
 def _lacking(cells: pd.DataFrame, budgets: list[str]) -> list[str]:
     """Say what a chart cannot draw: per budget, which methods have no score and why."""
-    words = []
+    causes = defaultdict(lambda: defaultdict(list))
     without = cells[(cells["n_scored"] == 0) & ~cells["control"]]
+    for cell in without.itertuples():
+        causes[cell.budget][cell.status or "no score"].append(cell.method)
+    words = []
     for budget in budgets:
-        here = without[without["budget"] == budget]
-        causes = [
-            f"{_some(list(part['method']))} ({status or 'no score'})"
-            for status, part in here.groupby("status")
-        ]
-        if causes:
-            words.append(f"{'no limit' if budget == 'none' else budget}: {'; '.join(causes)}")
+        here = "; ".join(f"{_some(names)} ({status})" for status, names in causes[budget].items())
+        if here:
+            words.append(f"{'no limit' if budget == 'none' else budget}: {here}")
     return words
 
 
@@ -188,11 +193,12 @@ def _some(names: list[str], most: int = 5) -> str:
 
 
 def _calibration(results: Results) -> dict[str, Any]:
-    rows = results.calibration
-    errors = [abs(row["error_bytes"]) for row in rows if row.get("error_bytes") is not None]
+    keys = ("kind", "backend", "allocated_bytes", "measured_bytes", "error_bytes", "within")
+    rows = [{key: row.get(key) for key in keys} for row in results.calibration]
+    errors = [abs(row["error_bytes"]) for row in rows if row["error_bytes"] is not None]
     return {
         "rows": rows,
-        "passed": sum(row.get("within") is True for row in rows),
+        "passed": sum(row["within"] is True for row in rows),
         "worst": max(errors, default=np.nan),
     }
 

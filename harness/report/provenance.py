@@ -82,6 +82,7 @@ def _named(collection: Any) -> list[dict[str, Any]]:
         ]
     if isinstance(collection, list):
         return [
-            dict(value) if isinstance(value, Mapping) else {"name": value} for value in collection
+            {"name": "", **value} if isinstance(value, Mapping) else {"name": value}
+            for value in collection
         ]
     return []

@@ -238,12 +238,18 @@ def _planned(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
     ratios = _ratios(rows)
-    grouped = ratios.groupby("method")["ratio"]
-    table = grouped.quantile([0, 0.25, 0.5, 0.75, 1]).unstack()
-    table.columns = ["min", "q25", "median", "q75", "max"]
-    table["n"] = grouped.size()
     low, high = HONEST
-    table["within"] = ratios["ratio"].between(low, high).groupby(ratios["method"]).mean()
+    ratios["within"] = ratios["ratio"].between(low, high)
+    grouped = ratios.groupby("method")
+    table = grouped.agg(
+        n=("ratio", "size"),
+        min=("ratio", "min"),
+        median=("ratio", "median"),
+        max=("ratio", "max"),
+        within=("within", "mean"),
+    )
+    table["q25"] = grouped["ratio"].quantile(0.25)
+    table["q75"] = grouped["ratio"].quantile(0.75)
     return table.reset_index().sort_values(["median", "method"], ascending=[False, True])
 
 

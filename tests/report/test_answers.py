@@ -1,0 +1,136 @@
+import math
+
+import pytest
+from synthetic_trials import make_trials, write_results
+
+from harness.report.answers import (
+    best_table,
+    decimals,
+    format_score,
+    make_answers,
+    overall_sentences,
+)
+from harness.report.results import read_results
+from harness.report.scores import choose_scores
+from harness.report.tables import make_tables
+
+
+def answer(tmp_path, scores, budget="none", n_seeds=None, change=None):
+    """The answer where each method has the AUC given, a seed a value."""
+    n = n_seeds or len(next(iter(scores.values())))
+    trials = make_trials(
+        (("toy", "binary"),), tuple(scores), {budget: 10**8}, range(n)
+    ).sort_values(["method", "seed"], ignore_index=True)
+    trials["outcome"] = "ok"
+    trials["auc"] = [value for method in sorted(scores) for value in scores[method]]
+    if change is not None:
+        trials = change(trials)
+    results = read_results(write_results(tmp_path / "s", trials))
+    chosen = choose_scores(results)
+    tables = make_tables(results, chosen)
+    answers = make_answers(results, chosen, tables)
+    assert best_table(answers, tables)["sentence"].tolist() == [answers[0].sentence]
+    return answers[0]
+
+
+GOOD = [0.90, 0.91, 0.92, 0.90, 0.91]
+WORSE = [0.80, 0.82, 0.81, 0.80, 0.83]
+LEVEL = [0.91, 0.90, 0.91, 0.91, 0.909]
+
+
+def test_a_clear_winner_is_told_with_its_interval(tmp_path):
+    found = answer(tmp_path, {"a": WORSE, "b": GOOD}, "200MB")
+    assert (found.method, found.verdict) == ("b", "yes")
+    assert found.sentence.startswith(
+        "At 200MB on toy, b is best: AUC 0.908 (95 % interval 0.898 to"
+    )
+    assert "The next best, a, is lower by 0.096: really worse (p = " in found.sentence
+
+
+def test_a_difference_that_may_be_chance_is_called_so(tmp_path):
+    found = answer(tmp_path, {"a": LEVEL, "b": GOOD, "c": LEVEL})
+    assert found.verdict == "no"
+    assert "may be chance" in found.comparison
+    assert "Nor can" in found.comparison
+
+
+def test_few_seeds_are_not_tested(tmp_path):
+    found = answer(tmp_path, {"a": WORSE[:4], "b": GOOD[:4]})
+    assert found.verdict == "few"
+    assert "4 seeds are too few to tell" in found.comparison
+
+
+def test_one_seed_has_no_interval(tmp_path):
+    found = answer(tmp_path, {"a": WORSE[:1], "b": GOOD[:1]})
+    assert found.score == "0.900"
+    assert "one seed, so no interval" in found.sentence
+    assert "one seed is too few" in found.sentence
+
+
+def test_one_method_has_no_rival(tmp_path):
+    assert answer(tmp_path, {"a": GOOD}).comparison == "It is the only method."
+
+
+def test_nothing_that_fits_says_what_would_be_needed(tmp_path):
+    def fail(trials):
+        trials["outcome"] = "infeasible"
+        trials["planned_bytes"] = [3_200_000] * 5 + [9_000_000] * 5
+        return trials
+
+    found = answer(tmp_path, {"a": GOOD, "b": GOOD}, "1MB", change=fail)
+    assert found.method is None
+    assert "infeasible: 2 methods; the smallest would need 3.2 MB" in found.sentence
+
+
+def test_a_method_that_failed_on_a_seed_does_not_win_by_the_others(tmp_path):
+    def fail(trials):
+        trials.loc[(trials["method"] == "b") & (trials["seed"] == 0), "outcome"] = "over_budget"
+        return trials
+
+    found = answer(tmp_path, {"a": WORSE, "b": GOOD}, change=fail)
+    assert found.method == "a"
+    assert "scores better by" in found.comparison
+    assert "because it failed on others" in found.comparison
+
+
+def test_a_winner_that_is_no_better_than_a_control_is_unmasked(tmp_path):
+    found = answer(tmp_path, {"a": WORSE, "prior": GOOD, "oracle": [1.0] * 5})
+    assert found.method == "a"
+    assert "no better than the control prior" in found.sentence
+
+
+def test_only_controls_have_no_answer(tmp_path):
+    assert "only controls" in answer(tmp_path, {"prior": GOOD}).sentence
+
+
+@pytest.mark.parametrize(("n_datasets", "words"), [(2, "too few to tell"), (6, "p = ")])
+def test_over_data_sets_the_best_mean_rank_is_told(tmp_path, n_datasets, words):
+    datasets = [(f"d{i}", "binary") for i in range(n_datasets)]
+    trials = make_trials(datasets, ("1nn", "svm", "nysck"), {"none": None})
+    results = read_results(write_results(tmp_path / "s", trials))
+    tables = make_tables(results, choose_scores(results))
+    (found,) = overall_sentences(tables)
+    assert found["where"] == "Without a limit"
+    assert found["method"] == tables.ranks.sort_values("mean_rank")["method"].iloc[0]
+    assert words in found["text"] or "shares that rank" in found["text"]
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "expected"),
+    [
+        (0.9, 0.011, 3),
+        (0.9, 0.05, 2),
+        (0.9, 0.0, 3),
+        (912.4, 30, 0),
+        (912.4, 0, 0),
+        (5e-9, 1e-9, 5),
+    ],
+)
+def test_digits_follow_the_half_width(mean, half, expected):
+    assert decimals(mean, half) == expected
+
+
+def test_scores_without_interval_or_value():
+    assert format_score(math.nan) == "\N{EN DASH}"
+    assert format_score(0.5) == "0.500"
+    assert format_score(0.5, 0.49, 0.51) == "0.500 [0.490, 0.510]"

@@ -1,0 +1,262 @@
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from synthetic_trials import BUDGETS, CONTROLS, bad_endings, make_trials, write_results
+
+from harness import ReportSection
+from harness.errors import HarnessError
+from harness.report import write_report
+from harness.report.charts import PALETTES
+
+SECTIONS = ["answer", "score", "cost", "tables", "outcomes", "calibration", "provenance"]
+VOID = {"meta", "br", "input", "line", "path", "circle"}
+EVIL = "<script>alert('x')</script><img src=http://evil.example/x onerror=alert(1)>"
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its tags, texts and references."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.references, self.ids, self.texts = [], [], [], [], []
+        self.data = ""
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append(tag)
+        self.ids.append(attrs.get("id"))
+        self.references += [
+            attrs[name]
+            for name in ("src", "href", "action", "data", "poster", "srcset", "xlink:href")
+            if name in attrs
+        ]
+        if tag not in VOID:
+            self.open.append((tag, attrs.get("id")))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID and self.open[-1][0] == tag:
+            self.open.pop()
+
+    def handle_data(self, data):
+        if ("script", "data") in self.open:
+            self.data += data
+        elif not {"script", "style"} & {tag for tag, _ in self.open}:
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+def report(directory, trials, metric=None, sections=(), **files):
+    path = write_report(write_results(directory, trials, **files), metric, sections)
+    assert path == directory / "report.html"
+    html = path.read_text(encoding="utf-8")
+    page = Page(html)
+    assert [name for name in page.ids if name in SECTIONS] == SECTIONS
+    assert all(reference.startswith("#") for reference in page.references)
+    assert not re.search(r"@import|url\(\s*['\"]?(?!data:)\w+:", html.split("<script")[0])
+    assert "default-src 'none'" in html
+    return page
+
+
+def few_seeds(trials):
+    gone = (trials["seed"] == 2) & (trials["method"] == "svm")
+    return trials[~gone]
+
+
+SCENARIOS = {
+    "every outcome": lambda: make_trials(outcome=bad_endings),
+    "mixed tasks": lambda: make_trials(
+        [(task, task) for task in ("binary", "multiclass", "regression", "clustering")],
+        seeds=range(3),
+    ),
+    "seeds partly missing": lambda: few_seeds(make_trials()),
+    "one seed": lambda: make_trials(seeds=[7]),
+    "one method": lambda: make_trials(methods=("svm",)),
+    "only controls": lambda: make_trials(methods=CONTROLS),
+    "one budget, none": lambda: make_trials(budgets={"none": None}),
+    "nothing fits at a budget": lambda: make_trials(budgets={"10kB": 10**4} | BUDGETS),
+    "nothing fits at all": lambda: make_trials(budgets={"10kB": 10**4}),
+    "budgets of size": lambda: make_trials(budgets={"80 landmarks": None, "1MB": 10**6}),
+    "several labeled counts": lambda: make_trials(labeled=(50, 100), seeds=range(2)),
+    "many": lambda: make_trials(
+        [(f"data-{i}", "binary") for i in range(10)],
+        (*CONTROLS, *(f"method-{i}" for i in range(27))),
+        seeds=range(2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_page_holds_for(tmp_path, name):
+    trials = SCENARIOS[name]()
+    page = report(tmp_path / "s", trials)
+    problems = trials.groupby(["dataset", "n_labeled"]).ngroups
+    data = json.loads(page.data)
+    assert len(data["cells"]) == problems
+    assert f"{len(trials):,} trials" in page.text
+    means = pd.read_csv(tmp_path / "s" / "tables" / "means.csv")
+    assert len(means) >= trials.groupby(["dataset", "n_labeled", "budget", "method"]).ngroups
+    said = {
+        "one seed": "One seed: no intervals.",
+        "seeds partly missing": "1 seed missing",
+        "only controls": "only controls were run",
+        "nothing fits at a budget": "At 10kB",
+        "nothing fits at all": "No method has a score on this data set.",
+        "one method": "It is the only method.",
+        "every outcome": "4/5 ok",
+        "many": "The 8 methods of best mean rank are drawn in colour",
+    }
+    assert said.get(name, "") in page.text
+
+
+def test_names_from_outside_stay_text(tmp_path):
+    trials = make_trials(((EVIL, "binary"),), (EVIL, "svm"), seeds=range(2))
+    trials["reason"] = EVIL
+    page = report(
+        tmp_path / "s",
+        trials,
+        study={"title": EVIL},
+        provenance={"command": EVIL, "plugins": {EVIL: EVIL}, "unheard": {"of": EVIL}},
+        calibration=[{"kind": EVIL, "within": False}],
+        sections=[ReportSection(EVIL, lambda records: 1 / 0)],
+    )
+    assert "img" not in page.tags
+    assert page.tags.count("script") == 3
+    assert page.text.count("alert('x')") > 8
+    assert EVIL in json.loads(page.data)["cells"]["0"]["method"]
+
+
+def test_a_section_that_fails_is_shown_as_its_own_failure(tmp_path):
+    def fails(records):
+        raise RuntimeError("no <such> column")
+
+    page = report(
+        tmp_path / "s",
+        make_trials(seeds=[0]),
+        sections=[
+            ReportSection("Broken", fails),
+            ReportSection("Not text", lambda records: 3),
+            ReportSection("Leaves", lambda records: exit(3)),
+            ReportSection("Works", lambda records: f"<p>{len(records)} rows</p><!-- <table>"),
+        ],
+    )
+    assert "could not be made: RuntimeError: no <such> column" in page.text
+    assert "could not be made: TypeError: render returned int" in page.text
+    assert "could not be made: SystemExit: 3" in page.text
+    assert page.tags.count("iframe") == 1
+
+
+def test_a_section_cannot_change_the_records_of_the_next(tmp_path):
+    seen = []
+
+    def spoils(records):
+        seen.append(records["seed"].tolist())
+        records["seed"] = 0
+        records.drop(columns="method", inplace=True)
+        return ""
+
+    sections = [ReportSection("One", spoils), ReportSection("Two", spoils)]
+    report(tmp_path / "s", make_trials(seeds=[1, 2]), sections=sections)
+    assert seen[0] == seen[1]
+
+
+def test_tables_have_their_columns_and_agree_with_the_rows(results_directory):
+    first = write_report(results_directory).read_bytes()
+    assert write_report(results_directory).read_bytes() == first
+    tables = {path.stem: pd.read_csv(path) for path in (results_directory / "tables").iterdir()}
+    assert set(tables) == {
+        "means",
+        "ranks",
+        "outcomes",
+        "best",
+        "planned_vs_measured",
+        "calibration",
+    }
+    wanted = ["dataset", "budget", "method", "n_ok", "n", "metric", "mean", "ci_low", "ci_high"]
+    assert {*wanted, "std", "rank"} <= set(tables["means"].columns)
+    trials = pd.read_parquet(results_directory / "trials.parquet")
+    assert tables["outcomes"]["count"].sum() == (trials["outcome"] != "ok").sum()
+    assert len(tables["best"]) == 2 * len(BUDGETS)
+    assert tables["best"]["sentence"].str.contains("is best").all()
+    assert len(tables["calibration"]) == 12
+
+
+def test_the_metric_asked_for_is_the_one_shown(tmp_path):
+    page = report(tmp_path / "s", make_trials(), metric="error_rate")
+    assert "error rate, lower is better" in page.text
+    assert "AUC" not in page.text
+
+
+def test_uncommitted_changes_and_a_failed_calibration_are_pointed_out(tmp_path):
+    calibration = [{"kind": "numpy", "allocated_bytes": 10, "within": False}]
+    page = report(tmp_path / "s", make_trials(seeds=[0]), calibration=calibration)
+    assert "with uncommitted changes" in page.text
+    assert "0 of 1 known allocations" in page.text
+    assert "not to be trusted" in page.text
+
+
+def test_a_study_that_stored_nothing_about_itself_still_has_a_page(tmp_path):
+    page = report(tmp_path / "s", make_trials(seeds=[0]), provenance={}, calibration=[])
+    assert "No calibration was stored" in page.text
+    assert "The study as run" in page.text
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(results_directory, monkeypatch):
+    (results_directory / "report.html").write_text("old")
+    monkeypatch.setattr("os.fdopen", lambda *arguments, **options: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_report(results_directory)
+    monkeypatch.undo()
+    assert (results_directory / "report.html").read_text() == "old"
+    assert not [path for path in results_directory.rglob(".*") if path.is_file()]
+
+
+def test_a_directory_in_the_way_is_one_clear_error(results_directory):
+    (results_directory / "report.html").mkdir()
+    with pytest.raises(HarnessError, match=r"report\.html: cannot be written"):
+        write_report(results_directory)
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_a_browser_draws_every_chart_in_the_readers_colours(results_directory, tmp_path):
+    section = ReportSection("More", lambda records: "<p style='height:777px'>plugin</p>")
+    path = write_report(results_directory, sections=[section])
+    done = subprocess.run(
+        [
+            "chromium",
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--no-first-run",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--blink-settings=preferredColorScheme=0",
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+            path.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
+    dom = done.stdout
+    assert 'data-drawn="all"' in dom
+    drawn = re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL)
+    assert "could not be drawn" not in drawn
+    assert drawn.count('aria-roledescription="visualization"') == 2 * 5 + 1
+    assert f'stroke="{PALETTES["dark"][0]}"' in drawn
+    assert f'stroke="{PALETTES["light"][0]}"' not in drawn
+    assert int(re.search(r"<iframe[^>]*height: (\d+)px", dom)[1]) >= 777

@@ -1,0 +1,92 @@
+import pandas as pd
+import pytest
+from synthetic_trials import make_trials, write_results
+
+from harness.errors import HarnessError
+from harness.report.results import read_results
+
+
+def test_every_missing_file_is_named_at_once(tmp_path):
+    with pytest.raises(HarnessError) as error:
+        read_results(tmp_path)
+    for name in ("trials.parquet", "study.yaml", "provenance.json", "calibration.json"):
+        assert name in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("trials.parquet", ""),
+        ("trials.parquet", "PAR1 cut short"),
+        ("study.yaml", ""),
+        ("study.yaml", "a: [1"),
+        ("provenance.json", ""),
+        ("provenance.json", "[]"),
+        ("calibration.json", "{}"),
+        ("calibration.json", "[1]"),
+        ("timeline.json", "{"),
+    ],
+)
+def test_a_broken_file_is_named(results_directory, name, content):
+    (results_directory / name).write_text(content)
+    with pytest.raises(HarnessError, match=name):
+        read_results(results_directory)
+
+
+def test_a_table_without_rows_columns_or_known_outcomes_is_refused(results_directory):
+    path = results_directory / "trials.parquet"
+    trials = pd.read_parquet(path)
+    for broken, words in (
+        (trials.iloc[:0], "no trials"),
+        (trials.drop(columns=["peak_bytes", "seed"]), "peak_bytes"),
+        (trials.assign(outcome="fine"), "'fine' is not one of ok, infeasible"),
+        (trials.assign(outcome=None), "null is not one of"),
+    ):
+        broken.to_parquet(path)
+        with pytest.raises(HarnessError, match=words):
+            read_results(results_directory)
+
+
+def test_budgets_stand_by_bytes_then_by_size_then_none(tmp_path):
+    budgets = {
+        "none": None,
+        "1GB": 10**9,
+        "640 landmarks": None,
+        "200MB": 2e8,
+        "80 landmarks": None,
+    }
+    trials = make_trials(methods=("1nn",), budgets=budgets, seeds=[0])
+    results = read_results(write_results(tmp_path / "s", trials))
+    assert results.budgets == ["200MB", "1GB", "80 landmarks", "640 landmarks", "none"]
+
+
+def test_labeled_counts_are_named_only_where_they_tell_apart(tmp_path):
+    one = make_trials((("a", "binary"),), ("1nn",), seeds=[0])
+    two = make_trials((("b", "binary"),), ("1nn",), seeds=[0], labeled=(10, 2000))
+    results = read_results(write_results(tmp_path / "s", pd.concat([one, two])))
+    assert list(results.cells["problem"].unique()) == ["a", "b, 10 labeled", "b, 2,000 labeled"]
+
+
+def test_cases_of_one_labeled_count_are_told_apart_by_what_differs(tmp_path):
+    trials = make_trials((("a", "binary"),), ("1nn",), seeds=[0])
+    both = pd.concat([trials, trials.assign(n_unlabeled=50)])
+    results = read_results(write_results(tmp_path / "s", both))
+    assert set(results.cells["problem"]) == {"a, 400 unlabeled", "a, 50 unlabeled"}
+    assert not results.notes
+
+
+def test_a_repeated_trial_counts_once_and_is_told(tmp_path):
+    trials = make_trials((("a", "binary"),), ("1nn",), seeds=[0])
+    again = pd.concat([trials, trials.iloc[-1:].assign(auc=0.123)])
+    results = read_results(write_results(tmp_path / "s", again))
+    assert len(results.cells) == len(trials)
+    assert results.cells["auc"].iloc[-1] == 0.123
+    assert "1 rows repeat" in results.notes[0]
+
+
+def test_further_float_columns_are_metrics(tmp_path):
+    trials = make_trials(seeds=[0]).assign(brier=0.25, comment="text")
+    results = read_results(write_results(tmp_path / "s", trials))
+    assert "brier" in results.metrics
+    assert "comment" not in results.metrics
+    assert "train_s" not in results.metrics

@@ -1,0 +1,138 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from synthetic_trials import bad_endings, make_trials, write_results
+
+from harness.report.results import read_results
+from harness.report.scores import choose_scores
+from harness.report.tables import make_tables
+
+
+def tables_of(directory, trials, **options):
+    results = read_results(write_results(directory, trials, **options))
+    return make_tables(results, choose_scores(results)), results
+
+
+def cell(table, dataset, budget, method):
+    found = table[
+        (table["problem"] == dataset) & (table["budget"] == budget) & (table["method"] == method)
+    ]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+@pytest.fixture
+def tables(tmp_path):
+    return tables_of(tmp_path / "s", make_trials(outcome=bad_endings))
+
+
+def test_means_and_intervals_are_those_of_the_rows(tables):
+    made, results = tables
+    rows = results.cells
+    rows = rows[(rows["problem"] == "digits") & (rows["method"] == "nysck")]
+    values = rows.loc[(rows["budget"] == "100MB"), "accuracy"].to_numpy()
+    found = cell(made.cells, "digits", "100MB", "nysck")
+    assert found["mean"] == pytest.approx(values.mean())
+    low, high = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((low, high))
+
+
+def test_a_cell_with_failed_seeds_ranks_behind_all_without_and_before_all_failed(tables):
+    made, _ = tables
+    group = made.cells[
+        (made.cells["problem"] == "digits")
+        & (made.cells["budget"] == "10MB")
+        & ~made.cells["control"]
+    ]
+    partly = cell(group, "digits", "10MB", "svm")
+    assert (partly["n_ok"], partly["n"], partly["status"]) == (4, 5, "over budget 1 of 5")
+    complete = group[group["n_scored"] == group["n"]]
+    nothing = group[group["n_scored"] == 0]
+    assert len(complete)
+    assert len(nothing)
+    assert complete["rank"].max() < partly["rank"] < nothing["rank"].min()
+    assert group["rank"].sum() == len(group) * (len(group) + 1) / 2
+
+
+def test_methods_without_any_score_tie_for_the_last_rank(tmp_path):
+    trials = make_trials(methods=("a", "b", "c"), budgets={"none": None}, seeds=range(3))
+    trials.loc[trials["method"] != "a", "outcome"] = "crashed"
+    made, _ = tables_of(tmp_path / "s", trials)
+    ranks = made.cells.set_index(["problem", "method"])["rank"].loc["digits"]
+    assert ranks.to_dict() == {"a": 1, "b": 2.5, "c": 2.5}
+
+
+def test_controls_are_never_ranked(tables):
+    made, _ = tables
+    assert made.cells.loc[made.cells["control"], "rank"].isna().all()
+    assert not set(made.ranks["method"]) & {"random", "prior", "oracle"}
+
+
+def test_lower_is_better_ranks_the_smallest_first(tmp_path):
+    trials = make_trials((("diabetes", "regression"),), budgets={"none": None})
+    made, _ = tables_of(tmp_path / "s", trials)
+    ranked = made.cells[~made.cells["control"]]
+    assert ranked.sort_values("rank")["mean"].is_monotonic_increasing
+
+
+def test_the_long_form_holds_every_metric_that_has_values(tables):
+    made, _ = tables
+    assert set(made.means.loc[made.means["problem"] == "digits", "metric"]) == {
+        "accuracy",
+        "balanced_accuracy",
+        "error_rate",
+        "f1_macro",
+    }
+    error = made.means[made.means["metric"] == "error_rate"]
+    assert (error.groupby(["problem", "budget"])["rank"].min() == 1).all()
+    best = error[error["rank"] == 1]
+    twin = made.cells.set_index(["problem", "budget", "method"])
+    accuracy = made.means[made.means["metric"] == "accuracy"]
+    accuracy = accuracy.set_index(["problem", "budget", "method"])["rank"]
+    assert (accuracy.loc[pd.MultiIndex.from_frame(best[twin.index.names])] == 1).all()
+
+
+def test_mean_ranks_leave_out_methods_that_some_data_sets_lack(tmp_path):
+    trials = make_trials(methods=("a", "b", "c"), budgets={"none": None})
+    trials = trials[~((trials["method"] == "c") & (trials["dataset"] == "digits"))]
+    made, _ = tables_of(tmp_path / "s", trials)
+    assert set(made.ranks["method"]) == {"a", "b"}
+    assert (made.ranks["not_compared"] == "c").all()
+    assert made.ranks["mean_rank"].sum() == 1 + 2
+
+
+def test_one_data_set_of_a_family_has_no_mean_ranks(tmp_path):
+    made, _ = tables_of(tmp_path / "s", make_trials((("a", "binary"), ("b", "regression"))))
+    assert made.ranks.empty
+
+
+def test_outcomes_count_every_trial_that_is_not_ok(tables):
+    made, results = tables
+    assert made.outcomes["count"].sum() == (results.cells["outcome"] != "ok").sum()
+    assert set(made.outcomes["outcome"]) == {
+        "infeasible",
+        "over_budget",
+        "timeout",
+        "crashed",
+        "error",
+    }
+
+
+def test_planned_and_measured_use_trials_that_ended_ok(tmp_path):
+    trials = make_trials(methods=("a",), budgets={"none": None}, seeds=range(4))
+    trials["planned_bytes"] = 1000
+    trials["peak_bytes"] = [500, 1000, 1500, 9000] * 2
+    trials.loc[trials["peak_bytes"] == 9000, "outcome"] = "over_budget"
+    made, _ = tables_of(tmp_path / "s", trials)
+    row = made.honesty.iloc[0]
+    assert (row["min"], row["median"], row["max"], row["n"]) == (0.5, 1.0, 1.5, 6)
+    assert row["within"] == pytest.approx(2 / 3)
+    assert made.planned["ratio_mean"].tolist() == [1.0, 1.0]
+
+
+def test_one_seed_has_a_mean_and_no_interval(tmp_path):
+    made, _ = tables_of(tmp_path / "s", make_trials(seeds=[3]))
+    scored = made.cells[made.cells["n_scored"] == 1]
+    assert scored["mean"].notna().all()
+    assert np.isnan(scored[["ci_low", "ci_high", "std"]].to_numpy()).all()
