@@ -1,0 +1,164 @@
+"""Kernel ridge regression on Nystrom features (McWilliams, Balduzzi & Buhmann 2013, KRR_M).
+
+The supervised baseline of the correlated views: landmarks come from all points, the least squares
+from the labeled ones, and their features are summed up in row blocks.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+
+
+class NystromKernelRidge(RegressorMixin, BaseEstimator):
+    """Minimise the squared error over the labeled points plus alpha |f|^2, with a free intercept.
+
+    Parameters
+    ----------
+    n_landmarks : int, default 100
+        Points sampled uniformly, labeled or not; all of them where there are fewer.
+    alpha : float, default 1e-2
+        Penalty, on the scale of scikit-learn's `KernelRidge`.
+    sigma : float, default 1.0
+        Width of the kernel.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between the points, or units of the features.
+    n_classes : int, optional
+        0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
+        unknown, and each is regressed as +1 against -1.
+    random_state : int, RandomState instance or None, default None
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (s, Q)
+        Coefficients of the landmarks' kernel functions.
+    intercept_ : ndarray of shape (Q,)
+    landmarks_ : ndarray of shape (s, d)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        alpha: float = 1e-2,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        n_classes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.alpha = alpha
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.n_classes = n_classes
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn from the points whose target is known."""
+        self._validate_params()
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        rows, targets = self._targets(X, y)
+        rng = check_random_state(self.random_state)
+        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        sample = kernels.uniform_landmarks(X, min(self.n_landmarks, len(X)), rng)
+        nystrom = kernels.NystromFeatures(X[sample], width)
+
+        k = nystrom.n_components
+        gram, cross, total = np.zeros((k, k)), np.zeros((k, targets.shape[1])), np.zeros(k)
+        offset = targets.mean(axis=0)
+        for block in kernels.row_blocks(len(rows), 2 * len(sample)):
+            Z = nystrom.transform(X[rows[block]])
+            total += Z.sum(axis=0)
+            cross += Z.T @ (targets[block] - offset)
+            gram += Z.T @ Z
+            del Z
+        # Centring the features leaves the intercept free of the penalty.
+        mean = total / len(rows)
+        for block in kernels.row_blocks(k, k):
+            gram[block] -= np.outer(len(rows) * mean[block], mean)
+        gram[np.diag_indices(k)] += self.alpha
+        w = cho_solve(cho_factor(gram.T, lower=True, overwrite_a=True), cross)
+        self.coef_ = nystrom.projection @ w
+        self.intercept_ = offset - mean @ w
+        self.landmarks_, self._width = nystrom.landmarks, width
+        return self
+
+    def _targets(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        y = np.asarray(y)
+        if y.shape != (len(X),):
+            raise ValueError(f"y has shape {y.shape}, X has {len(X)} rows")
+        if self.n_classes:
+            labels = kernels.read_labels(y, self.n_classes)
+            self.classes_ = labels.classes
+            return labels.rows, labels.targets()
+        y = y.astype(np.float64)
+        if np.isinf(y).any():
+            raise ValueError("y holds an infinite value")
+        rows = np.flatnonzero(~np.isnan(y))
+        if not rows.size:
+            raise ValueError("y holds no labeled point: every entry is NaN")
+        return rows, y[rows, None]
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return values, or scores of shape (n,) for two classes, else (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=self.landmarks_.dtype, order="C")
+        blocks = kernels.row_blocks(len(X), 2 * len(self.landmarks_))
+        values = [
+            kernels.gaussian_kernel(X[block], self.landmarks_, self._width) @ self.coef_
+            for block in blocks
+        ]
+        values = np.concatenate(values) + self.intercept_
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return values, or classes where `n_classes` says so."""
+        values = self.decision_function(X)
+        return kernels.decide(values, self.classes_) if self.n_classes else values
+
+
+def storage(shape: Shape, size: int) -> int:
+    """Bytes held: the data, s landmarks, and three s x s matrices.
+
+    They are the projection of the features, their Gram matrix, and a block's share of it.
+    """
+    s = min(size, shape.n)
+    landmarks = s * shape.n_features * shape.itemsize
+    points = 8 * shape.n_labeled * (2 + max(1, shape.n_classes)) + 8 * shape.n
+    blocks = 2 * shape.block_bytes + max(kernels.STREAM_BYTES, 4 * 16 * 2 * s * 8)
+    return shape.data_bytes + landmarks + points + blocks + 24 * s * s + 300 * s
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide Nystrom kernel ridge regression."""
+    return [
+        Method(
+            "nystrom-krr",
+            NystromKernelRidge,
+            storage,
+            size="n_landmarks",
+            tasks={"regression", "binary", "multiclass"},
+            space={"alpha": log_uniform(1e-5, 10), "sigma": choice([0.5, 1.0, 2.0, 4.0])},
+            reference="mcwilliams2013",
+        )
+    ]
