@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import faulthandler
 import gc
@@ -215,7 +216,8 @@ def _send_failure(failure: BaseException, sender: Sender) -> None:
     _flush()
     # The first frame is this module's call of the function: nothing that its author can change.
     origin = failure.__traceback__.tb_next if failure.__traceback__ else None
-    traceback.print_exception(type(failure), failure, origin)
+    with contextlib.suppress(OSError, ValueError):  # it may have closed its output
+        traceback.print_exception(type(failure), failure, origin)
     text = str(failure).strip()
     reason = f"{type(failure).__name__}: {text}" if text else type(failure).__name__
     kind = "memory" if _out_of_memory(failure) else "error"
@@ -243,7 +245,5 @@ def _type(value: Any) -> str:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
-        except (OSError, ValueError, AttributeError):
-            continue

@@ -24,10 +24,13 @@ class Usage:
         The most since the last reset, page cache included.
     cache : int
         Page cache of now, which is no trial's memory; shared memory is not among it.
+    shared : int
+        Shared memory of now, mapped or not.
     """
 
     peak: int
     cache: int
+    shared: int
 
     @property
     def held_at_most(self) -> int:
@@ -92,11 +95,10 @@ class Group:
         except OSError:
             return None
         sums = {key: int(size) for key, size in _SUM.findall(stat)}
-        if self._v1:
-            cache = sums.get("total_cache", 0) - sums.get("total_shmem", 0)
-        else:
-            cache = sums.get("file", 0) - sums.get("shmem", 0)
-        return Usage(int(peak), max(0, cache))
+        prefix, cache = ("total_", "cache") if self._v1 else ("", "file")
+        shared = sums.get(f"{prefix}shmem", 0)
+        cache = sums.get(f"{prefix}{cache}", 0) - shared
+        return Usage(int(peak), max(0, cache), shared)
 
     def reset_peak(self) -> None:
         """Start a new high-water mark, where the kernel can (v1, v2 from Linux 6.12)."""

@@ -28,6 +28,7 @@ class Heard:
         self.file = 0
         self.began = False
         self.marks = peaks.Marks()
+        self.measured = False
         self.copied: int | None = None
         self.descendants = False
         self.value: dict[str, Any] | None = None
@@ -98,6 +99,7 @@ class Heard:
 
     def _on_measured(self, event: dict[str, Any]) -> None:
         self.marks = self.marks.joined(_marks(event))
+        self.measured = True
         self.copied = _count(event["copied"])
         self.descendants = bool(event["descendants"])
 

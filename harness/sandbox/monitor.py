@@ -21,6 +21,7 @@ class Monitor:
         self._group = group
         self._held = start.held if start else 0
         self._file = start.file if start else 0
+        self._shared = start.shared if start else 0
         self._own = start is not None
         self._cache = 0
         self._open: list[peaks.Marks] = []
@@ -67,6 +68,8 @@ class Monitor:
         if process is not None and usage is not None:
             # A file that was mapped and unmapped since is in the process's mark, not in this one.
             process = min(process, usage.peak - min(usage.cache, self._cache))
+            unmapped = max(0, usage.shared - max(0, now.shared - self._shared))
+            process = max(process, now.held - self._held + unmapped)
         marks = peaks.Marks(process, usage.held_at_most if usage else None)
         self.total = self.total.joined(marks)
         self._open = [stage.joined(marks) for stage in self._open]

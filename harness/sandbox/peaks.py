@@ -13,18 +13,23 @@ stage that reads it. With the file pages left in, the same allocations read 1 MB
 logistic regression 5 MB high. The mark does not see descendants, nor the copy of an inherited page
 that the child writes to.
 
-The cgroup's maximum sees both. It also counts page cache (taken off in the same way, by
-`memory.stat`), kernel memory, and one thing that is no fault of a method: Python writes reference
-counts into objects that it merely reads, which copies inherited pages. Measured in a child of a
-200 MB parent that imported scikit-learn: 0.2 MB for numpy alone, 5.4 MB for SVC, 6.8 MB for
-LogisticRegression (whose own memory is 0.2 MB), 36 MB for a full garbage collection unless
-`gc.freeze` came first. Pages copied so far are known exactly: `Private_Dirty` less what the child
-allocated.
+The cgroup's maximum sees both. It also counts page cache (taken off in the same way; a file that
+is written and removed within one stage cannot be), kernel memory, and one thing that is no fault
+of a method: Python writes reference counts into objects that it merely reads, which copies
+inherited pages. Measured in a child of a 200 MB parent that imported scikit-learn: 0.2 MB for
+numpy alone, 5.4 MB for SVC, 6.8 MB for LogisticRegression (whose own memory is 0.2 MB), 36 MB for
+a full garbage collection unless `gc.freeze` came first. How much was copied is known at the end of
+a trial: `Private_Dirty` less what the child allocated.
 
-So the figure is `VmHWM` unless the cgroup, less copied pages, exceeds it by more than 2 MB, or
-descendants existed, or more than 16 MiB were copied: reference counts do not do that, a method
-that overwrites an inherited array does, and then copied pages count. Where there is no cgroup,
-copied pages beyond 16 MiB are added to `VmHWM`, and descendants are not seen.
+So the figure is the process's own, with these additions:
+
+- shared memory that is not mapped at the end of a stage (a file in `/dev/shm`), from the cgroup;
+- copied pages, if there are more than 16 MiB of them: reference counts do not do that, a method
+  that overwrites an inherited array does;
+- if the child started processes: the cgroup's maximum less the pages that the child copied, if
+  that is more. Without a cgroup nothing can count them, and the record says so.
+
+A child that died without a word leaves the cgroup's maximum.
 """
 
 from __future__ import annotations
@@ -36,11 +41,9 @@ from pathlib import Path
 
 REFERENCE_COUNTS = 16 << 20
 """Copied pages up to here are put down to Python's reference counts."""
-AGREEMENT = 2_000_000
-"""How far the cgroup's figure may exceed `VmHWM` before it wins."""
 
 _PAGE = resource.getpagesize()
-_FIELD = re.compile(rb"^(VmHWM|VmRSS|RssFile|VmData):\s+(\d+) kB", re.MULTILINE)
+_FIELD = re.compile(rb"^(VmHWM|VmRSS|RssFile|RssShmem|VmData):\s+(\d+) kB", re.MULTILINE)
 _PRIVATE = re.compile(rb"^Private_Dirty:\s+(\d+) kB", re.MULTILINE)
 
 
@@ -52,8 +55,8 @@ class Memory:
     ----------
     peak : int
         High-water mark of the resident size since it was last reset (`VmHWM`).
-    resident, file : int
-        Resident size, and the file pages therein.
+    resident, file, shared : int
+        Resident size, and the file pages and shared memory therein.
     data : int
         Private virtual memory, which `RLIMIT_DATA` limits.
     """
@@ -61,6 +64,7 @@ class Memory:
     peak: int
     resident: int
     file: int
+    shared: int
     data: int
 
     @property
@@ -87,9 +91,15 @@ def read_memory(pid: int | str = "self") -> Memory | None:
     except OSError:
         return None
     found = {name: int(size) * 1024 for name, size in _FIELD.findall(text)}
-    if len(found) < 4:
+    if len(found) < 5:
         return None
-    return Memory(found[b"VmHWM"], found[b"VmRSS"], found[b"RssFile"], found[b"VmData"])
+    return Memory(
+        peak=found[b"VmHWM"],
+        resident=found[b"VmRSS"],
+        file=found[b"RssFile"],
+        shared=found[b"RssShmem"],
+        data=found[b"VmData"],
+    )
 
 
 def reset_peak() -> bool:
@@ -180,7 +190,7 @@ def copied_pages(
         matters = True
     elif marks.process is not None and marks.group is not None:
         above = marks.less(idle.marks)
-        matters = descendants or above.group - above.process > AGREEMENT
+        matters = descendants or above.group - above.process > REFERENCE_COUNTS
     else:
         matters = faults * _PAGE > REFERENCE_COUNTS
     private, now = (private_dirty(pid), read_memory(pid)) if matters else (None, None)
@@ -190,7 +200,7 @@ def copied_pages(
 
 
 def combine(
-    marks: Marks, copied: int | None, descendants: bool, group_name: str
+    marks: Marks, copied: int | None, descendants: bool, finished: bool, group_name: str
 ) -> tuple[int | None, str]:
     """Choose the figure from the two marks, as the module's docstring says.
 
@@ -203,6 +213,8 @@ def combine(
         died before it could tell, and then nothing is forgiven.
     descendants : bool
         Whether the child started processes.
+    finished : bool
+        Whether the child itself told its last marks.
     group_name : str
         What to call the cgroup's figure.
 
@@ -214,18 +226,18 @@ def combine(
     process, group = marks.process, marks.group
     if process is None and group is None:
         return None, "none"
-    overwritten = copied is not None and copied > REFERENCE_COUNTS
-    if group is None:
-        seen = process + copied if overwritten else process
-        return seen, "VmHWM, child processes not seen" if descendants else "VmHWM"
     if process is None:
         return group, group_name
-    forgiven = 0 if overwritten or copied is None else copied
-    without_copies = max(0, group - forgiven)
-    wins = descendants or overwritten or without_copies - process > AGREEMENT
-    if wins and without_copies > process:
-        return without_copies, group_name
-    return process, "VmHWM"
+    overwritten = copied is not None and copied > REFERENCE_COUNTS
+    own = process + copied if overwritten else process
+    if group is None:
+        return own, "VmHWM, child processes not seen" if descendants else "VmHWM"
+    own = max(process, min(own, group))
+    if descendants or not finished:
+        tree = group if overwritten else max(0, group - (copied or 0))
+        if tree > own:
+            return tree, group_name
+    return own, "VmHWM"
 
 
 def _larger(one: int | None, other: int | None) -> int | None:

@@ -208,8 +208,9 @@ class Sandbox:
         figure, measured_by = peaks.combine(
             above,
             heard.copied,
-            heard.descendants or remains[0] > 0,
-            self._choice.name,
+            descendants=heard.descendants or remains[0] > 0,
+            finished=heard.measured or attendance.last.process is not None,
+            group_name=self._choice.name,
         )
         forgiven = None
         if measured_by == self._choice.name:

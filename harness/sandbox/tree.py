@@ -23,6 +23,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE = 5.0
+_GRACE = 0.5
 _LINUX = sys.platform == "linux"
 _PRCTL = ctypes.CDLL(None).prctl if _LINUX else None
 
@@ -121,12 +122,15 @@ class Tree:
         """
         left: set[int] = set()
         deadline = time.monotonic() + _PATIENCE
+        grace = time.monotonic() + _GRACE
         running = self._finish_child(deadline)
         while True:
             found = children_of(os.getpid()) if has_children() else {}
             mine = {pid: alive for pid, alive in found.items() if pid not in self._others}
             members = self._group.processes() if self._group else set()
             alive = {pid for pid, running_now in mine.items() if running_now} | members
+            if time.monotonic() < grace:
+                alive = {pid for pid in alive if not _is_tracker(pid)}
             left |= alive
             for pid in alive:
                 with contextlib.suppress(ProcessLookupError):
@@ -137,7 +141,7 @@ class Tree:
                 return (0 if running else len(left)), 0
             if time.monotonic() > deadline:
                 return (0 if running else len(left)), len(mine.keys() | members)
-            if alive:
+            if alive or mine or members:
                 time.sleep(0.001)
 
     def _finish_child(self, deadline: float) -> bool:
@@ -164,6 +168,17 @@ class Tree:
         self.cpu_seconds += usage.ru_utime + usage.ru_stime
         if pid == self.pid:
             self.status = status
+
+
+def _is_tracker(pid: int) -> bool:
+    """Tell whether a process removes shared memory and semaphores once those it serves are gone.
+
+    multiprocessing and joblib start such trackers; killed, they leave files in `/dev/shm`.
+    """
+    try:
+        return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 def _prctl(option: int, value: int) -> None:

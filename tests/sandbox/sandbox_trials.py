@@ -103,6 +103,32 @@ def map_and_unmap(monitor, path):
     return {"total": float(data.sum())}, {}
 
 
+def write_and_remove(monitor, path, size):
+    with Path(path).open("wb", buffering=0) as file:
+        for _ in range(size // 1_000_000):
+            file.write(b"x" * 1_000_000)
+    Path(path).unlink()
+    return {}, {}
+
+
+def shared_file(monitor, size):
+    """Fill a file in memory that no process maps, and remove it after it was measured."""
+    descriptor = os.memfd_create("held")
+    with monitor.stage("fill"):
+        for _ in range(size // 1_000_000):
+            os.write(descriptor, b"x" * 1_000_000)
+    return {}, {}
+
+
+def multiprocessing_segment(monitor):
+    from multiprocessing import shared_memory
+
+    segment = shared_memory.SharedMemory(create=True, size=1_000_000)
+    print(segment.name)
+    time.sleep(0.5)  # the tracker is a Python of its own, which must have started
+    os._exit(3)
+
+
 def read_file(monitor, path):
     with Path(path).open("rb", buffering=0) as file:
         total = 0
@@ -136,8 +162,8 @@ def products(monitor, size):
     return {"threads": max(pool["num_threads"] for pool in threadpool_info())}, {}
 
 
-def allocate_unchecked(monitor):
-    held = np.ones(95_000_000, dtype=np.uint8)
+def allocate_unchecked(monitor, size):
+    held = np.ones(size, dtype=np.uint8)
     ctypes.string_at(0)
     return {"length": len(held)}, {}
 
@@ -230,6 +256,12 @@ def fork_bomb(monitor):
                     os._exit(0)
                 os.wait()
     signal.pause()
+
+
+def close_output(monitor):
+    os.close(1)
+    os.close(2)
+    raise KeyError("unheard")
 
 
 def close_everything(monitor):

@@ -132,7 +132,7 @@ def test_a_group_is_read_as_its_version_writes_it(tmp_path):
     (second / "memory.stat").write_text("anon 9\nfile 50\nshmem 20\n")
     (second / "memory.events").write_text("max 7\noom 1\noom_kill 0\n")
     one, two = Group(1, first), Group(2, second)
-    assert one.usage() == two.usage() == Usage(peak=90, cache=30)
+    assert one.usage() == two.usage() == Usage(peak=90, cache=30, shared=20)
     assert one.usage().held_at_most == 60
     assert one.killed_for_memory()
     assert not two.killed_for_memory()

@@ -51,7 +51,7 @@ arrays = hnp.arrays(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(array=arrays, step=st.integers(1, 40), transposed=st.booleans())
 def test_an_array_arrives_as_it_was_however_the_bytes_are_cut(array, step, transposed):
     array = array.T if transposed else array

@@ -2,6 +2,7 @@
 
 import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ ENDS = {
     "kill_itself": ({}, "crashed", r"killed by SIGKILL"),
     "system_exit": ({}, "error", r"^SystemExit: enough$"),
     "fail": ({}, "error", r"^KeyError: 'alpha'$"),
+    "close_output": ({}, "error", r"^KeyError: 'unheard'$"),
     "close_everything": ({}, "crashed", r"pipe through which results are sent was closed"),
     "forks": ({"count": 20}, "ok", r"left 20 processes running, which were stopped"),
     "daemon": ({}, "ok", r"left 1 process running, which was stopped"),
@@ -41,6 +43,13 @@ def test_the_time_limit_ends_the_whole_tree_within_a_second(sandbox, trial):
     assert result.value is None
     assert 0.5 <= took < 1.5
     assert sandbox.survivors() == []
+
+
+def test_shared_memory_is_cleaned_up_by_its_tracker(any_sandbox):
+    result = any_sandbox.run("multiprocessing_segment")
+    assert result.outcome == "crashed"
+    name = result.output.split()[0]
+    assert not Path(f"/dev/shm/{name}").exists()
 
 
 def test_a_stage_cut_short_is_reported_as_far_as_known(sandbox):

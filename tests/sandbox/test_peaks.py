@@ -25,11 +25,12 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
     [
         (50, 51, None, False, (50, "VmHWM")),
         (50, 57, 6, False, (50, "VmHWM")),  # reference counts
-        (50, 57, 1, False, (56, "cgroup-v1")),  # memory that the process's mark does not see
+        (50, 150, 6, False, (50, "VmHWM")),  # a file that was written and removed
         (50, 90, 0, True, (90, "cgroup-v1")),
+        (50, 96, 6, True, (90, "cgroup-v1")),
         (50, 51, 6, True, (50, "VmHWM")),  # small descendants never lower the figure
-        (1, 61, 60, False, (61, "cgroup-v1")),  # an inherited array overwritten
-        (10, 70, None, False, (70, "cgroup-v1")),  # died: nothing is forgiven
+        (1, 61, 60, False, (61, "VmHWM")),  # an inherited array overwritten
+        (50, 70, 60, False, (70, "VmHWM")),  # after the peak, as the cgroup knows
         (None, 70, None, False, (70, "cgroup-v1")),
         (50, None, None, False, (50, "VmHWM")),
         (50, None, 60, False, (110, "VmHWM")),
@@ -41,7 +42,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_figure_is_chosen(process, group, copied, descendants, expected):
     marks = Marks(*(None if mark is None else mark * MB for mark in (process, group)))
     copied = None if copied is None else copied * MB
-    peak, measured_by = combine(marks, copied, descendants, "cgroup-v1")
+    peak, measured_by = combine(marks, copied, descendants, True, "cgroup-v1")
     assert (peak if peak is None else peak // MB, measured_by) == expected
 
 
@@ -49,8 +50,13 @@ def test_a_figure_is_never_below_the_process_own_mark():
     rng = np.random.default_rng(0)
     for process, group, copied in rng.integers(0, 100 * MB, size=(200, 3)).tolist():
         for descendants in (False, True):
-            peak, _ = combine(Marks(process, group), copied, descendants, "group")
+            peak, _ = combine(Marks(process, group), copied, descendants, True, "group")
             assert process <= peak <= max(process, group)
+
+
+def test_of_a_child_that_died_the_cgroup_knows_best():
+    assert combine(Marks(10, 70), None, False, False, "group") == (70, "group")
+    assert combine(Marks(10, None), None, False, False, "group") == (10, "VmHWM")
 
 
 def test_marks_join_and_subtract():
@@ -60,7 +66,7 @@ def test_marks_join_and_subtract():
 
 
 def test_file_pages_are_taken_off_at_the_larger_of_both_ends():
-    memory = Memory(peak=100, resident=60, file=20, data=0)
+    memory = Memory(peak=100, resident=60, file=20, shared=0, data=0)
     assert memory.held == 40
     assert memory.held_at_most(file_before=0) == 80
     assert memory.held_at_most(file_before=50) == 50
@@ -84,8 +90,8 @@ def test_copied_pages_are_read_only_where_they_matter():
         return copied_pages("self", 0, marks, idle, descendants, faults) is not None
 
     assert not read(Marks(10 * MB, 11 * MB))
-    assert read(Marks(10 * MB, 13 * MB))
-    assert not read(Marks(10 * MB, 13 * MB), Idle(Marks(0, 2 * MB)))
+    assert read(Marks(10 * MB, 30 * MB))
+    assert not read(Marks(10 * MB, 30 * MB), Idle(Marks(0, 4 * MB)))
     assert read(Marks(10 * MB, 11 * MB), descendants=True)
     assert not read(Marks(10 * MB))
     assert read(Marks(10 * MB), faults=many)
