@@ -98,7 +98,8 @@ class Result:
     seconds, cpu_seconds : float
         Wall clock and CPU time of this child with all its descendants.
     enforced_by : str
-        What held the memory limit: "cgroup-v1+rlimit-data", "rlimit-data", "watch", or "none".
+        What held the memory limit: "cgroup-v2+rlimit-data", "cgroup-v1+rlimit-data",
+        "rlimit-data+watch", "watch", or "none" without a limit.
     measured_by : str
         What `peak_bytes` is from: "VmHWM", "cgroup-v1", "cgroup-v2", or "none". "VmHWM, child
         processes not seen" says that the trial had some and that nothing here could count them.

@@ -1,7 +1,8 @@
 """Watching a process tree from outside, where nothing better can limit it.
 
 A watch stops a trial that is *seen* above its budget; what comes and goes between two looks is not
-stopped. It never gives the figure that is reported.
+stopped. It never gives the figure that is reported. Beside `RLIMIT_DATA` it covers what that does
+not: descendants and shared maps.
 """
 
 from __future__ import annotations
