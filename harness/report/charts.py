@@ -208,14 +208,14 @@ class Charts:
     def score_against_time(self) -> dict[str, Any]:
         """Score against seconds of training, one path a method through its budgets."""
         score = alt.Y("mean:Q", scale=self._score_scale(), title=self._score_title())
-        x = alt.X("train:Q", title="training time (tune + fit)", **_log_axis(_SECONDS))
+        x = alt.X("train:Q", title="training time (tune + fit)", **_log_axis("x", _SECONDS))
         base = self._base().transform_filter("!datum.control")
         return self._finish(*self._lines(base, x, score, alt.Order("place:Q")))
 
     def time_against_budget(self, stage: str) -> dict[str, Any]:
         """Seconds of "train" or "predict" against the budget."""
         title = {"train": "training time (tune + fit)", "predict": "prediction time"}[stage]
-        y = alt.Y(f"{stage}:Q", title=title, **_log_axis(_SECONDS))
+        y = alt.Y(f"{stage}:Q", title=title, **_log_axis("y", _SECONDS))
         base = self._base().transform_filter("!datum.control")
         return self._finish(*self._lines(base, self._budget_axis(), y, alt.Order("place:Q")))
 
@@ -224,7 +224,7 @@ class Charts:
         y = alt.Y(
             "peak:Q",
             title="peak memory (bytes)",
-            **_log_axis(_BYTES),
+            **_log_axis("y", _BYTES),
         )
         base = self._base()
         used = base.transform_filter("!datum.control")
@@ -329,18 +329,20 @@ _SECONDS = (
     "datum.value < 1 ? format(datum.value * 1000, '.3~g') + ' ms' "
     ": format(datum.value, ',.6~g') + ' s'"
 )
-# A tick whose leading digit is 1, 2 or 5: the others crowd a logarithmic axis.
-_ROUND = (
-    "indexof([1, 2, 5], round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))) >= 0"
-)
 
 
-def _log_axis(label: str) -> dict[str, Any]:
-    shown = {"condition": {"test": _ROUND, "value": 1}, "value": 0}
+def _log_axis(channel: str, label: str) -> dict[str, Any]:
+    # Beyond a decade, only ticks that lead with 1, 2 or 5: the others crowd a logarithmic axis.
+    leading = "datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9))"
+    shown = (
+        f"(domain('{channel}')[1] / domain('{channel}')[0] < 10"
+        f" || indexof(['1.00', '2.00', '5.00'], format({leading}, '.2f')) >= 0)"
+    )
+    opacity = {"condition": {"test": shown, "value": 1}, "value": 0}
     axis = alt.Axis(
-        labelExpr=f"{_ROUND} ? {label} : ''",
-        gridOpacity=shown,
-        tickOpacity=shown,
+        labelExpr=f"{shown} ? {label} : ''",
+        gridOpacity=opacity,
+        tickOpacity=opacity,
         labelOverlap="greedy",
         labelSeparation=6,
     )

@@ -26,7 +26,7 @@ _FACTS = {
     "finished": "finished",
 }
 _COLLECTIONS = ("datasets", "plugins")
-_HANDLED = {*_FACTS, *_COLLECTIONS, "git_dirty", "versions", "metrics"}
+_HANDLED = {*_FACTS, *_COLLECTIONS, "git_dirty", "versions", "metrics", "study", "title"}
 
 
 def describe_provenance(results: Results) -> dict[str, Any]:
@@ -73,16 +73,30 @@ def _dirty(results: Results) -> bool | None:
     return bool(seen.astype(bool).any()) if len(seen) else None
 
 
-def _named(collection: Any) -> list[dict[str, Any]]:
-    """Bring {name: sha256}, {name: {...}} and [{"name": ...}] to one form."""
+def _named(collection: Any) -> list[dict[str, str]]:
+    """Bring {name: sha256}, {name: {...}} and [{"name": ...}] to one form, a row a name.
+
+    Entries of one name (the methods of one plugin file) become one row that lists what differs.
+    """
     if isinstance(collection, Mapping):
-        return [
+        entries = [
             {"name": name, **(value if isinstance(value, Mapping) else {"sha256": value})}
             for name, value in collection.items()
         ]
-    if isinstance(collection, list):
-        return [
-            {"name": "", **value} if isinstance(value, Mapping) else {"name": value}
-            for value in collection
+    elif isinstance(collection, list):
+        entries = [
+            value if isinstance(value, Mapping) else {"name": value} for value in collection
         ]
-    return []
+    else:
+        return []
+    rows: dict[str, dict[str, list[str]]] = {}
+    for entry in entries:
+        named_by = next((key for key in ("name", "path", "method") if entry.get(key)), "")
+        row = rows.setdefault(str(entry.get(named_by, "")), {})
+        for key, value in entry.items():
+            if key != named_by and value not in (None, ""):
+                row.setdefault(key, []).append(str(value))
+    return [
+        {"name": name} | {key: ", ".join(dict.fromkeys(values)) for key, values in row.items()}
+        for name, row in rows.items()
+    ]

@@ -32,6 +32,28 @@ def test_collections_may_be_spelt_three_ways(described, spelling):
     assert described({"datasets": spelling})["datasets"] == [{"name": "digits", "sha256": "cd"}]
 
 
+def test_methods_of_one_plugin_file_share_a_row(described):
+    plugins = [
+        {
+            "method": "harmonic",
+            "path": "plugins/harmonic.py",
+            "sha256": "ab",
+            "reference": "zhu2003",
+        },
+        {"method": "cmn", "path": "plugins/harmonic.py", "sha256": "ab", "reference": "zhu2003"},
+        {"method": "svm", "path": "plugins/supervised.py", "sha256": "cd", "reference": ""},
+    ]
+    assert described({"plugins": plugins})["plugins"] == [
+        {
+            "name": "plugins/harmonic.py",
+            "method": "harmonic, cmn",
+            "sha256": "ab",
+            "reference": "zhu2003",
+        },
+        {"name": "plugins/supervised.py", "method": "svm", "sha256": "cd"},
+    ]
+
+
 def test_what_is_not_known_is_shown_as_it_stands(described):
     found = described({"weather": {"rain": True}, "note": "text", "plugins": 3})
     assert found["others"] == {"weather": '{\n "rain": true\n}', "note": "text"}
