@@ -22,6 +22,10 @@ RESULTS = WORKLOAD.results.as_posix()
 PYTHON = sys.executable
 
 
+# pip installs all that the rules need (README.md); the image names the Python they were tested on
+container: "docker://python:3.11"
+
+
 wildcard_constraints:
     data=r"[A-Za-z0-9._+-]+",
     block=r"[^/]+/[^/]+/[^/]+/[^/]+",

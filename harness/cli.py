@@ -53,12 +53,10 @@ def methods(study: str | None, as_json: bool) -> None:
 @_as_json
 def datasets(study: str | None, as_json: bool) -> None:
     """List the data sets of the catalogs and of plugins."""
-    from harness.datasets.catalog import load_catalog
     from harness.study import load_study
-    from harness.workload import generated_datasets
+    from harness.workload import read_catalog
 
-    catalogs = load_study(study).catalogs if study else []
-    catalog = load_catalog(catalogs, generated_datasets(_index(study)))
+    catalog = read_catalog(load_study(study) if study else None, _index(study))
     rows = [
         {
             "name": entry.name,
@@ -68,7 +66,7 @@ def datasets(study: str | None, as_json: bool) -> None:
             "classes": entry.n_classes or None,
             "memory": entry.n * entry.d * entry.itemsize,
             "fetch": entry.download_bytes,
-            "source": entry.origin,
+            "source": entry.source,
         }
         for entry in catalog.values()
     ]

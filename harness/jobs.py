@@ -27,8 +27,7 @@ def dataset(study: str, directory: str) -> None:
     entry = workload.catalog[name]
     if entry.format == "generated":
         registry = Registry.load(workload.study.plugin_folders)
-        generator = registry.get("datasets", name)[0]
-        entry = load_catalog([], {name: generator})[name]
+        entry = load_catalog(generated={name: registry.get("datasets", name)[0]})[name]
     prepare(entry, PREPARED / directory)
 
 

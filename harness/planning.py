@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from harness.datasets import missing_bytes
 from harness.datasets.sizes import split_sizes
 from harness.method import Method, Plan, Shape, plan
 from harness.records import finished_rows, read_rows
@@ -149,7 +150,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         len(workload.blocks),
         list(cells.values()),
         list(workload.left_out),
-        sum(entry.download_bytes for entry in missing),
+        sum(missing_bytes(entry) for entry in missing),
         sum(e.n * e.d * e.itemsize for e in missing) + trials * ROW_BYTES,
         seconds / cores,
         list(untimed),

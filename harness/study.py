@@ -164,7 +164,7 @@ class StudyFile(Grid):
     metrics: list[str] = []
     seed: int = Field(default=0, ge=0)
     seeds_per_job: Literal["auto"] | Annotated[int, Field(ge=1)] = "auto"
-    enforcement: str = "auto"
+    enforcement: Literal["auto", "cgroup-v2", "cgroup-v1", "rlimit-data", "watch"] = "auto"
     plugins: Annotated[list[str], BeforeValidator(_as_list)] = []
     catalogs: Annotated[list[str], BeforeValidator(_as_list)] = []
     published: str | None = None

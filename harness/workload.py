@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.datasets.catalog import Catalog, Entry, load_catalog
+from harness.datasets.sizes import split_sizes
 from harness.errors import HarnessError, unknown_name
 from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index
@@ -73,6 +74,10 @@ class Workload:
         """Return the folder of a prepared data set."""
         return PREPARED / self.catalog[name].directory
 
+    def prepared_meta(self, block_id: str) -> Path:
+        """Return the file that says that a block's data set is prepared."""
+        return self.prepared(self.block(block_id).dataset) / "meta.json"
+
     def output(self, block: Block) -> Path:
         """Return where a block's rows are published."""
         return self.results / "blocks" / f"{block.id}.jsonl"
@@ -100,7 +105,7 @@ def load_workload(path: str | Path) -> Workload:
     """
     study = load_study(path)
     index = read_index(study.plugin_folders)
-    catalog = load_catalog(study.catalogs, generated_datasets(index))
+    catalog = read_catalog(study, index)
     _refuse_unknown_names(study, index, catalog)
     methods = {m.name: method_entry(index, m.name) for g in study.grids for m in g.methods}
     numerics = digest_files((ROOT / "harness" / "kernels").rglob("*.py"))
@@ -136,13 +141,18 @@ def _digest(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def generated_datasets(index: Mapping[str, Any]) -> dict[str, GeneratedDataset]:
-    """Return the data sets of plugins as described, not loaded: preparing one loads its plugin."""
+def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
+    """Read the project's catalog, a study's own ones, and the data sets that plugins generate.
+
+    The latter are described by the index, not loaded: their digest follows their plugin's.
+    """
     fields = ("name", "task", "n", "d", "n_classes", "scaling")
-    return {
+    generated = {
         item["name"]: GeneratedDataset(generate=None, **{key: item[key] for key in fields})
         for item in index["datasets"]
     }
+    versions = {item["name"]: item["plugin_sha256"] for item in index["datasets"]}
+    return load_catalog(study.catalogs if study else (), generated, versions)
 
 
 def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catalog) -> None:
@@ -156,7 +166,7 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
             if name not in catalog:
                 mistakes.append(unknown_name("data set", name, catalog, f"{study.path}: datasets"))
                 continue
-            mistakes += _too_many_labels(study, grid, catalog[name])
+            mistakes += _bad_splits(study, grid, catalog[name])
         for method in grid.methods:
             where = f"{study.path}: methods"
             try:
@@ -172,11 +182,13 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
         raise HarnessError("\n".join(dict.fromkeys(map(str, mistakes))))
 
 
-def _too_many_labels(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:
-    return [
-        HarnessError(
-            f"{study.path}: labeled: {count} is not below the {entry.n} points of {entry.name}"
-        )
-        for count in grid.labeled
-        if count >= entry.n
-    ]
+def _bad_splits(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:
+    if _task(grid, entry) == "clustering":
+        return []
+    mistakes = []
+    for labeled in grid.labeled:
+        try:
+            split_sizes(entry.n, entry.n_classes, labeled, grid.split_rules, entry.name)
+        except HarnessError as error:
+            mistakes.append(HarnessError(f"{study.path}: labeled: {error}"))
+    return mistakes

@@ -3,10 +3,6 @@
 WORKER_MB = 400
 
 
-def block_of(wildcards):
-    return WORKLOAD.block(wildcards.block)
-
-
 rule calibration:
     output:
         f"{RESULTS}/calibration.json",
@@ -23,16 +19,17 @@ rule calibration:
 
 rule block:
     input:
-        lambda wildcards: WORKLOAD.prepared(block_of(wildcards).dataset) / "meta.json",
+        lambda wildcards: WORKLOAD.prepared_meta(wildcards.block),
         calibration=ancient(f"{RESULTS}/calibration.json"),
     output:
         f"{RESULTS}/blocks/{{block}}.jsonl",
     log:
         f"{RESULTS}/logs/{{block}}.log",
-    threads: lambda wildcards: block_of(wildcards).grid.limits.threads
+    threads: lambda wildcards: WORKLOAD.block(wildcards.block).grid.limits.threads
     resources:
-        mem_mb=lambda wildcards: WORKER_MB + block_of(wildcards).memory_bytes // 10**6,
-        runtime=lambda wildcards: block_of(wildcards).minutes,
+        mem_mb=lambda wildcards: WORKER_MB
+        + WORKLOAD.block(wildcards.block).memory_bytes // 10**6,
+        runtime=lambda wildcards: WORKLOAD.block(wildcards.block).minutes,
     params:
         python=PYTHON,
         study=config["study"],

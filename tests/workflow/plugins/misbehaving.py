@@ -1,0 +1,132 @@
+"""Methods that end badly, one way each, and one that behaves beside them."""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from harness import Method, hookimpl
+
+
+class Behaves(BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y[y >= 0])
+        self.center_ = X[y == self.classes_[-1]].mean(axis=0)
+        return self
+
+    def decision_function(self, X):
+        return X @ self.center_
+
+
+class Segfaults(Behaves):
+    def fit(self, X, y):
+        ctypes.string_at(0)
+
+
+class Exits(Behaves):
+    def fit(self, X, y):
+        os._exit(3)
+
+
+class IsKilled(Behaves):
+    def fit(self, X, y):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class LoopsInPython(Behaves):
+    def fit(self, X, y):
+        while True:
+            pass
+
+
+class LoopsInC(Behaves):
+    def fit(self, X, y):
+        np.sort(np.zeros(1)) if len(X) == 0 else sum(iter(int, 1))
+
+
+class ForkBomb(Behaves):
+    def fit(self, X, y):
+        for _ in range(20):
+            if os.fork() == 0:
+                time.sleep(600)
+                os._exit(0)
+        return super().fit(X, y)
+
+
+class ClosesFiles(Behaves):
+    def fit(self, X, y):
+        os.closerange(3, 256)
+        return super().fit(X, y)
+
+
+class PrintsMuch(Behaves):
+    def fit(self, X, y):
+        for _ in range(100):
+            sys.stdout.write("x" * 1_000_000)
+        return super().fit(X, y)
+
+
+class PredictsNaN(Behaves):
+    def decision_function(self, X):
+        return np.full(len(X), np.nan)
+
+
+class WrongShape(Behaves):
+    def decision_function(self, X):
+        return np.zeros((len(X), 7))
+
+
+class WrongType(Behaves):
+    def decision_function(self, X):
+        return ["positive"] * len(X)
+
+
+class Raises(Behaves):
+    def fit(self, X, y):
+        message = "this method has a bug"
+        raise RuntimeError(message)
+
+
+class TakesTooMuch(Behaves):
+    def fit(self, X, y):
+        self.hoard_ = np.ones(50_000_000)
+        return super().fit(X, y)
+
+
+class KillsItsParent(Behaves):
+    def fit(self, X, y):
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(600)
+
+
+class WritesItsInput(Behaves):
+    def fit(self, X, y):
+        X *= 2
+        return super().fit(X, y)
+
+
+@hookimpl
+def harness_methods():
+    for name, estimator in {
+        "behaves": Behaves,
+        "segfaults": Segfaults,
+        "exits": Exits,
+        "is-killed": IsKilled,
+        "loops-in-python": LoopsInPython,
+        "loops-in-c": LoopsInC,
+        "fork-bomb": ForkBomb,
+        "closes-files": ClosesFiles,
+        "prints-much": PrintsMuch,
+        "predicts-nan": PredictsNaN,
+        "wrong-shape": WrongShape,
+        "wrong-type": WrongType,
+        "raises": Raises,
+        "takes-too-much": TakesTooMuch,
+        "kills-its-parent": KillsItsParent,
+        "writes-its-input": WritesItsInput,
+    }.items():
+        yield Method(name, estimator, storage=lambda shape, size: 2 * shape.data_bytes)

@@ -1,0 +1,48 @@
+"""A working directory in which tests write and run studies as a user would."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from harness.records import read_table
+from harness.registry import ROOT
+
+PLUGINS = Path(__file__).parent / "plugins"
+SNAKEMAKE = [
+    *(sys.executable, "-m", "snakemake", "--cores", "2", "--snakefile", str(ROOT / "Snakefile")),
+    *("--profile", str(ROOT / "profiles" / "default")),
+]
+
+
+class Project:
+    """An empty folder, studies in it, and Snakemake run on them."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.log = folder / "snakemake.log"
+
+    def write(self, name="study", **content):
+        path = self.folder / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(content))
+        return path.name
+
+    def start(self, study, *options):
+        command = [*SNAKEMAKE, "--config", f"study={study}", *options]
+        with self.log.open("wb") as log:
+            return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)
+
+    def run(self, study, *options):
+        """Run a study; return the exit status and all that was said."""
+        status = self.start(study, *options).wait(300)
+        return status, self.log.read_text()
+
+    def rows(self, study="study"):
+        return read_table(self.folder / "results" / study / "trials.parquet")
+
+    def blocks_run(self):
+        """Cells of the blocks that the last run worked on."""
+        lines = [line.strip() for line in self.log.read_text().splitlines()]
+        blocks = [line.split("=")[1] for line in lines if line.startswith("wildcards: block=")]
+        return sorted(block.rsplit("/", 1)[0] for block in blocks)

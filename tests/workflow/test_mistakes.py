@@ -1,0 +1,66 @@
+"""A user's mistakes: one clear message before any trial starts, and no traceback of ours."""
+
+import pytest
+
+GOOD = {
+    "datasets": ["wine"],
+    "methods": ["prior"],
+    "labeled": 20,
+    "budgets": "30MB",
+    "seeds": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"datasets": ["wyne"]}, "unknown data set 'wyne'; did you mean 'wine'?"),
+        ({"methods": ["nycsk"]}, "unknown method 'nycsk'"),
+        ({"metrics": ["acuracy"]}, "unknown metric 'acuracy'; did you mean 'accuracy'?"),
+        ({"budgets": "200 MBB"}, "'200 MBB' is not bytes: unit 'MBB'"),
+        ({"seeds": "ten"}, "'ten' is neither a count of seeds"),
+        ({"labeled": 500}, "labeled 500 is 500 points; allowed: at most 177"),
+        ({"labeled": 2}, "fewer than the 3 classes"),
+        (
+            {"methods": [{"svm": {"sigmma": 1}}]},
+            "unknown parameter of svm: 'sigmma'; did you mean",
+        ),
+        ({"plugins": "nowhere"}, "there is no folder"),
+        ({"enforcement": "magic"}, "enforcement: Input should be"),
+    ],
+)
+def test_mistakes_of_a_study(project, changes, message):
+    status, said = project.run(project.write(**GOOD | changes))
+    assert status != 0
+    assert message in said
+    assert "Traceback" not in said
+    assert not (project.folder / "results").exists()
+
+
+def test_a_broken_plugin_stops_only_studies_that_use_it(project):
+    folder = project.folder / "mine"
+    folder.mkdir()
+    (folder / "broken.py").write_text("import nothing_of_that_name\n")
+    study = project.write(**GOOD, plugins="mine")
+    assert project.run(study, "--dry-run")[0] == 0
+    status, said = project.run(project.write(**GOOD | {"methods": ["theirs"]}, plugins="mine"))
+    assert status != 0
+    assert "broken.py: ModuleNotFoundError: No module named 'nothing_of_that_name'" in said
+    assert "Traceback" not in said
+
+
+def test_no_permission_to_write(project):
+    study = project.write(**GOOD)
+    (project.folder / "results").write_text("a file where the folder should be")
+    status, said = project.run(study)
+    assert status != 0
+    assert "results" in said
+
+
+def test_a_tight_budget_is_infeasible_and_says_why(project):
+    study = project.write(**GOOD | {"methods": ["svm"], "budgets": "10kB"})
+    assert project.run(study)[0] == 0
+    rows = project.rows()
+    assert list(rows["outcome"]) == ["infeasible"]
+    assert "the budget is 10 kB" in rows["reason"][0]
+    assert rows["peak_bytes"].isna().all()

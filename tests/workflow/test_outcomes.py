@@ -1,0 +1,78 @@
+"""One real run of a study whose methods end in every way there is."""
+
+import subprocess
+
+import pytest
+from project import PLUGINS, Project
+
+TIME = 3
+EXPECTED = {
+    "behaves": ("ok", ""),
+    "segfaults": ("crashed", "SIGSEGV"),
+    "exits": ("crashed", "status 3"),
+    "is-killed": ("crashed", "SIGKILL"),
+    "loops-in-python": ("timeout", "3 s"),
+    "loops-in-c": ("timeout", "3 s"),
+    "fork-bomb": ("ok", "20 processes"),
+    "closes-files": ("crashed", "channel|result|pipe"),
+    "prints-much": ("ok", ""),
+    "predicts-nan": ("error", "NaN"),
+    "wrong-shape": ("error", r"shape \(\d+, 7\), expected \(\d+,"),
+    "wrong-type": ("error", "not numbers"),
+    "raises": ("error", "RuntimeError: this method has a bug"),
+    "takes-too-much": ("over_budget", "budget|memory|limit"),
+    "kills-its-parent": ("crashed", "process that runs trials"),
+    "writes-its-input": ("error", "read-only"),
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    project = Project(tmp_path_factory.mktemp("outcomes"))
+    study = project.write(
+        datasets=["breast_cancer"],
+        methods=list(EXPECTED),
+        labeled=40,
+        budgets="30MB",
+        seeds=2,
+        limits={"time": TIME},
+        plugins=[str(PLUGINS)],
+    )
+    status, said = project.run(study)
+    assert status == 0, said[-3000:]
+    return project
+
+
+def test_the_table_is_complete(finished):
+    rows = finished.rows()
+    assert sorted(zip(rows["method"], rows["seed"], strict=True)) == sorted(
+        (method, seed) for method in EXPECTED for seed in (0, 1)
+    )
+
+
+@pytest.mark.parametrize("method", EXPECTED)
+def test_each_ends_as_it_should_and_says_why(finished, method):
+    outcome, reason = EXPECTED[method]
+    rows = finished.rows()
+    mine = rows[rows["method"] == method]
+    assert set(mine["outcome"]) == {outcome}, list(mine["reason"])
+    assert mine["reason"].str.contains(reason).all(), list(mine["reason"])
+
+
+def test_time_limits_are_hard(finished):
+    rows = finished.rows()
+    late = rows[rows["outcome"] == "timeout"]["wall_s"]
+    assert len(late) == 4
+    assert late.between(TIME, TIME + 1).all()
+
+
+def test_nothing_is_left_running(finished):
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert str(finished.folder.name) not in listed.stdout
+
+
+def test_the_report_shows_every_outcome(finished):
+    page = (finished.folder / "results" / "study" / "report.html").read_text()
+    for method, (outcome, _) in EXPECTED.items():
+        assert method in page
+        assert outcome in page

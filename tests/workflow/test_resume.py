@@ -1,0 +1,85 @@
+"""Kill it, run it again, let it grow: nothing is lost, nothing is done twice."""
+
+import os
+import random
+import shutil
+import signal
+import time
+
+from project import PLUGINS
+
+from harness.records import read_rows
+
+SMALL = {
+    "datasets": ["wine"],
+    "methods": ["random", "prior"],
+    "labeled": 20,
+    "budgets": "30MB",
+    "seeds": 3,
+}
+
+
+def journal_rows(project):
+    paths = (project.folder / "results").glob("*/journal/**/*.jsonl")
+    return [row for path in paths for row in read_rows(path)]
+
+
+def test_a_study_that_grows_runs_only_what_is_new(project):
+    study = project.write(**SMALL)
+    assert project.run(study)[0] == 0
+    assert len(project.rows()) == 6
+    started = dict(zip(project.rows()["fingerprint"], project.rows()["started_at"], strict=True))
+
+    assert project.run(study)[0] == 0
+    assert project.blocks_run() == []
+
+    project.write(**SMALL | {"methods": ["random", "prior", "1nn"]})
+    assert project.run(study)[0] == 0
+    assert project.blocks_run() == ["wine/1nn/l20-b30MB"]
+
+    project.write(**SMALL | {"methods": ["random"], "seeds": 5})
+    assert project.run(study)[0] == 0
+    assert project.blocks_run() == ["wine/random/l20-b30MB"]
+    rows = project.rows()
+    assert sorted(rows["seed"]) == [0, 1, 2, 3, 4]
+    kept = [key for key in rows["fingerprint"] if key in started]
+    assert len(kept) == 3
+    again = dict(zip(rows["fingerprint"], rows["started_at"], strict=True))
+    assert all(again[key] == started[key] for key in kept)
+
+
+def test_an_edited_plugin_reruns_only_its_own_trials(project):
+    folder = project.folder / "mine"
+    folder.mkdir()
+    shutil.copy(PLUGINS / "misbehaving.py", folder)
+    methods = ["behaves", "random"]
+    study = project.write(
+        **SMALL | {"methods": methods, "datasets": ["breast_cancer"]}, plugins="mine"
+    )
+    assert project.run(study)[0] == 0
+    before = project.rows().set_index(["method", "seed"])["fingerprint"]
+    with (folder / "misbehaving.py").open("a") as file:
+        file.write("# edited\n")
+    assert project.run(study)[0] == 0
+    assert project.blocks_run() == ["breast_cancer/behaves/l20-b30MB"]
+    after = project.rows().set_index(["method", "seed"])["fingerprint"]
+    assert (before["random"] == after["random"]).all()
+    assert (before["behaves"] != after["behaves"]).all()
+
+
+def test_killed_at_any_moment_nothing_is_lost_or_done_twice(project):
+    study = project.write(**SMALL | {"seeds": 12, "seeds_per_job": 4})
+    moments = random.Random(os.getpid())
+    for _ in range(3):
+        process = project.start(study)
+        time.sleep(moments.uniform(3, 9))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    status, said = project.run(study)
+    assert status == 0, said[-2000:]
+    rows = project.rows()
+    assert len(rows) == 24
+    assert rows["fingerprint"].is_unique
+    assert set(rows["outcome"]) == {"ok"}
+    run = [row["fingerprint"] for row in journal_rows(project)]
+    assert sorted(run) == sorted(rows["fingerprint"])
