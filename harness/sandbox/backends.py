@@ -27,7 +27,7 @@ _SEES = {
 _MEANS = {
     "cgroup-v2": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
     "cgroup-v1": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
-    "rlimit-data": "the kernel refuses the allocation in each process; looks at the tree every 100 ms",
+    "rlimit-data": "the kernel refuses the allocation in each process; the tree is looked at too",
     "watch": "looks at the child every 10 ms, at its descendants every 50, and kills above budget",
 }
 

@@ -36,7 +36,7 @@ def test_each_stage_has_its_own_peak_and_time(sandbox):
         assert abs(stages[name].peak_bytes - size) < 1_000_000 + size // 100
     assert stages["twice"].seconds >= 0.04
     assert stages["twice"].cpu_seconds < 0.03
-    assert stages["busy"].cpu_seconds > 0.02
+    assert 0.05 <= stages["busy"].cpu_seconds < 0.1
     assert result.peak_bytes == stages["large"].peak_bytes
     assert result.cpu_seconds >= sum(stage.cpu_seconds for stage in stages.values()) - 0.05
 
