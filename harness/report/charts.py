@@ -8,6 +8,7 @@ dark setting.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,67 +18,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from harness.report.looks import GREY, PALETTES, styles
 from harness.report.scores import Score
 from harness.report.tables import HONEST
 
-# Okabe and Ito's colours without the two that vanish on one of the grounds; lighter for the dark.
-PALETTES = {
-    "light": ["#0072B2", "#D55E00", "#009E73", "#B5569B", "#C98500", "#3FA0DB"],
-    "dark": ["#4C9FE6", "#F07F3C", "#2FC79A", "#DB8FC4", "#EDB33B", "#9AD4F5"],
-}
-INKS = {
-    "light": {"ink": "#1d2127", "soft": "#5c6570", "line": "#d9dde2", "ground": "#ffffff"},
-    "dark": {"ink": "#e6e9ed", "soft": "#a3acb7", "line": "#363c44", "ground": "#16191d"},
-}
-GREY = "#8a929c"
-"""Controls and methods that are not picked: it reads on both grounds."""
-DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3]]
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 HEIGHT = 240
 _DODGE = 0.5
 _PICKED = "indexof(picked, datum.method) >= 0"
-
-
-def styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Give each method a colour, a dash and a shape of its own.
-
-    Returns
-    -------
-    dict
-        Method -> {"colour": number in the palette, "dash": list, "shape": str}. Colour with dash
-        tells apart 36 methods, colour with shape 42, and all three more.
-    """
-    n = len(PALETTES["light"])
-    return {
-        method: {
-            "colour": i % n,
-            "dash": DASHES[(i // n) % len(DASHES)],
-            "shape": SHAPES[i % len(SHAPES)],
-        }
-        for i, method in enumerate(methods)
-    }
-
-
-def theme(scheme: str) -> dict[str, Any]:
-    """Vega-Lite configuration of the "light" or the "dark" scheme."""
-    inks = INKS[scheme]
-    text = {"labelColor": inks["soft"], "titleColor": inks["soft"]}
-    return {
-        "background": "transparent",
-        "font": "system-ui, sans-serif",
-        "range": {"category": PALETTES[scheme]},
-        "view": {"stroke": None},
-        "axis": text
-        | {
-            "gridColor": inks["line"],
-            "domainColor": inks["line"],
-            "tickColor": inks["line"],
-            "titleFontWeight": "normal",
-            "labelFontSize": 11,
-            "titleFontSize": 11,
-        },
-        "text": {"color": inks["soft"], "fontSize": 10},
-    }
 
 
 def chart_data(
@@ -146,6 +93,19 @@ def axes_of(score: Score, cells: pd.DataFrame, budgets: Sequence[str]) -> Axes:
     low = np.fmin(mean.min(), cells["ci_low"].min())
     wide = bool(len(mean) and low > 0 and mean.max() / mean.min() > 100)
     return Axes(score, tuple((text, b if b == b else None) for text, b in known), wide)
+
+
+@functools.lru_cache(maxsize=256)
+def specifications(axes: Axes, methods: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Every chart of a problem, by kind; built once for all problems of equal axes.
+
+    Parameters
+    ----------
+    axes : Axes
+    methods : tuple of str
+        Those of the study that are not controls, in the order of their `styles`.
+    """
+    return Charts(axes, styles(methods)).all()
 
 
 class Charts:

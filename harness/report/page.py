@@ -21,7 +21,7 @@ import vl_convert
 from markupsafe import Markup
 
 from harness.errors import HarnessError
-from harness.report import charts
+from harness.report import charts, looks
 from harness.report.answers import (
     NO_SCORE,
     best_table,
@@ -93,8 +93,8 @@ def _render(**content: Any) -> str:
         "decimals": decimals,
         "most_rows": MOST_ROWS,
         "honest": HONEST,
-        "inks": charts.INKS,
-        "palettes": charts.PALETTES,
+        "inks": looks.INKS,
+        "palettes": looks.PALETTES,
         "include_raw": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
         "vega": _vega,
     }
@@ -139,16 +139,16 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     """Everything that the page's script draws, and the legend and notes beside it."""
     cells = tables.cells
     by_rank = cells[~cells["control"]].groupby("method")["rank"].mean().sort_values(kind="stable")
-    looks = charts.styles(list(by_rank.index))
+    styles = looks.styles(list(by_rank.index))
     problems, data, specs, numbers = [], {}, {}, {}
     for i, (problem, mine) in enumerate(cells.groupby("problem", sort=False)):
         budgets = [text for text in results.budgets if text in set(mine["budget"])]
         axes = charts.axes_of(scores[problem], mine, budgets)
         if axes not in numbers:
             numbers[axes] = len(numbers)
-            built = charts.Charts(axes, looks).all()
+            built = charts.specifications(axes, tuple(styles))
             specs |= {f"{kind}-{numbers[axes]}": spec for kind, spec in built.items()}
-        data[str(i)] = charts.chart_data(mine, budgets, list(looks))
+        data[str(i)] = charts.chart_data(mine, budgets, list(styles))
         problems.append(
             {
                 "id": str(i),
@@ -166,10 +166,10 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     return {
         "problems": problems,
         "data": data,
-        "looks": looks,
-        "picked": list(looks)[:MOST_PICKED] if len(looks) > MOST_PICKED + 2 else list(looks),
+        "looks": styles,
+        "picked": list(styles)[:MOST_PICKED] if len(styles) > MOST_PICKED + 2 else list(styles),
         "specs": specs,
-        "themes": {scheme: charts.theme(scheme) for scheme in charts.PALETTES},
+        "themes": {scheme: looks.theme(scheme) for scheme in looks.PALETTES},
     }
 
 

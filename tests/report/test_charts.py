@@ -5,7 +5,7 @@ import pytest
 import vl_convert
 from synthetic_trials import bad_endings, make_trials, write_results
 
-from harness.report import charts
+from harness.report import charts, looks
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
 from harness.report.tables import make_tables
@@ -26,31 +26,31 @@ def rows(data):
 def drawn(spec, data, scheme="light"):
     """The chart as the page's script would draw it."""
     full = spec | {"datasets": {"cells": rows(data)}, "width": 300}
-    return vl_convert.vegalite_to_svg(json.dumps(full), config=charts.theme(scheme))
+    return vl_convert.vegalite_to_svg(json.dumps(full), config=looks.theme(scheme))
 
 
 @pytest.mark.parametrize("kind", ["score", "score_time", "train", "predict", "peak"])
 def test_every_chart_draws_every_method_that_has_a_score(parts, kind):
     tables, score, budgets = parts
-    looks = charts.styles(["1nn", "harmonic", "nysck", "rff-mssksc", "svm"])
-    built = charts.Charts(charts.axes_of(score, tables.cells, budgets), looks).all()
-    data = charts.chart_data(tables.cells, budgets, list(looks))
+    marks = looks.styles(["1nn", "harmonic", "nysck", "rff-mssksc", "svm"])
+    built = charts.Charts(charts.axes_of(score, tables.cells, budgets), marks).all()
+    data = charts.chart_data(tables.cells, budgets, list(marks))
     svg = drawn(built[kind], data)
-    for method in looks:
+    for method in marks:
         assert f"method: {method}" in svg
     assert "NaN" not in svg
     assert ("oracle" in svg) == (kind == "score")
-    palette = charts.PALETTES["light"][: len(looks)]
+    palette = looks.PALETTES["light"][: len(marks)]
     assert all(colour in svg for colour in palette)
     assert "no limit" in svg or kind == "score_time"
 
 
 def test_dark_charts_use_the_dark_palette(parts):
     tables, score, budgets = parts
-    looks = charts.styles(["nysck", "svm"])
-    built = charts.Charts(charts.axes_of(score, tables.cells, budgets), looks).all()
-    data = charts.chart_data(tables.cells, budgets, list(looks))
-    assert charts.PALETTES["dark"][0] in drawn(built["score"], data, "dark")
+    marks = looks.styles(["nysck", "svm"])
+    built = charts.Charts(charts.axes_of(score, tables.cells, budgets), marks).all()
+    data = charts.chart_data(tables.cells, budgets, list(marks))
+    assert looks.PALETTES["dark"][0] in drawn(built["score"], data, "dark")
 
 
 def test_the_storage_models_are_drawn(parts):
@@ -61,8 +61,8 @@ def test_the_storage_models_are_drawn(parts):
 
 
 def test_thirty_six_methods_look_different():
-    looks = charts.styles([f"m{i}" for i in range(36)])
-    assert len({json.dumps(look) for look in looks.values()}) == 36
+    marks = looks.styles([f"m{i}" for i in range(36)])
+    assert len({json.dumps(look) for look in marks.values()}) == 36
 
 
 def test_methods_keep_their_place_beside_each_other(parts):
@@ -91,7 +91,7 @@ def test_scores_over_decades_get_a_logarithm(parts):
     wide = cells.assign(mean=np.geomspace(1e-3, 10, len(cells)), ci_low=np.nan)
     axes = charts.axes_of(score, wide, budgets)
     assert axes.logarithmic
-    chart = charts.Charts(axes, charts.styles(["svm"])).score_against_budget()
+    chart = charts.Charts(axes, looks.styles(["svm"])).score_against_budget()
     assert "log scale" in json.dumps(chart)
 
 
@@ -106,5 +106,5 @@ def test_a_hostile_budget_stays_text_in_the_axis_expression(parts):
     hostile = '1MB"][0]; alert(1)'
     cells = tables.cells.assign(budget=hostile)
     axes = charts.axes_of(score, cells, [hostile])
-    spec = charts.Charts(axes, charts.styles(["svm"])).time_against_budget("train")
+    spec = charts.Charts(axes, looks.styles(["svm"])).time_against_budget("train")
     assert "alert(1)" in drawn(spec, charts.chart_data(cells, [hostile], ["svm"]))

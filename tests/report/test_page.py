@@ -11,7 +11,7 @@ from synthetic_trials import BUDGETS, CONTROLS, bad_endings, make_trials, write_
 from harness import ReportSection
 from harness.errors import HarnessError
 from harness.report import write_report
-from harness.report.charts import PALETTES
+from harness.report.looks import PALETTES
 
 SECTIONS = ["answer", "score", "cost", "tables", "outcomes", "calibration", "provenance"]
 VOID = {"meta", "br", "input", "line", "path", "circle"}

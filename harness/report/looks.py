@@ -1,0 +1,62 @@
+"""How the page and its charts look alike: colours of both schemes, and the marks of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+# Okabe and Ito's colours without the two that vanish on one of the grounds; lighter for the dark.
+PALETTES = {
+    "light": ["#0072B2", "#D55E00", "#009E73", "#B5569B", "#C98500", "#3FA0DB"],
+    "dark": ["#4C9FE6", "#F07F3C", "#2FC79A", "#DB8FC4", "#EDB33B", "#9AD4F5"],
+}
+INKS = {
+    "light": {"ink": "#1d2127", "soft": "#5c6570", "line": "#d9dde2", "ground": "#ffffff"},
+    "dark": {"ink": "#e6e9ed", "soft": "#a3acb7", "line": "#363c44", "ground": "#16191d"},
+}
+GREY = "#8a929c"
+"""Controls and methods that are not picked: it reads on both grounds."""
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3]]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
+
+
+def styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Give each method a colour, a dash and a shape of its own.
+
+    Returns
+    -------
+    dict
+        Method -> {"colour": number in the palette, "dash": list, "shape": str}. Colour with dash
+        tells apart 36 methods, colour with shape 42, and all three more.
+    """
+    n = len(PALETTES["light"])
+    return {
+        method: {
+            "colour": i % n,
+            "dash": DASHES[(i // n) % len(DASHES)],
+            "shape": SHAPES[i % len(SHAPES)],
+        }
+        for i, method in enumerate(methods)
+    }
+
+
+def theme(scheme: str) -> dict[str, Any]:
+    """Vega-Lite configuration of the "light" or the "dark" scheme."""
+    inks = INKS[scheme]
+    text = {"labelColor": inks["soft"], "titleColor": inks["soft"]}
+    return {
+        "background": "transparent",
+        "font": "system-ui, sans-serif",
+        "range": {"category": PALETTES[scheme]},
+        "view": {"stroke": None},
+        "axis": text
+        | {
+            "gridColor": inks["line"],
+            "domainColor": inks["line"],
+            "tickColor": inks["line"],
+            "titleFontWeight": "normal",
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+        },
+        "text": {"color": inks["soft"], "fontSize": 10},
+    }
