@@ -218,10 +218,12 @@ def new_method(name: str, folder: Path) -> None:
 @_as_json
 def doctor(as_json: bool) -> None:
     """Explain how this machine can enforce and measure budgets, and what better would take."""
-    from harness.sandbox import backends
+    from harness.sandbox import backends, doctor_text
 
-    reports = [vars(report) for report in backends()]
-    _show(reports, list(reports[0]), as_json)
+    if as_json:
+        click.echo(json.dumps([vars(report) for report in backends()], indent=1))
+    else:
+        click.echo(doctor_text())
 
 
 def _index(study: str | None) -> dict[str, Any]:
