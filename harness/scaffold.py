@@ -6,6 +6,7 @@ are drawn from all points, with and without a label. Their number is its size.
 
 from __future__ import annotations
 
+import keyword
 import re
 from pathlib import Path
 
@@ -89,6 +90,8 @@ def write_method(name: str, folder: Path) -> Path:
             "hyphens, such as 'my-method'"
         )
     path = folder / f"{name.replace('-', '_')}.py"
+    if path.exists():
+        raise HarnessError(f"{path} is there already; choose another name or folder")
     searched = [folder] if folder.is_dir() and folder.resolve() != BUILT_IN else []
     for method in read_index(searched)["methods"]:
         if method["name"] == name:
@@ -98,8 +101,6 @@ def write_method(name: str, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
-    except FileExistsError:
-        raise HarnessError(f"{path} is there already; choose another name or folder") from None
     except OSError as error:
         raise HarnessError(f"{path} cannot be written: {error.strerror}") from None
     return path
@@ -107,6 +108,6 @@ def write_method(name: str, folder: Path) -> Path:
 
 def _class_name(name: str) -> str:
     camel = "".join(part.capitalize() for part in name.split("-"))
-    if not camel.isidentifier() or camel in _IMPORTED:
+    if not camel.isidentifier() or keyword.iskeyword(camel) or camel in _IMPORTED:
         return f"Method{camel}"
     return camel

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from harness.conformance.finding import Finding, NotApplicableError, broken, skipped
+from harness.conformance.finding import Finding, NotApplicableError, broken, one_line, skipped
 from harness.sandbox import Limits, Sandbox
 from harness.units import format_duration
 
@@ -24,10 +25,7 @@ def run_check(sandbox: Sandbox, seconds: float, method: str, name: str, check: C
     """Run one check in a child of its own; a crash, a hang or an exception is a finding too."""
     result = sandbox.run(lambda monitor: _answer(check, monitor), Limits(MEMORY, seconds))
     if result.outcome == "ok":
-        if result.value["skipped"]:
-            return skipped(method, name, result.value["skipped"])
-        advice = result.value["advice"]
-        return broken(method, name, advice) if advice else Finding(method, name)
+        return _finding(method, name, result.value)
     return broken(method, name, _explain(result.outcome, result.reason, seconds))
 
 
@@ -43,19 +41,18 @@ def run_together(
         }
         return found, {}
 
-    result = sandbox.run(all_of_them, Limits(MEMORY, seconds))
+    if len(checks) == 1:
+        return [run_check(sandbox, seconds, method, *checks[0])]
+    result = sandbox.run(all_of_them, Limits(MEMORY, 2 * seconds))
     if result.outcome != "ok":
         return [run_check(sandbox, seconds, method, name, check) for name, check in checks]
-    findings = []
-    for number, (name, _) in enumerate(checks):
-        answer = result.value[str(number)]
-        if answer["skipped"]:
-            findings.append(skipped(method, name, answer["skipped"]))
-        elif answer["advice"]:
-            findings.append(broken(method, name, answer["advice"]))
-        else:
-            findings.append(Finding(method, name))
-    return findings
+    return [_finding(method, name, result.value[str(i)]) for i, (name, _) in enumerate(checks)]
+
+
+def _finding(method: str, name: str, answer: dict[str, str]) -> Finding:
+    if answer["skipped"]:
+        return skipped(method, name, answer["skipped"])
+    return broken(method, name, answer["advice"]) if answer["advice"] else Finding(method, name)
 
 
 def _answer(check: Check, monitor: Monitor) -> tuple[dict[str, Any], dict]:
@@ -80,7 +77,11 @@ def describe(error: BaseException) -> str:
         if frame.f_globals.get("__name__", "").startswith("harness_plugins."):
             place = f" (line {trace.tb_lineno})"
         trace = trace.tb_next
-    return f"{type(error).__name__}: {error}{place}"
+    text = one_line(str(error), 200)
+    if not text and error.__traceback__ is not None:
+        # a bare assert: its own line says more than nothing
+        text = traceback.extract_tb(error.__traceback__)[-1].line or ""
+    return f"{type(error).__name__}: {text}{place}"
 
 
 def _explain(outcome: str, reason: str, seconds: float) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import threadpoolctl
 
-from harness.conformance import behaviour, measured_storage, storage_model
-from harness.conformance.behaviour import predicts
+from harness.conformance import measured_storage, storage_model
+from harness.conformance.behaviour import CHECKS, predicts
 from harness.conformance.estimator_checks import sklearn_checks
 from harness.conformance.finding import (
     FAILS,
@@ -22,7 +22,7 @@ from harness.conformance.finding import (
     skipped,
 )
 from harness.conformance.hard_inputs import INPUTS, survives
-from harness.conformance.isolation import run_check, run_together
+from harness.conformance.isolation import Check, describe, run_together
 from harness.conformance.permutation import is_permutation_equivariant
 from harness.conformance.problems import make_problem
 from harness.errors import unknown_name
@@ -110,9 +110,8 @@ class _MethodCheck:
             checks = list(sklearn_checks(method))
         except Exception as error:
             advice = (
-                f"scikit-learn cannot check {method.estimator.__name__} "
-                f"({type(error).__name__}: {error}); derive it from sklearn.base.BaseEstimator "
-                "and give every parameter a default"
+                f"scikit-learn cannot check {method.estimator.__name__} ({describe(error)}); "
+                "derive it from sklearn.base.BaseEstimator and give every parameter a default"
             )
             return [broken(method.name, "scikit-learn", advice)]
         found = run_together(self.sandbox, self.seconds, method.name, checks)
@@ -120,33 +119,30 @@ class _MethodCheck:
         return failed or [Finding(method.name, f"scikit-learn ({len(checks)} checks)")]
 
     def _task(self, task: str, suffix: str) -> list[Finding]:
-        findings = [
-            self._small(f"{name}{suffix}", partial(check, self.method, task))
-            for name, check in self._model_checks()
-        ]
+        method = self.method
+        findings = self._small(
+            {name: partial(check, method, task) for name, check in self._model_checks()}, suffix
+        )
         model_holds = all(finding.result != FAILS for finding in findings)
         try:
-            problem = make_problem(self.method, task)
+            problem = make_problem(method, task)
         except Exception as error:
-            why = f"`sizes` raised {type(error).__name__}: {error}"
-            return [*findings, broken(self.method.name, f"predictions{suffix}", why)]
-        basis = self._small(f"predictions{suffix}", partial(predicts, self.method, problem))
-        findings.append(basis)
-        if basis.result == FAILS:
+            why = f"`sizes` raised {type(error).__name__}: {error}; mend it first"
+            return [*findings, broken(method.name, f"predictions{suffix}", why)]
+        findings += self._small({"predictions": partial(predicts, method, problem)}, suffix)
+        if findings[-1].result == FAILS:
             why = "waits until `predictions` passes"
-            return [*findings, skipped(self.method.name, f"all others{suffix}", why)]
-        for name, check in behaviour.CHECKS.items():
-            findings.append(self._small(f"{name}{suffix}", partial(check, self.method, problem)))
-        check = partial(is_permutation_equivariant, self.method, problem)
-        findings.append(self._small(f"permutation equivariant{suffix}", check))
+            return [*findings, skipped(method.name, f"all others{suffix}", why)]
+        checks = {name: partial(check, method, problem) for name, check in CHECKS.items()}
+        checks["permutation equivariant"] = partial(is_permutation_equivariant, method, problem)
         for name, make in INPUTS.items():
-            check = partial(survives, self.method, problem, make)
-            findings.append(self._small(f"{name}{suffix}", check))
+            checks[name] = partial(survives, method, problem, make)
+        findings += self._small(checks, suffix)
         if self.measure:
             findings += self._measured(task, suffix, model_holds)
         return findings
 
-    def _model_checks(self) -> list[tuple[str, Any]]:
+    def _model_checks(self) -> list[tuple[str, Callable[[Method, str], str]]]:
         checks = [
             ("storage arguments", storage_model.asks_for_known_parameters),
             ("storage monotone", storage_model.is_monotone),
@@ -169,8 +165,9 @@ class _MethodCheck:
             findings.append(self._trial(label, partial(check, self.method, task)))
         return findings
 
-    def _small(self, name: str, check: Any) -> Finding:
-        return run_check(self.sandbox, self.seconds, self.method.name, name, check)
+    def _small(self, checks: dict[str, Check], suffix: str) -> list[Finding]:
+        named = [(f"{name}{suffix}", check) for name, check in checks.items()]
+        return run_together(self.sandbox, self.seconds, self.method.name, named)
 
     def _trial(self, name: str, check: Any) -> Finding:
         try:
@@ -202,6 +199,11 @@ def _load_advice(source: Source, sandbox: Sandbox, seconds: float) -> str:
 def _plugin_advice(plugin: Plugin) -> str:
     if plugin.failure:
         return f"{plugin.failure}; mend this first"
+    foreign = [item for item in plugin.provided["methods"] if not isinstance(item, Method)]
+    if foreign:
+        return (
+            f"harness_methods gave a {type(foreign[0]).__name__}; yield Method(...) objects only"
+        )
     if not any(plugin.provided.values()):
         unmarked = [hook for hook in PROVIDERS.values() if hasattr(plugin.module, hook)]
         if unmarked:

@@ -156,7 +156,7 @@ def _shape(method: Method, task: str, n: int, inductive: bool = False, itemsize:
     if task == "clustering":
         labeled = 0
     # a whole block at the least: models need not know of fewer
-    n_test = min(max(n // 5, PREDICT_BLOCK), n - labeled) if inductive else 0
+    n_test = min(max(n // 5, PREDICT_BLOCK), n - labeled - 1) if inductive else 0
     unlabeled = n - labeled - n_test
     return Shape(labeled, unlabeled, FEATURES, N_CLASSES[task], n_test=n_test, itemsize=itemsize)
 

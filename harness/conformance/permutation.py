@@ -20,7 +20,7 @@ from harness.method import Method
 RUNS = 8
 """Random states for each order: 12,870 ways to split 16 runs, enough for the level below."""
 
-RELABELINGS = 4000
+RELABELINGS = 2000
 LEVEL = 0.001
 _PAIRS = 400
 

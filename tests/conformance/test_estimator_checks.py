@@ -1,0 +1,24 @@
+"""scikit-learn's checks run, and the one that fails is named with its message."""
+
+from harness.conformance.estimator_checks import DO_NOT_APPLY
+
+
+def test_an_attribute_that_fit_does_not_own(checked):
+    failed = checked(
+        {"        self.classes_ = self": "        self.sigma = 2.0\n        self.classes_ = self"},
+        scikit_learn=True,
+    )
+    name = "check_estimators_overwrite_params"
+    assert failed[name].startswith(f"scikit-learn's {name} failed: ")
+    assert "sigma" in failed[name]
+
+
+def test_an_estimator_that_is_none(checked):
+    failed = checked({"(ClassifierMixin, BaseEstimator)": ""}, scikit_learn=True)
+    assert "derive it from sklearn.base.BaseEstimator" in failed["scikit-learn"]
+
+
+def test_checks_left_out_exist_in_scikit_learn():
+    from sklearn.utils import estimator_checks
+
+    assert all(hasattr(estimator_checks, name) for name in DO_NOT_APPLY)

@@ -1,0 +1,88 @@
+"""The whole kit: what passes, what cannot be loaded, and what is asked for by name."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.conformance import Finding, check_file
+from harness.errors import HarnessError
+from harness.registry import BUILT_IN, find_sources
+from harness.scaffold import write_method
+
+PLUGINS = [
+    source.path for source in find_sources() if source.path and source.path.parent == BUILT_IN
+]
+
+
+@pytest.mark.parametrize("path", PLUGINS, ids=lambda path: path.stem)
+def test_methods_of_the_project_pass_what_is_checked_on_small_data(path):
+    failed = [f for f in check_file(path, measure=False) if f.result == "fails"]
+    assert failed == []
+
+
+def test_the_example_passes_everything(tmp_path):
+    findings = check_file(write_method("first-method", tmp_path))
+    assert [f for f in findings if f.result == "fails"] == []
+    assert {f.method for f in findings} == {"first_method", "first-method"}
+    checks = {f.check for f in findings if f.result == "passes"}
+    assert {"loads", "storage honest, binary", "smallest budget, multiclass"} <= checks
+    assert all(bool(f.advice) == (f.result != "passes") for f in findings)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import no_such_module_anywhere", "No module named 'no_such_module_anywhere'"),
+        ("x = 1\ny = 1 / 0", "ZeroDivisionError: division by zero (line 2)"),
+        ("import os\nos._exit(3)", "exit status 3"),
+        ("while True: pass", "timeout"),
+        ("x = 1", "harness_methods marked with @hookimpl"),
+        ("def harness_methods(): return []", "harness_methods provides nothing; mark it"),
+        (
+            "from harness import hookimpl\n@hookimpl\ndef harness_metods(): return []",
+            "'harness_metods'",
+        ),
+        (
+            "from harness import hookimpl\n@hookimpl\ndef harness_methods(shape): return []",
+            "shape",
+        ),
+        (
+            "from harness import hookimpl, Kernel\n@hookimpl\n"
+            "def harness_methods(): return [Kernel('k', None)]",
+            "harness_methods gave",
+        ),
+        ("def broken(:", "SyntaxError"),
+    ],
+)
+def test_a_file_that_cannot_be_used(tmp_path, text, words):
+    path = tmp_path / "broken_plugin.py"
+    path.write_text(text)
+    (finding,) = check_file(path, seconds=0.5)
+    assert (finding.method, finding.check, finding.result) == ("broken_plugin", "loads", "fails")
+    assert words in finding.advice
+    assert "\n" not in finding.advice
+
+
+def test_a_folder_that_is_no_package(tmp_path):
+    (finding,) = check_file(tmp_path)
+    assert "folder without __init__.py" in finding.advice
+
+
+def test_a_package_is_checked_like_a_file(tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+    write_method("packaged", package).rename(package / "__init__.py")
+    findings = check_file(package, measure=False)
+    assert findings[0] == Finding("package", "loads")
+    assert not [f for f in findings if f.result == "fails"]
+
+
+def test_a_method_that_is_not_there_is_an_error(tmp_path):
+    path = write_method("first-method", tmp_path)
+    with pytest.raises(HarnessError, match="did you mean 'first-method'"):
+        check_file(path, ["frst-method"])
+
+
+def test_only_the_named_methods_are_checked():
+    findings = check_file(Path(BUILT_IN / "controls.py"), ["prior"], measure=False)
+    assert {f.method for f in findings} == {"controls", "prior"}

@@ -1,0 +1,63 @@
+"""A model that promises too much or too little is measured, and the advice has the figures."""
+
+import re
+
+import pytest
+
+from harness.conformance.measured_storage import TOP, workloads
+from harness.method import Method
+from harness.sandbox import backends
+
+KERNEL = "(3 * landmarks + 2 * shape.n_features)"
+LANDMARKS = "+ landmarks * shape.n_features)"
+
+pytestmark = pytest.mark.skipif(
+    not any(report.available and report.name != "watch" for report in backends()),
+    reason="nothing here measures a peak",
+)
+
+
+def test_a_model_below_the_peak(checked):
+    failed = checked({KERNEL: "landmarks // 4"}, measure=True)
+    advice = failed["storage honest"]
+    assert "raise `storage`" in advice
+    assert float(re.search(r"(\d+\.\d+) of the", advice)[1]) > 1.05
+    assert "in fit" in advice or "in predict" in advice
+
+
+def test_a_model_above_the_peak(checked):
+    failed = checked({LANDMARKS: "+ 4 * kernel)"}, measure=True)
+    assert list(failed) == ["storage honest"]
+    assert "lower `storage`" in failed["storage honest"]
+    assert float(re.search(r"(\d+\.\d+) of the", failed["storage honest"])[1]) < 0.5
+
+
+def test_bytes_that_no_size_can_lower_are_missed_at_the_smallest_budget(checked):
+    edits = {"        self._Z = X[": "        self._held = np.ones(10**6)\n        self._Z = X["}
+    failed = checked(edits, measure=True)
+    assert "at its smallest budget" in failed["smallest budget"]
+    assert "over_budget" in failed["smallest budget"]
+
+
+class Estimator:
+    def __init__(self, rank=1):
+        self.rank = rank
+
+
+@pytest.mark.parametrize("size", [None, "rank", "n_unlabeled"])
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "clustering"])
+def test_three_budgets_that_differ_and_are_used(size, task):
+    def storage(shape, size):
+        return shape.data_bytes + shape.block_bytes + 4000 * size
+
+    method = Method("a", Estimator, storage, size=size, tasks={task})
+    chosen = workloads(method, task)
+    planned = [workload.plan.planned_bytes for workload in chosen]
+    assert len(set(planned)) == 3
+    assert max(planned) <= 2.2 * TOP
+    assert min(planned) >= TOP / 8
+    for workload in chosen:
+        assert workload.plan.feasible
+        assert workload.plan.planned_bytes <= workload.budget
+        assert workload.shape.n_classes == {"binary": 2, "regression": 0}.get(task, 3)
+        assert not (workload.inductive and task == "clustering")

@@ -1,0 +1,47 @@
+"""A storage model that misleads the plan is found without running anything."""
+
+import pytest
+
+STORAGE = (
+    "return shape.data_bytes + shape.block_bytes + 8 * (kernel + landmarks * shape.n_features)"
+)
+HEAD = "def storage(shape, landmarks):"
+METHOD = '"landmarks", tasks'
+
+
+@pytest.mark.parametrize(
+    ("edits", "check", "words"),
+    [
+        (
+            {STORAGE: "return shape.data_bytes + 1e9 / landmarks"},
+            "storage monotone",
+            "at size 1 to",
+        ),
+        ({STORAGE: "return 8 * landmarks"}, "storage monotone", "add shape.data_bytes"),
+        ({STORAGE: "return np.inf"}, "storage monotone", "storage is inf at size 1"),
+        (
+            {HEAD: "def storage(shape, landmarks, width=1):"},
+            "storage arguments",
+            "asks for 'width', which Example has not",
+        ),
+        (
+            {HEAD: "def storage(shape, landmarks, sigma):"},
+            "storage arguments",
+            "write sigma=1.0 as the estimator does",
+        ),
+        (
+            {HEAD: "def storage(shape, landmarks, sigma=2.0):"},
+            "storage arguments",
+            "takes sigma=2.0 by default, the estimator sigma=1.0",
+        ),
+        ({HEAD: "def storage(landmarks):"}, "storage arguments", "storage takes 1 arguments"),
+        (
+            {METHOD: '"landmarks", sizes=lambda shape: (0, shape.n), tasks'},
+            "sizes",
+            "sizes gave (0, 250)",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_wrong_model(checked, edits, check, words):
+    assert words in checked(edits)[check]
