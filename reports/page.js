@@ -26,6 +26,7 @@
     try {
       const old = drawn.get(holder);
       const made = await vegaEmbed(holder, spec, {
+        mode: "vega-lite",
         renderer: "svg",
         config: page.themes[scheme()],
         tooltip: { theme: scheme() === "dark" ? "dark" : "light" },
