@@ -21,7 +21,6 @@ TRIALS = "trials.parquet"
 STUDY = "study.yaml"
 PROVENANCE = "provenance.json"
 CALIBRATION = "calibration.json"
-TIMELINE = "timeline.json"
 
 CONTROLS = ("oracle", "prior", "random")
 CELL = ["problem", "budget", "method"]
@@ -45,7 +44,6 @@ class Results:
         `study.yaml` as it stands.
     study, provenance : dict
     calibration : list of dict
-    timeline : list or dict or None
     budgets : list of str
         In the order of the axis: bytes, then bounds on the size, then "none".
     metrics : list of str
@@ -61,7 +59,6 @@ class Results:
     study: dict[str, Any]
     provenance: dict[str, Any]
     calibration: list[dict[str, Any]]
-    timeline: Any
     budgets: list[str]
     metrics: list[str]
     notes: list[str]
@@ -97,7 +94,6 @@ def read_results(directory: Path) -> Results:
         study=_read_study(directory / STUDY, study_text),
         provenance=_read_json(directory / PROVENANCE, dict),
         calibration=_read_calibration(directory / CALIBRATION),
-        timeline=_read_json(directory / TIMELINE, (dict, list), optional=True),
         budgets=_ordered_budgets(cells),
         metrics=_metric_columns(cells),
         notes=notes,
@@ -118,9 +114,7 @@ def _read_trials(path: Path) -> pd.DataFrame:
     return trials
 
 
-def _read_json(path: Path, kind: type | tuple[type, ...], optional: bool = False) -> Any:
-    if optional and not path.is_file():
-        return None
+def _read_json(path: Path, kind: type) -> Any:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

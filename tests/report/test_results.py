@@ -24,7 +24,6 @@ def test_every_missing_file_is_named_at_once(tmp_path):
         ("provenance.json", "[]"),
         ("calibration.json", "{}"),
         ("calibration.json", "[1]"),
-        ("timeline.json", "{"),
     ],
 )
 def test_a_broken_file_is_named(results_directory, name, content):
