@@ -16,6 +16,7 @@ from harness.method import Method
 DO_NOT_APPLY = {
     "check_classifiers_classes": "uses -1 and strings as classes; here -1 is a missing label",
     "check_supervised_y_no_nan": "wants NaN in y refused; here it is a missing target",
+    "check_supervised_y_2d": "y of shape (n, 1) never reaches a method",
     "check_dtype_object": "X of objects never reaches a method",
     "check_estimator_sparse_array": "sparse X never reaches a method",
     "check_estimator_sparse_matrix": "sparse X never reaches a method",

@@ -156,9 +156,8 @@ def _shape(method: Method, task: str, n: int, inductive: bool = False, itemsize:
     if task == "clustering":
         labeled = 0
     # a whole block at the least: models need not know of fewer
-    n_test = min(max(n // 5, PREDICT_BLOCK), n - labeled - 1) if inductive else 0
-    unlabeled = n - labeled - n_test
-    return Shape(labeled, unlabeled, FEATURES, N_CLASSES[task], n_test=n_test, itemsize=itemsize)
+    n_test = max(n // 5, PREDICT_BLOCK) if inductive else 0
+    return Shape(labeled, n - labeled, FEATURES, N_CLASSES[task], n_test=n_test, itemsize=itemsize)
 
 
 def _run(

@@ -6,16 +6,28 @@ from harness.conformance import check_file, kit
 from harness.scaffold import write_method
 
 
+@pytest.fixture(scope="session")
+def written(tmp_path_factory):
+    """The example as it is written, for both tasks."""
+    return write_method("example", tmp_path_factory.mktemp("plugins"))
+
+
+@pytest.fixture(scope="session")
+def example_findings(written):
+    """All that the kit finds in the example."""
+    return check_file(written)
+
+
 @pytest.fixture
-def example(tmp_path):
+def example(tmp_path, written):
     """Return a function that writes the example for the binary task, with edits."""
 
-    def write(**edits):
-        path = write_method("example", tmp_path / "plugins")
-        text = path.read_text().replace('{"binary", "multiclass"}', '{"binary"}')
-        for old, new in edits.get("edits", {}).items():
+    def write(edits):
+        text = written.read_text().replace('{"binary", "multiclass"}', '{"binary"}')
+        for old, new in edits.items():
             assert text.count(old) == 1, f"{old!r} is there {text.count(old)} times"
             text = text.replace(old, new)
+        path = tmp_path / "example.py"
         path.write_text(text)
         return path
 
@@ -32,7 +44,7 @@ def checked(example, monkeypatch):
     def run(edits=None, measure=False, seconds=10.0, scikit_learn=False):
         if not scikit_learn:
             monkeypatch.setattr(kit, "sklearn_checks", lambda method: [])
-        findings = check_file(example(edits=edits or {}), seconds=seconds, measure=measure)
+        findings = check_file(example(edits or {}), seconds=seconds, measure=measure)
         return {f.check: f.advice for f in findings if f.result == "fails"}
 
     return run

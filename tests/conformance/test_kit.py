@@ -7,7 +7,6 @@ import pytest
 from harness.conformance import Finding, check_file
 from harness.errors import HarnessError
 from harness.registry import BUILT_IN, find_sources
-from harness.scaffold import write_method
 
 PLUGINS = [
     source.path for source in find_sources() if source.path and source.path.parent == BUILT_IN
@@ -20,10 +19,10 @@ def test_methods_of_the_project_pass_what_is_checked_on_small_data(path):
     assert failed == []
 
 
-def test_the_example_passes_everything(tmp_path):
-    findings = check_file(write_method("first-method", tmp_path))
+def test_the_example_passes_everything(example_findings):
+    findings = example_findings
     assert [f for f in findings if f.result == "fails"] == []
-    assert {f.method for f in findings} == {"first_method", "first-method"}
+    assert {f.method for f in findings} == {"example"}
     checks = {f.check for f in findings if f.result == "passes"}
     assert {"loads", "storage honest, binary", "smallest budget, multiclass"} <= checks
     assert all(bool(f.advice) == (f.result != "passes") for f in findings)
@@ -68,19 +67,18 @@ def test_a_folder_that_is_no_package(tmp_path):
     assert "folder without __init__.py" in finding.advice
 
 
-def test_a_package_is_checked_like_a_file(tmp_path):
+def test_a_package_is_checked_like_a_file(tmp_path, written):
     package = tmp_path / "package"
     package.mkdir()
-    write_method("packaged", package).rename(package / "__init__.py")
+    (package / "__init__.py").write_text(written.read_text())
     findings = check_file(package, measure=False)
     assert findings[0] == Finding("package", "loads")
     assert not [f for f in findings if f.result == "fails"]
 
 
-def test_a_method_that_is_not_there_is_an_error(tmp_path):
-    path = write_method("first-method", tmp_path)
-    with pytest.raises(HarnessError, match="did you mean 'first-method'"):
-        check_file(path, ["frst-method"])
+def test_a_method_that_is_not_there_is_an_error(written):
+    with pytest.raises(HarnessError, match="did you mean 'example'"):
+        check_file(written, ["exmple"])
 
 
 def test_only_the_named_methods_are_checked():
