@@ -257,7 +257,12 @@ def storage(shape: Shape, size: int, transfer: str = "regularized-laplacian") ->
     else:
         matrix = 8 * n * n + max(8 * n * n + 300 * n, 8 * labeled * n + svm)
     points = 8 * n * (6 + 4 * max(1, shape.n_classes))
-    streams = 2 * shape.block_bytes + kernels.STREAM_BYTES + 24 * n * _rows_extended(n)
+    streams = (
+        2 * shape.block_bytes
+        + kernels.STREAM_BYTES
+        + 24 * n * _rows_extended(n)
+        + kernels.blas_bytes(n)
+    )
     return shape.data_bytes + matrix + points + streams
 
 

@@ -48,7 +48,7 @@ class ClassPrior(BaseEstimator):
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Look at the labels; X only says how many features there are."""
         self._validate_params()
-        X = validate_data(self, X, dtype=None)
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
         y = np.full(len(X), -1) if y is None else np.asarray(y)
         if len(y) != len(X):
             raise ValueError(f"X has {len(X)} rows, y has {len(y)}")

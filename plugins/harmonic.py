@@ -84,12 +84,14 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         return kernels.gaussian_kernel(self._X[rows], self._X[columns], self._width)
 
     def _harmonic(self, labeled: np.ndarray, f: np.ndarray, unlabeled: np.ndarray) -> np.ndarray:
-        # W has ones on its diagonal and D counts them: what is left of them is zero.
         degrees = np.zeros(len(unlabeled))
         system = kernels.PackedSymmetric(len(unlabeled))
 
         def tile(rows: slice, columns: slice) -> np.ndarray:
             W = self._weights(unlabeled[rows], unlabeled[columns])
+            if rows == columns:
+                # D - W is the same with and without loops, but rounding is not.
+                np.fill_diagonal(W, 0)
             degrees[rows] += W.sum(axis=1, dtype=np.float64)
             if rows != columns:
                 degrees[columns] += W.sum(axis=0, dtype=np.float64)
@@ -157,7 +159,12 @@ def storage(shape: Shape, size: int) -> int:
     """
     right_hand_sides = 8 * shape.n_unlabeled * 4 * (shape.n_classes - 1)
     tiles = 2 * kernels.TILE * shape.n_features * shape.itemsize + kernels.STREAM_BYTES
-    solving = kernels.packed_bytes(shape.n_unlabeled) + right_hand_sides + tiles
+    solving = (
+        kernels.packed_bytes(shape.n_unlabeled)
+        + kernels.blas_bytes(shape.n)
+        + right_hand_sides
+        + tiles
+    )
     points = 8 * shape.n * (2 * shape.n_classes + 4)
     predicting = 2 * shape.block_bytes + kernels.STREAM_BYTES
     return shape.data_bytes + points + max(solving, predicting)

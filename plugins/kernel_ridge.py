@@ -14,7 +14,13 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 
@@ -81,20 +87,21 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
         nystrom = kernels.NystromFeatures(X[sample], width)
 
         k = nystrom.n_components
-        gram, cross, total = np.zeros((k, k)), np.zeros((k, targets.shape[1])), np.zeros(k)
+        gram, total = np.zeros((k, k), order="F"), np.zeros(k)
+        cross = np.zeros((k, targets.shape[1]))
         offset = targets.mean(axis=0)
-        for block in kernels.row_blocks(len(rows), 2 * len(sample)):
+        for block in kernels.gram_blocks(len(rows), len(sample)):
             Z = nystrom.transform(X[rows[block]])
             total += Z.sum(axis=0)
             cross += Z.T @ (targets[block] - offset)
-            gram += Z.T @ Z
+            kernels.add_gram(gram, Z)
             del Z
         # Centring the features leaves the intercept free of the penalty.
         mean = total / len(rows)
-        for block in kernels.row_blocks(k, k):
-            gram[block] -= np.outer(len(rows) * mean[block], mean)
+        for j in range(k):
+            gram[:, j] -= len(rows) * mean[j] * mean
         gram[np.diag_indices(k)] += self.alpha
-        w = cho_solve(cho_factor(gram.T, lower=True, overwrite_a=True), cross)
+        w = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), cross)
         self.coef_ = nystrom.projection @ w
         self.intercept_ = offset - mean @ w
         self.landmarks_, self._width = nystrom.landmarks, width
@@ -103,9 +110,8 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
     def _targets(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        y = np.asarray(y)
-        if y.shape != (len(X),):
-            raise ValueError(f"y has shape {y.shape}, X has {len(X)} rows")
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
         if self.n_classes:
             labels = kernels.read_labels(y, self.n_classes)
             self.classes_ = labels.classes
@@ -118,8 +124,12 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
             raise ValueError("y holds no labeled point: every entry is NaN")
         return rows, y[rows, None]
 
+    @available_if(lambda self: self.n_classes)
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return values, or scores of shape (n,) for two classes, else (n, n_classes)."""
+        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
+        return self._values(X)
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self.landmarks_.dtype, order="C")
         blocks = kernels.row_blocks(len(X), 2 * len(self.landmarks_))
@@ -132,20 +142,28 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return values, or classes where `n_classes` says so."""
-        values = self.decision_function(X)
+        values = self._values(X)
         return kernels.decide(values, self.classes_) if self.n_classes else values
 
 
 def storage(shape: Shape, size: int) -> int:
-    """Bytes held: the data, s landmarks, and three s x s matrices.
+    """Bytes held: the data, s landmarks, and two and a half s x s matrices.
 
-    They are the projection of the features, their Gram matrix, and a block's share of it.
+    They are the projection of the features, their Gram matrix, and two blocks of s / 4 rows.
     """
     s = min(size, shape.n)
     landmarks = s * shape.n_features * shape.itemsize
     points = 8 * shape.n_labeled * (2 + max(1, shape.n_classes)) + 8 * shape.n
     blocks = 2 * shape.block_bytes + max(kernels.STREAM_BYTES, 4 * 16 * 2 * s * 8)
-    return shape.data_bytes + landmarks + points + blocks + 24 * s * s + 300 * s
+    return (
+        shape.data_bytes
+        + landmarks
+        + points
+        + blocks
+        + 20 * s * s
+        + 300 * s
+        + kernels.blas_bytes(s)
+    )
 
 
 @hookimpl

@@ -97,7 +97,7 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
             self._kernel(X[block], B, out=K[block])
         own = self._own(X)
         self.objective_ = []
-        for n_iter in range(1, self.max_iter + 1):
+        for self.n_iter_ in range(1, self.max_iter + 1):  # noqa: B020
             distances = own[medoids] - 2 * K[medoids].T
             nearest = distances.argmin(axis=1)
             self.objective_.append(float((distances.min(axis=1) + own[budget]).sum()))
@@ -113,7 +113,6 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
             if np.array_equal(updated, medoids):
                 break
             medoids = updated
-        self.n_iter_ = n_iter
         distances = own[medoids] - 2 * K[medoids].T
         self.objective_.append(float((distances.min(axis=1) + own[budget]).sum()))
         return medoids

@@ -27,7 +27,7 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int, default 300
-        Features, m = 2D; an odd number is rounded down.
+        Features, m = 2D; an odd number is rounded down, to 2 at the least.
     gamma1 : float, default 0.5
         Weight of the spectral term. Below 1 the problem is convex in w for exact degrees.
     gamma2 : float, default 100.0
@@ -52,7 +52,7 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": [Interval(Integral, 2, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
         "gamma1": [Interval(Real, 0, None, closed="left")],
         "gamma2": [Interval(Real, 0, None, closed="neither")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
@@ -111,10 +111,11 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
         m = self._features.n_components
         H, right = np.eye(m + 1), np.zeros((m + 1, c.shape[1]))
         H[-1, -1] = self.penalise_bias
-        for block in kernels.row_blocks(len(X), 3 * m, 4):
+        for block in kernels.gram_blocks(len(X), m):
             Phi = _with_ones(self._features.transform(X[block]))
             right += Phi.T @ c[block]
             H += (Phi * R[block, None].astype(np.float32)).T @ Phi
+            del Phi
         return H, right
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:

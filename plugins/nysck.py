@@ -130,12 +130,13 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
             D = kernels.exact_degrees(X, self._width)
         else:
             D = kernels.landmark_degrees(X, self.landmarks_, self._width, P)
-        S = np.zeros((len(P), len(P)))
-        for block in self._blocks(len(X)):
+        S = np.zeros((len(P), len(P)), order="F")
+        for block in kernels.gram_blocks(len(X), len(P)):
             C = nystrom.kernel(X[block])
             C /= np.sqrt(D[block])[:, None]
-            S += C.T @ C
+            kernels.add_gram(S, C)
             del C
+        kernels.mirror(S)
         # G = P' S P has the nonzero eigenvalues of D^-1/2 C W^+ C' D^-1/2.
         for block in self._blocks(len(S)):
             S[block, : P.shape[1]] = S[block] @ P
@@ -211,7 +212,7 @@ def storage(shape: Shape, size: int, variant: str = "one-shot", rank: int | None
     k = min(k, s)
     projection = 8 * s * s
     svm = projection + 24 * shape.n_labeled * (k + 2)
-    points = 8 * 4 * shape.n + s * shape.n_features * shape.itemsize
+    points = kernels.blas_bytes(s) + 8 * 4 * shape.n + s * shape.n_features * shape.itemsize
     streams = 2 * shape.block_bytes + max(kernels.STREAM_BYTES, 4 * 16 * 2 * s * 8)
     return shape.data_bytes + points + streams + max(8 * matrices * s * s + 300 * s, svm)
 

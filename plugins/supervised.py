@@ -154,8 +154,9 @@ class LinearSVM(_LabeledClassifier):
         self.random_state = random_state
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
-        # The primal solver (trust region) ends whatever C is; dual coordinates may crawl.
-        svm = LinearSVC(C=self.C, dual=False, random_state=self.random_state)
+        # The smaller of the two problems; dual coordinates would crawl on many points.
+        dual = len(X) < X.shape[1]
+        svm = LinearSVC(C=self.C, dual=dual, max_iter=10_000, random_state=self.random_state)
         self._svm = svm.fit(X, codes)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:

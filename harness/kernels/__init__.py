@@ -21,6 +21,7 @@ from harness.kernels.gaussian import (
     row_blocks,
     squared_norms,
 )
+from harness.kernels.gram import add_gram, blas_bytes, gram_blocks, mirror
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
 from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
@@ -45,17 +46,21 @@ __all__ = [
     "NystromFeatures",
     "PackedSymmetric",
     "RandomFourierFeatures",
+    "add_gram",
+    "blas_bytes",
     "block_rows",
     "decide",
     "eigensystem",
     "exact_degrees",
     "feature_degrees",
     "gaussian_kernel",
+    "gram_blocks",
     "kernel_width",
     "landmark_degrees",
     "landmark_spectrum",
     "linear",
     "median_distance",
+    "mirror",
     "packed_bytes",
     "poly_step",
     "polynomial",

@@ -7,8 +7,8 @@ import numpy as np
 from harness.kernels.features import FeatureMap
 from harness.kernels.gaussian import gaussian_kernel, row_blocks
 
-DEGREE_TILE = 1024
-"""Rows of the tiles of `exact_degrees`: 4 MB in float32, within the last cache level."""
+DEGREE_TILE = 512
+"""Rows of the tiles of `exact_degrees`: 1 MB in float32, within the cache."""
 
 
 def exact_degrees(

@@ -32,7 +32,7 @@ class RandomFourierFeatures:
     n_features : int
         Columns of X.
     n_components : int
-        Features; an odd number is rounded down, for they come in pairs.
+        Features; an odd number is rounded down, for they come in pairs, one at the least.
     sigma : float
         Width of the kernel.
     random_state : numpy.random.RandomState
@@ -48,10 +48,8 @@ class RandomFourierFeatures:
         random_state: np.random.RandomState,
         dtype: type = np.float32,
     ) -> None:
-        if n_components < 2:
-            raise ValueError(f"n_components={n_components} makes no pair; at least 2 are needed")
         rng = np.random.default_rng(random_state.randint(2**31))
-        pairs = n_components // 2
+        pairs = max(1, n_components // 2)
         self.dtype = np.dtype(dtype)
         self.frequencies = rng.standard_normal((n_features, pairs), dtype=self.dtype)
         self.frequencies /= self.dtype.type(sigma)

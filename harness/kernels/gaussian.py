@@ -13,8 +13,8 @@ import numpy as np
 BLOCK_BYTES = 1 << 20
 """Bytes of one block of a streamed matrix: it stays in the cache, and a 10 MB budget bears it."""
 
-STREAM_BYTES = 4 * BLOCK_BYTES
-"""What streaming holds: a block, what is made of it, and freed blocks that malloc has kept."""
+STREAM_BYTES = 2 * BLOCK_BYTES
+"""What streaming holds: a block and what is made of it."""
 
 MEDIAN_SAMPLE = 300
 """Points from which the median distance is estimated; 45,000 pairs know it to about 2 %."""

@@ -17,6 +17,9 @@ from harness.method import PREDICT_BLOCK, Method, Shape
 sys.path.insert(0, str(Path(__file__).parents[2] / "plugins"))
 
 
+M_MMAP_THRESHOLD = -3
+
+
 @pytest.fixture
 def two_blobs():
     """120 points of two overlapping normal clouds; the first 6 of each are labeled."""
@@ -53,6 +56,8 @@ def peak_bytes(call):
     ctypes.CDLL(None).malloc_trim(0)
     child = os.fork()
     if not child:
+        # Freed arrays go back at once; else malloc learns to keep them, up to 32 MB of them.
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 17)
         report = b"failed"
         try:
             start, mapped = status_bytes("VmRSS"), status_bytes("RssFile")
@@ -133,12 +138,13 @@ def trial(method: Method, shape: Shape, size, task, **params):
         sized["n_clusters"] = shape.n_classes
     estimator = method.estimator(**{**method.params, **sized, **params}).fit(X, y)
     done = seen.n if hasattr(estimator, "transduction_") else 0
-    # Points that fit did not see are loaded a block at a time.
     scored = hasattr(estimator, "decision_function") and task != "regression"
-    for start in range(done, points, PREDICT_BLOCK):
-        stop = min(start + PREDICT_BLOCK, points)
+    starts = [*range(done, seen.n, PREDICT_BLOCK), *range(seen.n, points, PREDICT_BLOCK)]
+    for start in starts:
+        stop = min(start + PREDICT_BLOCK, seen.n if start < seen.n else points)
+        # Points that fit did not see are loaded a block at a time.
         block = None
-        block = X[start:stop] if stop <= seen.n else X[np.arange(start, stop) % len(X)]
+        block = X[start:stop] if start < seen.n else X[np.arange(start, stop) % len(X)]
         if scored:
             found = estimator.decision_function(block)
             scores[start:stop] = found.reshape(len(block), -1)

@@ -1,0 +1,82 @@
+"""ClusK against a plain transcription of its four steps."""
+
+import cluster_kernel
+import numpy as np
+import pytest
+from cluster_kernel import ClusterKernelSVM
+from conftest import blobs
+from sklearn.svm import SVC
+
+from harness import kernels
+
+ABSOLUTE = {"sigma": 1.2, "sigma_unit": "absolute"}
+
+
+def dense_cluster_kernel(X, sigma, phi):
+    """The paper's four steps, one line each."""
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * sigma**2))
+    L = K / np.sqrt(np.outer(K.sum(0), K.sum(0)))
+    e, U = np.linalg.eigh(L)
+    L = (U[:, ::-1] * phi(np.clip(e[::-1], 0, 1))) @ U[:, ::-1].T
+    return L / np.sqrt(np.outer(np.diag(L), np.diag(L)))
+
+
+def scores_of(K, y, C=1.0):
+    known = y != -1
+    svm = SVC(C=C, kernel="precomputed").fit(K[np.ix_(known, known)], y[known])
+    return svm.decision_function(K[:, known])
+
+
+@pytest.mark.parametrize("transfer", kernels.TRANSFERS)
+def test_scores_are_those_of_the_dense_kernel(transfer):
+    X, y, _ = blobs(51, 2)
+    n_labeled = int(np.sum(y != -1))
+    K = dense_cluster_kernel(
+        X, 1.2, lambda e: kernels.transferred(e, transfer, n_labeled, degree=2.0)
+    )
+    model = ClusterKernelSVM(transfer=transfer, **ABSOLUTE).fit(X, y)
+    np.testing.assert_allclose(model.decision_scores_, scores_of(K, y), atol=1e-6)
+
+
+def test_linear_transfer_is_the_rbf_svm():
+    X, y, _ = blobs(60, 2)
+    known = y != -1
+    model = ClusterKernelSVM(transfer="linear", **ABSOLUTE).fit(X, y)
+    svm = SVC(gamma=0.5 / 1.2**2).fit(X[known], y[known])
+    np.testing.assert_allclose(model.decision_scores_, svm.decision_function(X), atol=1e-6)
+
+
+def test_inverse_and_eigenvectors_give_the_same_matrix():
+    X, _, _ = blobs(31, 3)
+    everything = np.arange(len(X))
+    inverse = cluster_kernel.InverseSpectrum(X, 1.0, 0.05)
+    eigen = cluster_kernel.EigenSpectrum(X, 1.0, "regularized-laplacian", 5, 2.0)
+    np.testing.assert_allclose(inverse.gram(everything), eigen.gram(everything), atol=1e-12)
+    np.testing.assert_allclose(inverse.diagonal, eigen.diagonal, atol=1e-12)
+
+
+@pytest.mark.parametrize("transfer", ["polynomial", "poly-step"])
+def test_nystrom_extension_returns_the_scores_of_points_it_has_seen(transfer):
+    X, y, _ = blobs(40, 2)
+    model = ClusterKernelSVM(transfer=transfer, **ABSOLUTE).fit(X, y)
+    seen = model.decision_function(X)
+    # A point of `fit` counts itself twice in its degree, which the normalisation takes out.
+    np.testing.assert_allclose(seen, model.decision_scores_, atol=1e-6)
+
+
+def test_extension_of_the_regularised_laplacian_agrees_on_unlabeled_points():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(150, 2)), rng.normal(size=(150, 2)) + 4])
+    y = np.full(300, -1)
+    y[[0, 1, 2, 150, 151, 152]] = [0, 0, 0, 1, 1, 1]
+    model = ClusterKernelSVM(sigma=0.5).fit(X[:-1], y[:-1])
+    new = model.decision_function(X[3:150])
+    assert np.corrcoef(new, model.decision_scores_[3:150])[0, 1] > 0.99
+
+
+def test_three_classes_are_told_apart():
+    X, y, truth = blobs(60, 3, labeled=12)
+    model = ClusterKernelSVM().fit(X, y)
+    assert model.decision_scores_.shape == (180, 3)
+    assert np.mean(model.transduction_ == truth) > 0.65
+    assert np.mean(model.predict(X) == model.transduction_) > 0.9

@@ -1,0 +1,60 @@
+"""Nystrom kernel ridge against kernel ridge with a free intercept."""
+
+import numpy as np
+import pytest
+from conftest import blobs
+from kernel_ridge import NystromKernelRidge
+
+
+def kernel_ridge(X, rows, y, sigma, alpha):
+    """Values at X of the minimiser of |y - f - b|^2 + alpha |f|^2, by its saddle-point system."""
+    K = np.exp(-((X[:, None] - X[rows][None]) ** 2).sum(-1) / (2 * sigma**2))
+    n = len(rows)
+    system = np.block([[K[rows] + alpha * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), 0]])
+    solution = np.linalg.solve(system, np.append(y[rows], 0))
+    return K @ solution[:-1] + solution[-1]
+
+
+@pytest.fixture
+def sines():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(90, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 5
+    y[50:] = np.nan
+    return X, y
+
+
+def test_with_all_points_as_landmarks_it_is_kernel_ridge(sines):
+    X, y = sines
+    model = NystromKernelRidge(90, alpha=0.1, sigma=0.7, sigma_unit="absolute").fit(X, y)
+    expected = kernel_ridge(X, np.arange(50), y, 0.7, 0.1)
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-5)
+
+
+def test_a_shift_of_the_targets_shifts_the_values(sines):
+    X, y = sines
+    setting = {"n_landmarks": 30, "alpha": 10.0, "random_state": 0}
+    low = NystromKernelRidge(**setting).fit(X, y).predict(X)
+    high = NystromKernelRidge(**setting).fit(X, y + 1000).predict(X)
+    np.testing.assert_allclose(high - low, 1000, atol=1e-6)
+
+
+def test_more_landmarks_fit_better(sines):
+    X, y = sines
+    errors = []
+    for n_landmarks in (2, 10, 40):
+        model = NystromKernelRidge(n_landmarks, alpha=1e-3, random_state=0).fit(X, y)
+        errors.append(np.mean((model.predict(X[:50]) - y[:50]) ** 2))
+    assert errors == sorted(errors, reverse=True)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_are_regressed_one_against_the_rest(n_classes):
+    X, y, truth = blobs(60, n_classes, labeled=12)
+    model = NystromKernelRidge(60, alpha=0.1, n_classes=n_classes, random_state=0).fit(X, y)
+    assert np.mean(model.predict(X) == truth) > 0.65
+    target = np.where(y == 1, 1.0, -1.0)
+    target[y == -1] = np.nan
+    own = NystromKernelRidge(60, alpha=0.1, random_state=0).fit(X, target).predict(X)
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(scores if n_classes == 2 else scores[:, 1], own, atol=1e-9)
