@@ -1,0 +1,186 @@
+"""Kernels, degrees, feature maps and transfer functions against slow clear references."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist, pdist
+
+from harness import kernels
+
+
+@pytest.fixture(name="X")
+def points():
+    return np.random.default_rng(0).normal(size=(300, 7)) + 3
+
+
+def gaussian(X, Z, sigma):
+    return np.exp(-cdist(X, Z, "sqeuclidean") / (2 * sigma**2))
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])
+def test_gaussian_kernel_keeps_its_type_and_writes_where_it_is_told(X, dtype, tolerance):
+    X = X.astype(dtype)
+    out = np.empty((300, 20), dtype)
+    K = kernels.gaussian_kernel(X, X[:20], 2.0, out=out)
+    assert K is out
+    assert K.dtype == dtype
+    assert K.max() <= 1
+    np.testing.assert_allclose(K, gaussian(X, X[:20], 2.0), atol=tolerance)
+
+
+def test_row_blocks_cover_all_rows_once():
+    blocks = list(kernels.row_blocks(10_000, 1000))
+    assert np.array_equal(
+        np.concatenate([np.arange(10_000)[b] for b in blocks]), np.arange(10_000)
+    )
+    assert max(b.stop - b.start for b in blocks) * 8000 <= kernels.BLOCK_BYTES
+
+
+def test_median_distance_is_the_median_and_of_a_sample_nearly_so(X):
+    assert kernels.median_distance(X) == pytest.approx(np.median(pdist(X)))
+    large = np.random.default_rng(1).normal(size=(5000, 7))
+    assert kernels.median_distance(large) == pytest.approx(
+        np.median(pdist(large[:1500])), rel=0.05
+    )
+    assert kernels.median_distance(large) == kernels.median_distance(large)
+
+
+def test_median_distance_of_equal_points_is_one_and_of_many_duplicates_not_zero():
+    assert kernels.median_distance(np.full((50, 3), 0.1)) == 1
+    X = np.zeros((50, 2))
+    X[0] = [3, 4]
+    assert kernels.median_distance(X) == pytest.approx(5)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 3e-6), (np.float64, 1e-12)])
+@pytest.mark.parametrize("tile", [64, 300, 1024])
+def test_exact_degrees_are_row_sums(X, dtype, tolerance, tile):
+    expected = gaussian(X, X, 2.0).sum(axis=1)
+    degrees = kernels.exact_degrees(X, 2.0, dtype, tile)
+    np.testing.assert_allclose(degrees, expected, rtol=tolerance)
+
+
+def test_degrees_are_at_least_one_where_features_are_few(X):
+    features = kernels.RandomFourierFeatures(7, 10, 0.3, np.random.RandomState(0))
+    Phi = features.transform(X).astype(float)
+    raw = Phi @ Phi.sum(axis=0)
+    assert raw.min() < 0
+    np.testing.assert_allclose(
+        kernels.feature_degrees(features, X), np.maximum(raw, 1), rtol=1e-4, atol=1e-4
+    )
+
+
+def test_degrees_from_all_points_as_landmarks_are_exact(X):
+    nystrom = kernels.NystromFeatures(X, 1.0)
+    expected = gaussian(X, X, 1.0).sum(axis=1)
+    own = kernels.landmark_degrees(X, X, 1.0, nystrom.projection)
+    np.testing.assert_allclose(own, expected, rtol=1e-8)
+    np.testing.assert_allclose(kernels.feature_degrees(nystrom, X), expected, rtol=1e-8)
+
+
+def test_nystrom_features_are_exact_at_the_landmarks(X):
+    Z = kernels.NystromFeatures(X[:40], 2.0).transform(X[:40])
+    np.testing.assert_allclose(Z @ Z.T, gaussian(X[:40], X[:40], 2.0), atol=1e-9)
+
+
+def test_error_of_random_features_falls_as_the_root_of_their_number(X):
+    K = gaussian(X[:60], X[:60], 3.0)
+
+    def error(n_components):
+        errors = []
+        for seed in range(20):
+            rng = np.random.RandomState(seed)
+            Phi = kernels.RandomFourierFeatures(7, n_components, 3.0, rng).transform(X[:60])
+            errors.append(((Phi @ Phi.T - K) ** 2).mean())
+        return np.mean(errors)
+
+    assert error(50) / error(800) == pytest.approx(16, rel=0.3)
+
+
+def test_random_features_have_unit_norm_and_come_back_with_the_seed(X):
+    maps = [kernels.RandomFourierFeatures(7, 31, 2.0, np.random.RandomState(3)) for _ in range(2)]
+    first, second = (m.transform(X) for m in maps)
+    assert first.shape == (300, 30)
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_allclose((first**2).sum(axis=1), 1, rtol=1e-5)
+
+
+def test_landmarks_are_distinct_and_no_more_than_there_are(X):
+    rows = kernels.uniform_landmarks(X, 300, np.random.RandomState(0))
+    np.testing.assert_array_equal(rows, np.arange(300))
+    with pytest.raises(ValueError, match="n_landmarks=301 is more than the 300 points"):
+        kernels.uniform_landmarks(X, 301, np.random.RandomState(0))
+
+
+def test_poly_step_counts_from_one_and_is_strict():
+    e = np.linspace(0.9, 0.1, 30)
+    found = kernels.poly_step(e, h=12)
+    assert np.sum(found == np.sqrt(e)) == 11
+    np.testing.assert_array_equal(found[11:], e[11:] ** 2)
+    np.testing.assert_array_equal(kernels.transferred(e, "poly-step", n_labeled=3), found)
+
+
+def test_transfers_are_nonnegative_and_the_regularised_laplacian_is_an_inverse():
+    e = np.array([1.0, 0.5, 0.0, -1e-12])
+    for name in kernels.TRANSFERS:
+        assert (kernels.transferred(e, name, 1) >= 0).all()
+    np.testing.assert_allclose(kernels.regularized_laplacian(e)[:3], [20, 1 / 0.55, 1 / 1.05])
+    np.testing.assert_array_equal(kernels.step(e, 2), [1, 1, 0, 0])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 255, 256, 257, 513, 700])
+def test_packed_matrix_solves_inverts_multiplies_and_reads_like_a_full_one(n):
+    rng = np.random.default_rng(n)
+    A = rng.normal(size=(n, n))
+    A = A @ A.T + n * np.eye(n)
+    b = rng.normal(size=(n, 2))
+
+    def packed():
+        matrix = kernels.PackedSymmetric(n)
+        matrix.fill(lambda rows, columns: A[rows, columns])
+        return matrix
+
+    rows = rng.permutation(n)[: max(1, n // 2)]
+    np.testing.assert_array_equal(packed().take(rows, rows), A[np.ix_(rows, rows)])
+    np.testing.assert_array_equal(packed().diagonal(), np.diag(A))
+    np.testing.assert_allclose(packed().multiply(b), A @ b, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(A @ packed().solve(b), b, atol=1e-10)
+    scaled, factors = packed(), rng.uniform(1, 2, n)
+    scaled.scale(factors)
+    scaled.add_to_diagonal(1.0)
+    scaled.invert()
+    expected = np.linalg.inv(A * np.outer(factors, factors) + np.eye(n))
+    everything = np.arange(n)
+    np.testing.assert_allclose(scaled.take(everything, everything), expected, atol=1e-12)
+
+
+def test_packed_matrix_that_is_not_definite_is_refused():
+    matrix = kernels.PackedSymmetric(4)
+    matrix.fill(lambda rows, columns: -np.eye(4)[rows, columns])
+    with pytest.raises(np.linalg.LinAlgError, match="minor of order 1"):
+        matrix.solve(np.ones((4, 1)))
+
+
+def test_eigensystem_is_descending_and_reassembles():
+    A = np.random.default_rng(0).normal(size=(51, 51))
+    A = A + A.T
+    e, U = kernels.eigensystem(A.copy())
+    assert (np.diff(e) <= 0).all()
+    np.testing.assert_allclose((U * e) @ U.T, A, atol=1e-10)
+
+
+def test_gram_is_summed_up_in_place():
+    Z = np.random.default_rng(0).normal(size=(100, 30))
+    G = np.zeros((30, 30), order="F")
+    for block in (slice(0, 33), slice(33, 100)):
+        kernels.add_gram(G, Z[block])
+    kernels.mirror(G)
+    np.testing.assert_allclose(G, Z.T @ Z, atol=1e-10)
+
+
+def test_labels_without_a_point_keep_their_column():
+    labels = kernels.read_labels(np.array([-1, 2, 0, -1]), n_classes=4)
+    np.testing.assert_array_equal(labels.rows, [1, 2])
+    np.testing.assert_array_equal(labels.prior, [0.5, 0, 0.5, 0])
+    spread = kernels.spread_scores(np.array([3.0, -3.0]), labels.present, 4)
+    np.testing.assert_array_equal(spread.argmax(axis=1), [2, 0])
+    np.testing.assert_array_equal(labels.targets(), [[-1, -1, 1, -1], [1, -1, -1, -1]])
