@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from conftest import blobs
-from mssksc import RFFMSSKSC
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_storage import METHODS
@@ -12,7 +11,6 @@ CLASSIFIERS = [method for method in METHODS if "binary" in method.tasks]
 LEARNERS = [m for m in CLASSIFIERS if m.name not in ("random", "prior", "oracle")]
 
 SEMI_SUPERVISED = "y = -1 means that a point has no label; the check takes it for a class"
-SINGLE_PRECISION = "features are in float32, whose products round with the size of a block"
 
 
 def expected_failures(estimator):
@@ -20,9 +18,6 @@ def expected_failures(estimator):
     failures = {}
     if isinstance(estimator, ClassifierMixin):
         failures["check_classifiers_classes"] = SEMI_SUPERVISED
-    if isinstance(estimator, RFFMSSKSC):
-        failures["check_methods_sample_order_invariance"] = SINGLE_PRECISION
-        failures["check_methods_subset_invariance"] = SINGLE_PRECISION
     return failures
 
 
