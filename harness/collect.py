@@ -61,6 +61,10 @@ def _provenance(workload: Workload, started: str | None) -> dict:
             }
             for method in methods
         ],
+        "metrics": {
+            metric["name"]: {key: metric[key] for key in ("greater_is_better", "tasks")}
+            for metric in workload.index["metrics"]
+        },
         "datasets": [
             {
                 "name": name,
