@@ -1,8 +1,8 @@
 """Exact degrees against the machine's own GEMM on the same shapes, in one run.
 
-`python benchmarks/degrees.py` prints two ratios. "n^2 d" counts the work that degrees are defined by,
-2 n^2 d operations, which symmetry halves; "done" counts only products that were computed, so that
-exponentials, sums and norms show as lost time.
+`python benchmarks/degrees.py` prints two ratios. "n^2 d" counts the work that defines degrees,
+2 n^2 d operations, which symmetry halves; "done" counts only products that were computed, so
+that exponentials, sums and norms show as lost time.
 """
 
 import argparse
@@ -59,9 +59,8 @@ def main() -> None:
                 tiles = -(-len(X) // DEGREE_TILE)
                 full = 2 * tiles / (tiles + 1)
                 name = np.dtype(dtype).name
-                print(
-                    f"{name:8}{len(X):8}{d:6}{gemm / 1e9:12.1f}{ours / 1e9:14.1f}{full * ratio:8.2f}{ratio:8.2f}"
-                )
+                figures = f"{gemm / 1e9:12.1f}{ours / 1e9:14.1f}{full * ratio:8.2f}{ratio:8.2f}"
+                print(f"{name:8}{len(X):8}{d:6}{figures}")
 
 
 if __name__ == "__main__":

@@ -114,6 +114,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         sample = kernels.uniform_landmarks(X, min(self.n_landmarks, len(X)), rng)
         self.landmarks_ = X[sample]
+        self._identity = 0.0
         decompose = self._literal if self.variant == "literal" else self._one_shot
         decompose(X, len(labels.rows))
         F = np.empty((len(labels.rows), self.projection_.shape[1]))
@@ -126,10 +127,12 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def _one_shot(self, X: np.ndarray, n_labeled: int) -> None:
         nystrom = kernels.NystromFeatures(self.landmarks_, self._width, _TOLERANCE)
         P = nystrom.projection
+        Z = self.landmarks_
+        self._degree_weights = kernels.landmark_degree_weights(X, Z, self._width, P)
         if self.degrees == "exact":
             D = kernels.exact_degrees(X, self._width)
         else:
-            D = kernels.landmark_degrees(X, self.landmarks_, self._width, P)
+            D = kernels.landmark_degrees(X, Z, self._width, self._degree_weights)
         S = np.zeros((len(P), len(P)), order="F")
         for block in kernels.gram_blocks(len(X), len(P)):
             C = nystrom.kernel(X[block])
@@ -147,7 +150,13 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         kept = min(self.rank or len(eigenvalues), np.sum(eigenvalues > _TOLERANCE))
         self.eigenvalues_ = eigenvalues[:kept]
         V = V[:, :kept]
-        V *= np.sqrt(self._transferred("regularized-laplacian", n_labeled) / self.eigenvalues_)
+        phi = self._transferred("regularized-laplacian", n_labeled)
+        # A transfer function that is not zero at zero adds a multiple of the identity to L~: it
+        # tells no two points alike, so it belongs to the norm of a row and not to its features.
+        if self.transfer in (None, "regularized-laplacian"):
+            self._identity = float(kernels.regularized_laplacian(np.zeros(1))[0])
+            phi = phi - self._identity
+        V *= np.sqrt(np.maximum(phi, 0) / self.eigenvalues_)
         for block in self._blocks(len(P)):
             P[block, :kept] = P[block] @ V
         self.projection_ = P[:, :kept]
@@ -173,9 +182,14 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
 
     def _virtual_samples(self, X: np.ndarray) -> np.ndarray:
         C = kernels.gaussian_kernel(X, self.landmarks_, self._width)
-        F = C.astype(np.float64, copy=False) @ self.projection_
+        C = C.astype(np.float64, copy=False)
+        F = C @ self.projection_
         # A point that no landmark sees has a row of zeros, and keeps it.
-        F /= np.maximum(np.sqrt(kernels.squared_norms(F)), np.finfo(float).tiny)[:, None]
+        squares = kernels.squared_norms(F)
+        if self._identity:
+            # C M lacks the factor D^-1/2, which cancels but for the identity.
+            squares += self._identity * np.maximum(C @ self._degree_weights, 1)
+        F /= np.maximum(np.sqrt(squares), np.finfo(float).tiny)[:, None]
         return F
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:

@@ -4,7 +4,12 @@ Nothing here knows of the harness. What a function holds beyond its inputs is st
 not obvious from its result, because the storage models of the plugins are built from it.
 """
 
-from harness.kernels.degrees import exact_degrees, feature_degrees, landmark_degrees
+from harness.kernels.degrees import (
+    exact_degrees,
+    feature_degrees,
+    landmark_degree_weights,
+    landmark_degrees,
+)
 from harness.kernels.features import (
     FeatureMap,
     NystromFeatures,
@@ -56,6 +61,7 @@ __all__ = [
     "gaussian_kernel",
     "gram_blocks",
     "kernel_width",
+    "landmark_degree_weights",
     "landmark_degrees",
     "landmark_spectrum",
     "linear",

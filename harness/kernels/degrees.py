@@ -90,12 +90,12 @@ def feature_degrees(feature_map: FeatureMap, X: np.ndarray) -> np.ndarray:
     return np.maximum(np.concatenate(degrees).astype(np.float64), 1)
 
 
-def landmark_degrees(
+def landmark_degree_weights(
     X: np.ndarray, landmarks: np.ndarray, sigma: float, projection: np.ndarray
 ) -> np.ndarray:
-    """Return degrees of the Nystrom kernel without its features: k(x, Z) P P' sum_j k(Z, x_j).
+    """Return w = P P' sum_j k(Z, x_j): k(x, Z) w is the degree of x in the Nystrom kernel.
 
-    Two passes of n s d operations instead of n s^2. Holds a block of kernel rows.
+    n s d operations instead of the n s^2 of features. Holds a block of kernel rows.
 
     Parameters
     ----------
@@ -107,13 +107,27 @@ def landmark_degrees(
 
     Returns
     -------
-    ndarray of shape (n,), float64
-        Floored at 1, as for `feature_degrees`.
+    ndarray of shape (s,)
     """
-    blocks = list(row_blocks(len(X), 2 * len(landmarks)))
     total = np.zeros(len(landmarks))
-    for block in blocks:
+    for block in row_blocks(len(X), 2 * len(landmarks)):
         total += gaussian_kernel(X[block], landmarks, sigma).sum(axis=0, dtype=np.float64)
-    weights = projection @ (projection.T @ total)
+    return projection @ (projection.T @ total)
+
+
+def landmark_degrees(
+    X: np.ndarray, landmarks: np.ndarray, sigma: float, weights: np.ndarray
+) -> np.ndarray:
+    """Return degrees k(x, Z) w in the Nystrom kernel, floored at 1 as in `feature_degrees`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    landmarks : ndarray of shape (s, d)
+    sigma : float
+    weights : ndarray of shape (s,)
+        From `landmark_degree_weights`.
+    """
+    blocks = row_blocks(len(X), 2 * len(landmarks))
     degrees = [gaussian_kernel(X[block], landmarks, sigma) @ weights for block in blocks]
     return np.maximum(np.concatenate(degrees), 1)

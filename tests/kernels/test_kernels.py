@@ -72,7 +72,8 @@ def test_degrees_are_at_least_one_where_features_are_few(X):
 def test_degrees_from_all_points_as_landmarks_are_exact(X):
     nystrom = kernels.NystromFeatures(X, 1.0)
     expected = gaussian(X, X, 1.0).sum(axis=1)
-    own = kernels.landmark_degrees(X, X, 1.0, nystrom.projection)
+    weights = kernels.landmark_degree_weights(X, X, 1.0, nystrom.projection)
+    own = kernels.landmark_degrees(X, X, 1.0, weights)
     np.testing.assert_allclose(own, expected, rtol=1e-8)
     np.testing.assert_allclose(kernels.feature_degrees(nystrom, X), expected, rtol=1e-8)
 
