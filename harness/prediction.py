@@ -69,8 +69,7 @@ def _from_scores(
 ) -> dict[str, np.ndarray]:
     classes = np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
     classes = classes[classes >= 0].astype(np.int64)
-    raw = np.asarray(raw)
-    if len(classes) == 2 and raw.ndim == 1:
+    if len(classes) == 2 and np.ndim(raw) == 1:
         scores = _numbers(name, raw, (n,))
         labels = classes[(scores > 0).astype(np.int64)]
         if n_classes == 2:

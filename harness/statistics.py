@@ -174,12 +174,14 @@ def compare_with(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
         Indexed by method: `n` pairs, mean `difference` (method minus reference), `p`, and `p_holm`
         adjusted over all the methods compared here.
     """
-    differences = scores.drop(columns=reference).sub(scores[reference], axis=0)
-    table = differences.agg(["count", "mean"]).T.rename(
-        columns={"count": "n", "mean": "difference"}
-    )
+    import pandas as pd
+
+    others = scores.columns.drop(reference)
+    differences = scores[others].to_numpy(float) - scores[[reference]].to_numpy(float)
+    n = (~np.isnan(differences)).sum(axis=0)
+    mean = np.nansum(differences, axis=0) / np.where(n > 0, n, np.nan)
     p = paired_p(differences)
-    return table.assign(p=p, p_holm=holm(p))
+    return pd.DataFrame({"n": n, "difference": mean, "p": p, "p_holm": holm(p)}, index=others)
 
 
 def compare_mean_ranks(mean_ranks: ArrayLike, n_blocks: int) -> np.ndarray:

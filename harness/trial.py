@@ -18,7 +18,7 @@ from harness.datasets import open_mapped, read_rows, row_blocks
 from harness.hookspecs import Metric
 from harness.method import N_UNLABELED, PREDICT_BLOCK, Method
 from harness.prediction import predict, transduction
-from harness.study import Tuning
+from harness.settings import Tuning
 from harness.tuning import candidates, tune
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import numpy as np
 from harness.hookspecs import Metric
 from harness.metrics import evaluate
 from harness.prediction import predict, transduction
+from harness.settings import Tuning
 from harness.space import Distribution
-from harness.study import Tuning
 
 
 def candidates(

@@ -19,7 +19,8 @@ from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index
 from harness.records import METRICS
 from harness.registry import ROOT, digest_files
-from harness.study import Block, Grid, Study, load_study
+from harness.settings import Grid
+from harness.study import Block, Study, load_study
 
 PROTOCOL = 1
 """Raised when a change of the harness makes earlier trials incomparable with later ones."""

@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 )
 def test_clean(command):
     tool = Path(sys.executable).with_name(command[0])
-    done = subprocess.run([tool, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [tool, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

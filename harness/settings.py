@@ -1,0 +1,192 @@
+"""What a study file may say, checked key by key.
+
+Nothing heavy is imported here: Snakemake reads the study again in every job of a cluster.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
+
+from harness.budget import Budget, parse_budget
+from harness.errors import HarnessError
+from harness.units import parse_bytes, parse_duration
+
+
+def _readable(parse: Any) -> BeforeValidator:
+    def read(value: Any) -> Any:
+        try:
+            return parse(value)
+        except HarnessError as error:
+            raise PydanticCustomError("harness", "{message}", {"message": str(error)}) from None
+
+    return BeforeValidator(read)
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def _seed_list(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole and value > 0:
+        return list(range(value))
+    if (
+        isinstance(value, list)
+        and value
+        and all(type(seed) is int and seed >= 0 for seed in value)
+    ):
+        return sorted(set(value))
+    message = "{value} is neither a count of seeds above zero nor a list of seeds"
+    raise PydanticCustomError("harness", message, {"value": repr(value)})
+
+
+def _labeled(value: Any) -> int | float:
+    count = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    if count or (isinstance(value, float) and 0 < value < 1):
+        return value
+    message = "{value} is neither a count of labeled points nor a share between 0 and 1"
+    raise PydanticCustomError("harness", message, {"value": repr(value)})
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MethodChoice(_Strict):
+    """One method of a study: its name, parameters held fixed, and the label in tables."""
+
+    name: str
+    params: dict[str, Any] = {}
+    label: str
+
+
+def _method_choice(value: Any) -> MethodChoice:
+    if isinstance(value, str):
+        return MethodChoice(name=value, label=value)
+    if isinstance(value, dict):
+        named = {key: item for key, item in value.items() if key != "as"}
+        if len(named) == 1:
+            ((name, params),) = named.items()
+            params = {} if params is None else params
+            if isinstance(name, str) and isinstance(params, dict):
+                fixed = ",".join(f"{key}={item}" for key, item in params.items())
+                label = value.get("as", f"{name}[{fixed}]" if fixed else name)
+                return MethodChoice(name=name, params=params, label=str(label))
+    message = "{value} is not a method: write a name, or a name with a mapping of parameters"
+    raise PydanticCustomError("harness", message, {"value": repr(value)})
+
+
+class Inductive(_Strict):
+    """Score on held-out points that training never saw."""
+
+    test: float = Field(default=0.2, gt=0)
+    unlabeled_per_labeled: float | None = Field(default=None, gt=0)
+    stratified: bool = True
+
+
+class Tuning(_Strict):
+    """Cross-validation on the labeled points."""
+
+    search: Literal["grid", "random", "sobol"] = "grid"
+    folds: int = Field(default=5, ge=2)
+    trials: int = Field(default=20, ge=1)
+
+
+def _none_word(value: Any) -> Any:
+    return None if value == "none" else value
+
+
+def _evaluation(value: Any) -> Any:
+    if value == "transductive":
+        return None
+    if isinstance(value, dict):
+        return value
+    message = "{value} is neither 'transductive' nor a mapping such as {{test: 0.2}}"
+    raise PydanticCustomError("harness", message, {"value": repr(value)})
+
+
+class TrialLimits(_Strict):
+    """Limits of one trial besides its budget."""
+
+    time: Annotated[float, _readable(parse_duration)] = 7200.0
+    threads: int = Field(default=1, ge=1)
+    memory: Annotated[int, _readable(parse_bytes)] = 4 * 10**9
+    """What the scheduler reserves for a trial without a budget in bytes; not enforced."""
+
+
+class Grid(_Strict):
+    """A full product of data sets, methods, labeled counts, budgets and seeds."""
+
+    datasets: Annotated[list[str], BeforeValidator(_as_list)] = []
+    methods: list[Annotated[MethodChoice, BeforeValidator(_method_choice)]] = []
+    labeled: Annotated[
+        list[Annotated[int | float, BeforeValidator(_labeled)]], BeforeValidator(_as_list)
+    ] = []
+    budgets: Annotated[
+        list[Annotated[Budget, _readable(parse_budget)]], BeforeValidator(_as_list)
+    ] = [Budget("none")]
+    seeds: Annotated[list[int], BeforeValidator(_seed_list)] = [0]
+    evaluation: Annotated[Inductive | None, BeforeValidator(_evaluation)] = None
+    """None is transductive: the unlabeled points are scored."""
+    task: Literal["auto", "clustering"] = "auto"
+    tuning: Annotated[Tuning | None, BeforeValidator(_none_word)] = None
+    limits: TrialLimits = TrialLimits()
+    data: Literal["counted", "mapped"] = "counted"
+
+    @property
+    def split_rules(self) -> str | dict[str, Any]:
+        """The evaluation as `harness.datasets.split` takes it."""
+        return self.evaluation.model_dump() if self.evaluation else "transductive"
+
+
+class StudyFile(Grid):
+    """Everything that a study file may say."""
+
+    title: str = ""
+    metrics: list[str] = []
+    seed: int = Field(default=0, ge=0)
+    seeds_per_job: Literal["auto"] | Annotated[int, Field(ge=1)] = "auto"
+    enforcement: Literal["auto", "cgroup-v2", "cgroup-v1", "rlimit-data", "watch"] = "auto"
+    plugins: Annotated[list[str], BeforeValidator(_as_list)] = []
+    catalogs: Annotated[list[str], BeforeValidator(_as_list)] = []
+    published: str | None = None
+    cases: list[dict[str, Any]] = []
+
+
+def validate(model: type[_Strict], content: Mapping[str, Any], where: str) -> Any:
+    """Read a mapping as one of the models here.
+
+    Raises
+    ------
+    HarnessError
+        With a line for every mistake: `where`, the key, what was given and what is allowed.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        lines = [_explain(model, item) for item in error.errors()]
+        raise HarnessError("\n".join(f"{where}: {line}" for line in lines)) from None
+
+
+def _explain(model: type[_Strict], item: Mapping[str, Any]) -> str:
+    location = ".".join(
+        str(part) for part in item["loc"] if not str(part).startswith(("function-", "constrained"))
+    )
+    if item["type"] == "extra_forbidden":
+        known = _fields_at(model, item["loc"][:-1])
+        close = difflib.get_close_matches(str(item["loc"][-1]), known, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        return f"unknown key {location!r}; {hint}known: {', '.join(sorted(known))}"
+    given = "" if item["type"] == "harness" else f" (given: {item['input']!r})"
+    return f"{location}: {item['msg']}{given}"
+
+
+def _fields_at(model: type[_Strict], location: tuple) -> list[str]:
+    nested = {"limits": TrialLimits, "tuning": Tuning, "evaluation": Inductive}
+    holder = nested.get(str(location[0]), model) if location else model
+    return list(holder.model_fields)

@@ -1,0 +1,123 @@
+import importlib.metadata
+import json
+import pickle
+
+import pytest
+
+from harness import index, registry
+from harness.errors import HarnessError
+from harness.registry import Registry, find_sources, load_plugin
+
+WORKS = """
+from harness import Kernel, Method, hookimpl
+from sklearn.base import BaseEstimator
+
+class Mine(BaseEstimator):
+    def __init__(self, rank=1):
+        self.rank = rank
+
+@hookimpl
+def harness_methods():
+    yield Method("{name}", Mine, storage=lambda shape, rank: 1, size="rank")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "BUILT_IN", tmp_path / "none")
+    (tmp_path / "none").mkdir()
+    monkeypatch.chdir(tmp_path)
+    plugins = tmp_path / "plugins"
+    plugins.mkdir()
+    return plugins
+
+
+def load(folder):
+    return {source.name: load_plugin(source) for source in find_sources([folder])}
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import nothing_of_that_name", "ModuleNotFoundError: .* \\(line 1\\)"),
+        ("x = (", "SyntaxError"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        (
+            "from harness import hookimpl\n@hookimpl\ndef harness_metods(): return []",
+            "unknown hook 'harness_metods'",
+        ),
+        (
+            "from harness import hookimpl\n@hookimpl\ndef harness_methods(): return [3]",
+            "TypeError: harness_methods gave 3, which has no name",
+        ),
+        (
+            "from harness import hookimpl\n@hookimpl\ndef harness_methods(): return 3",
+            "TypeError",
+        ),
+    ],
+)
+def test_a_broken_plugin_is_named_with_its_reason(folder, code, reason):
+    (folder / "broken.py").write_text(code)
+    (folder / "works.py").write_text(WORKS.format(name="mine"))
+    plugins = load(folder)
+    assert not plugins["works"].failure
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(plugins["broken"].failure)
+    assert plugins["broken"].provided == {}
+
+
+def test_classes_of_plugins_can_be_pickled(folder):
+    (folder / "works.py").write_text(WORKS.format(name="mine"))
+    (method,) = load(folder)["works"].provided["methods"]
+    assert pickle.loads(pickle.dumps(method.estimator(rank=3))).rank == 3
+
+
+def test_two_methods_of_one_name_are_an_error_naming_both(folder):
+    (folder / "one.py").write_text(WORKS.format(name="mine"))
+    (folder / "two.py").write_text(WORKS.format(name="mine"))
+    found = Registry.load([folder])
+    with pytest.raises(HarnessError, match=r"provided twice, by .*one\.py and .*two\.py"):
+        found.get("methods", "mine")
+    with pytest.raises(HarnessError, match="unknown method 'mime'; did you mean 'mine'"):
+        found.get("methods", "mime")
+    described = index.read_index([folder])
+    with pytest.raises(HarnessError, match=r"one\.py and .*two\.py"):
+        index.method_entry(described, "mine")
+
+
+def test_packages_modules_and_entry_points_are_found_alike(folder, monkeypatch):
+    (folder / "module.py").write_text(WORKS.format(name="from-module"))
+    (folder / "_private.py").write_text("raise RuntimeError")
+    (folder / "package").mkdir()
+    (folder / "package" / "__init__.py").write_text("from .inner import harness_methods")
+    (folder / "package" / "inner.py").write_text(WORKS.format(name="from-package"))
+    installed = folder.parent / "site"
+    installed.mkdir()
+    (installed / "theirs.py").write_text(WORKS.format(name="from-installed"))
+    monkeypatch.syspath_prepend(installed)
+    entry = importlib.metadata.EntryPoint("theirs", "theirs", "harness")
+    distribution = importlib.metadata.distribution("pluggy")
+    entry = entry._for(distribution)
+    monkeypatch.setattr(registry.importlib.metadata, "entry_points", lambda group: [entry])
+    names = {method.name for method, _ in Registry.load([folder]).items("methods")}
+    assert names == {"from-module", "from-package", "from-installed"}
+
+
+def test_the_index_follows_the_plugins_source(folder):
+    (folder / "works.py").write_text(WORKS.format(name="mine"))
+    before = index.read_index([folder])
+    assert index.method_entry(before, "mine")["parameters"] == ["rank"]
+    assert json.loads(json.dumps(before)) == before
+    assert index.read_index([folder]) == before
+    assert len(list(index.CACHE.glob("index-*.json"))) == 1
+    (folder / "works.py").write_text(WORKS.format(name="renamed"))
+    after = index.read_index([folder])
+    renamed = index.method_entry(after, "renamed")
+    assert renamed["plugin_sha256"] != index.method_entry(before, "mine")["plugin_sha256"]
+    with pytest.raises(HarnessError, match="unknown method 'mine'"):
+        index.method_entry(after, "mine")
+
+
+def test_a_folder_that_is_not_there():
+    with pytest.raises(HarnessError, match="there is no folder"):
+        find_sources([registry.ROOT / "nowhere"])
