@@ -23,6 +23,10 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except HarnessError as error:
             raise click.ClickException(str(error)) from None
+        except BrokenPipeError:
+            # whoever read the output has seen enough
+            sys.stdout = None
+            sys.exit(0)
 
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print objects as JSON.")
@@ -119,7 +123,8 @@ def plan(study: str, cores: int, as_json: bool) -> None:
         f"{made.trials} trials in {made.blocks} blocks, {made.done} done, {todo} to run; "
         f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
     )
-    click.echo(f"about {format_duration(made.seconds)} on {cores} cores by earlier trials")
+    if todo:
+        click.echo(f"about {format_duration(made.seconds)} on {cores} cores by earlier trials")
     if made.untimed:
         names = ", ".join(made.untimed[:6]) + (" ..." if len(made.untimed) > 6 else "")
         click.echo(f"not in that time, for want of an earlier trial: {names}")

@@ -82,6 +82,9 @@ def main() -> None:
         JOBS[name](*arguments)
     except HarnessError as error:
         sys.exit(f"harness: {error}")
+    except OSError as error:
+        # a full disk, a folder that may not be written: nothing of ours to trace
+        sys.exit(f"harness: {error.filename or 'a file'}: {error.strerror}; nothing was lost")
 
 
 if __name__ == "__main__":

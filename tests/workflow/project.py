@@ -19,8 +19,9 @@ SNAKEMAKE = [
 class Project:
     """An empty folder, studies in it, and Snakemake run on them."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, index_cache):
         self.folder = folder
+        (folder / ".harness").symlink_to(index_cache)
         self.log = folder / "snakemake.log"
 
     def write(self, name="study", **content):

@@ -2,6 +2,9 @@
 
 import pytest
 
+from harness.errors import HarnessError
+from harness.workload import load_workload
+
 GOOD = {
     "datasets": ["wine"],
     "methods": ["prior"],
@@ -29,10 +32,18 @@ GOOD = {
         ({"enforcement": "magic"}, "enforcement: Input should be"),
     ],
 )
-def test_mistakes_of_a_study(project, changes, message):
-    status, said = project.run(project.write(**GOOD | changes))
+def test_mistakes_of_a_study(project, monkeypatch, changes, message):
+    study = project.write(**GOOD | changes)
+    monkeypatch.chdir(project.folder)
+    with pytest.raises(HarnessError) as caught:
+        load_workload(study)
+    assert message in str(caught.value)
+
+
+def test_snakemake_tells_mistakes_without_a_traceback_before_it_does_anything(project):
+    status, said = project.run(project.write(**GOOD | {"datasets": ["wyne"], "seeds": "ten"}))
     assert status != 0
-    assert message in said
+    assert "harness: study.yaml: seeds: 'ten' is neither a count of seeds" in said
     assert "Traceback" not in said
     assert not (project.folder / "results").exists()
 

@@ -27,8 +27,8 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    project = Project(tmp_path_factory.mktemp("outcomes"))
+def finished(tmp_path_factory, index_cache):
+    project = Project(tmp_path_factory.mktemp("outcomes"), index_cache)
     study = project.write(
         datasets=["breast_cancer"],
         methods=list(EXPECTED),
