@@ -2,7 +2,8 @@
 
 It limits private virtual memory of one process, so whatever is reserved but never touched must be
 kept small: one malloc arena instead of one a thread (64 MB each), thread stacks of 1 MiB instead
-of 8. `RLIMIT_AS` would punish memory-mapped data and shared libraries too, and is never used.
+of 8, and no large block kept by malloc once it is freed. `RLIMIT_AS` would punish memory-mapped
+data and shared libraries too, and is never used.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import threading
 THREAD_STACK = 1 << 20
 _SLACK = 256 * 1024
 _M_ARENA_MAX = -8
+_M_MMAP_THRESHOLD = -3
+_MAPPED_FROM = 1 << 20
 _LIBC = ctypes.CDLL(None)
 
 
@@ -46,6 +49,19 @@ def one_arena() -> None:
     mallopt = getattr(_LIBC, "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, 1)
+
+
+def return_large() -> None:
+    """Let malloc map every block from 1 MiB on by itself, so that freeing it gives it back.
+
+    glibc raises that threshold to the size of whatever mapped block is freed, up to 32 MiB, and
+    keeps twice as much of freed heap: the peak of a trial would depend on what it freed before. A
+    threshold that was set stays; small blocks still come from the heap, which is faster. A no-op
+    where libc is not glibc.
+    """
+    mallopt = getattr(_LIBC, "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _MAPPED_FROM)
 
 
 def small_stacks() -> None:

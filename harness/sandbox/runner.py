@@ -25,14 +25,15 @@ from harness.sandbox.cgroup import slack
 from harness.sandbox.group import Group
 from harness.sandbox.limits import Limits, Result
 from harness.sandbox.outcome import Ending, classify
-from harness.sandbox.timeline import Timeline
 from harness.sandbox.watch import Watch
 
 if TYPE_CHECKING:
     import numpy as np
 
     from harness.sandbox.monitor import Monitor
+    from harness.sandbox.timeline import Timeline
 
+    Sampler = type[Timeline]
     Trial = Callable[[Monitor], tuple[dict[str, Any], dict[str, np.ndarray]]]
 
 
@@ -47,8 +48,6 @@ class Sandbox:
     ----------
     backend : str, default "auto"
         "cgroup-v2", "cgroup-v1", "rlimit-data", "watch", or the strongest of them that works.
-    timeline : bool, default False
-        Whether to sample memory over time, for a picture.
     root : pathlib.Path, default /
         Where `proc` and the cgroup mounts are.
 
@@ -58,12 +57,9 @@ class Sandbox:
         If the backend is unknown or not available.
     """
 
-    def __init__(
-        self, backend: str = AUTO, timeline: bool = False, root: Path = Path("/")
-    ) -> None:
+    def __init__(self, backend: str = AUTO, root: Path = Path("/")) -> None:
         self._choice = choose(backend, root)
         self.backend = self._choice.name
-        self._timeline = timeline
         self._trials = 0
         self._idle: peaks.Idle | None = None
         self._threads: ThreadpoolController | None = None
@@ -71,8 +67,14 @@ class Sandbox:
         self._closed = False
         tree.become_subreaper()
         rlimit.one_arena()
+        rlimit.return_large()
 
-    def run(self, function: Trial, limits: Limits = Limits()) -> Result:  # noqa: B008
+    def run(
+        self,
+        function: Trial,
+        limits: Limits = Limits(),  # noqa: B008
+        timeline: bool = False,
+    ) -> Result:
         """Run a callable in a child of its own.
 
         Parameters
@@ -81,6 +83,8 @@ class Sandbox:
             A JSON object and arrays of plain dtype. It is called in the child, after the limits
             are set.
         limits : Limits
+        timeline : bool, default False
+            Whether to sample memory over time from outside, for a picture.
 
         Returns
         -------
@@ -89,9 +93,10 @@ class Sandbox:
         """
         if self._closed:
             raise HarnessError("this sandbox is closed")
+        sampler = _import_sampler() if timeline else None
         if self._idle is None:
             self._idle = self._run(_nothing, Limits())[1]
-        return self._run(function, limits)[0]
+        return self._run(function, limits, sampler)[0]
 
     def close(self) -> None:
         """Take no more trials."""
@@ -103,10 +108,12 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _run(self, function: Trial, limits: Limits) -> tuple[Result, peaks.Idle]:
+    def _run(
+        self, function: Trial, limits: Limits, sampler: Sampler | None = None
+    ) -> tuple[Result, peaks.Idle]:
         group = self._make_group(limits)
         try:
-            return self._attend(function, limits, group)
+            return self._attend(function, limits, group, sampler)
         finally:
             if group is not None:
                 group.remove()
@@ -127,7 +134,7 @@ class Sandbox:
         return group
 
     def _attend(
-        self, function: Trial, limits: Limits, group: Group | None
+        self, function: Trial, limits: Limits, group: Group | None, sampler: Sampler | None
     ) -> tuple[Result, peaks.Idle]:
         self._settle()
         others = tree.own_children()
@@ -169,7 +176,7 @@ class Sandbox:
             idle=self._idle,
             group=group,
             watch=watch,
-            timeline=Timeline(pid, started) if self._timeline else None,
+            timeline=sampler(pid, started) if sampler else None,
         )
         try:
             attendance.attend()
@@ -239,7 +246,7 @@ class Sandbox:
             arrays=heard.arrays if ok else {},
             baseline_bytes=heard.baseline,
             peak_bytes=figure,
-            stages=heard.stages(idle.marks, last, forgiven, ended),
+            stages=heard.stages(idle.marks, last, forgiven, started, ended),
             seconds=ended - started,
             cpu_seconds=processes.cpu_seconds,
             enforced_by=enforced_by,
@@ -248,6 +255,13 @@ class Sandbox:
             timeline=attendance.samples,
         )
         return result, peaks.Idle(marks, heard.copied or 0)
+
+
+def _import_sampler() -> Sampler:
+    """Import it before the fork and only if asked for: it brings memory_profiler."""
+    from harness.sandbox.timeline import Timeline
+
+    return Timeline
 
 
 def _nothing(monitor: Monitor) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -66,6 +66,17 @@ def in_thread(monitor, size):
     return {}, {}
 
 
+def pinned_hole(monitor, first, freed, last):
+    """Free an array below a small one that stays, and take a larger one than fits in the hole."""
+    held = np.ones(first, dtype=np.uint8)  # freed, it would teach malloc to keep what follows
+    del held
+    held = np.ones(freed, dtype=np.uint8)
+    pin = np.ones(1_000_000, dtype=np.uint8)
+    del held
+    held = np.ones(last, dtype=np.uint8)
+    return {"length": len(held) + len(pin)}, {}
+
+
 def private_map(monitor, size):
     held = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     _touch(held, size)

@@ -31,6 +31,13 @@ def test_110_percent_of_the_budget_does_not(sandbox, trial):
     assert result.arrays == {}
 
 
+def test_arrays_that_were_freed_are_not_held(sandbox):
+    sizes = {"first": 30_000_000, "freed": 20_000_000, "last": 25_000_000}
+    result = sandbox.run("pinned_hole", memory=35_000_000, **sizes)
+    assert (result.outcome, result.reason) == ("ok", "")
+    assert close(result.peak_bytes, 30_000_000)
+
+
 @pytest.mark.parametrize("trial", ONE_PROCESS)
 def test_what_is_refused_was_never_held(clients, trial):
     """`RLIMIT_DATA` refuses: the kernel's mark stays below the budget."""
