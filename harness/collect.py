@@ -9,11 +9,12 @@ from pathlib import Path
 from harness.datasets import Meta
 from harness.provenance import surroundings
 from harness.records import COLUMNS, read_rows, write_table
+from harness.timelines import join_timelines, write_json
 from harness.workload import Workload
 
 
 def collect(workload: Workload) -> None:
-    """Write `trials.parquet`, `study.yaml` and `provenance.json` of a study.
+    """Write `trials.parquet`, `study.yaml`, `provenance.json` and `timelines.json` of a study.
 
     A data set and a method that do not go together are one row with outcome `infeasible`, so that
     nothing that the study names is missing from its table.
@@ -34,6 +35,7 @@ def collect(workload: Workload) -> None:
             }
         )
     write_table(rows, workload.results / "trials.parquet")
+    write_json(join_timelines(workload), workload.results / "timelines.json")
     (workload.results / "study.yaml").write_text(workload.study.text, encoding="utf-8")
     started = min((row["started_at"] for row in rows if row["started_at"]), default=None)
     (workload.results / "provenance.json").write_text(

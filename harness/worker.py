@@ -32,6 +32,7 @@ from harness.provenance import surroundings
 from harness.records import COLUMNS, Journal, finished_rows
 from harness.registry import Registry, Source
 from harness.study import Block
+from harness.timelines import has_timeline, make_timeline, write_json
 from harness.workload import Workload
 
 if TYPE_CHECKING:
@@ -63,21 +64,31 @@ def run_block(workload: Workload, block: Block) -> None:
             if fingerprint in earlier:
                 journal.append(earlier[fingerprint])
         pending = [seed for key, seed in wanted.items() if key not in journal.rows]
+        picture = None if has_timeline(workload, block) else workload.timeline(block)
         if pending:
-            run_trials(workload, block, journal, pending)
+            run_trials(workload, block, journal, pending, picture)
         journal.publish(workload.output(block))
 
 
-def run_trials(workload: Workload, block: Block, journal: Journal, seeds: list[int]) -> None:
-    """Run trials of a block, a row each."""
-    _BlockRun(workload, block, journal).run(seeds)
+def run_trials(
+    workload: Workload,
+    block: Block,
+    journal: Journal,
+    seeds: list[int],
+    picture: Path | None = None,
+) -> None:
+    """Run trials of a block, a row each; keep a picture of the first one's memory if asked to."""
+    _BlockRun(workload, block, journal, picture).run(seeds)
 
 
 class _BlockRun:
     """What the trials of one block have in common."""
 
-    def __init__(self, workload: Workload, block: Block, journal: Journal) -> None:
+    def __init__(
+        self, workload: Workload, block: Block, journal: Journal, picture: Path | None
+    ) -> None:
         self.workload, self.block, self.journal = workload, block, journal
+        self.picture = picture
         self.task = workload.task(block)
         self.entry = workload.entry(block)
         self.folder = workload.prepared(block.dataset)
@@ -103,17 +114,22 @@ class _BlockRun:
         )
         referee = Referee(self.registry, self.workload, self.block, self.meta)
         for seed in seeds:
-            row = self._blank_row(shape, planned, seed)
-            self._finish(row | self._run_trial(runner, referee, planned, seed))
+            row, result = self._run_trial(runner, referee, planned, seed)
+            row = self._blank_row(shape, planned, seed) | row
+            self._finish(row)
+            if result and self.picture:
+                write_json(make_timeline(row, result), self.picture)
+                self.picture = None
             if not runner.alive and seed != seeds[-1]:
                 _start_over()
         runner.stop()
 
     def _run_trial(
         self, runner: _Runner, referee: Referee, planned: Plan, seed: int
-    ) -> dict[str, Any]:
+    ) -> tuple[dict[str, Any], Result | None]:
         from harness.sandbox import Limits
 
+        sampled = self.picture is not None
         grid = self.block.grid
         assignment = referee.assign(self.method, self.params, planned.size, seed)
         self._announce("harness_trial_started", seed)
@@ -126,9 +142,9 @@ class _BlockRun:
         if grid.data == "mapped":
             with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".rows.npy") as file:
                 assignment = referee.write_rows(assignment, Path(file.name))
-                result = runner.run(assignment, limits)
+                result = runner.run(assignment, limits, sampled)
         else:
-            result = runner.run(assignment, limits)
+            result = runner.run(assignment, limits, sampled)
         row = _measured(result) if result else _runner_lost()
         row["started_at"] = started.isoformat(timespec="seconds")
         if row["outcome"] == "ok":
@@ -137,7 +153,7 @@ class _BlockRun:
             row["data_bytes"] = result.value["data_bytes"]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
-        return row
+        return row, result
 
     def _blank_row(self, shape: Shape, planned: Plan, seed: int) -> dict[str, Any]:
         block = self.block
@@ -223,11 +239,11 @@ class _Runner:
     def alive(self) -> bool:
         return self._process.is_alive()
 
-    def run(self, assignment: Assignment, limits: Limits) -> Result | None:
+    def run(self, assignment: Assignment, limits: Limits, timeline: bool) -> Result | None:
         """Run one trial; None if it took the runner down with it."""
         plain = replace(assignment, method=None, params={}, metric=None)
         try:
-            self._connection.send((plain, limits))
+            self._connection.send((plain, limits, timeline))
             return self._connection.recv()
         except (EOFError, ConnectionError):
             self._process.join()
@@ -261,9 +277,9 @@ def _serve(
     connection.send("")
     with sandbox, contextlib.suppress(EOFError):
         while (work := connection.recv()) is not None:
-            assignment, limits = work
+            assignment, limits, timeline = work
             assignment = replace(assignment, method=method, params=params, metric=metric)
-            connection.send(sandbox.run(partial(run_trial, assignment), limits))
+            connection.send(sandbox.run(partial(run_trial, assignment), limits, timeline))
 
 
 def warm_up() -> None:

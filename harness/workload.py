@@ -87,6 +87,10 @@ class Workload:
         """Return where a block's rows are written."""
         return self.results / "journal" / f"{block.id}.jsonl"
 
+    def timeline(self, block: Block) -> Path:
+        """Return where the picture of a block's memory over time is kept."""
+        return self.results / "timelines" / f"{block.id}.json"
+
     def task(self, block: Block) -> str:
         """Return what a block does with its data set."""
         return _task(block.grid, self.entry(block))

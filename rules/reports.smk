@@ -8,6 +8,7 @@ rule table:
         table=f"{RESULTS}/trials.parquet",
         study=f"{RESULTS}/study.yaml",
         provenance=f"{RESULTS}/provenance.json",
+        timelines=f"{RESULTS}/timelines.json",
     log:
         f"{RESULTS}/logs/table.log",
     resources:

@@ -121,14 +121,14 @@ class Attendance:
                 self._last_look()
                 return
             if self._timeline and self.heard.began and time.monotonic() >= self._timeline.due:
-                self._timeline.sample(self.heard.baseline)
+                self._timeline.sample(self.heard.held)
 
     def _patience(self, pidfd: int | None) -> float | None:
         due = [self._deadline] if self._deadline is not None else []
         if self._watch:
             due.append(self._watch.due)
-        if self._timeline:
-            due.append(self._timeline.due if self.heard.began else time.monotonic() + _LOOK)
+        if self._timeline and self.heard.began:
+            due.append(self._timeline.due)
         if pidfd is None:
             due.append(time.monotonic() + _LOOK)
         return max(0.0, min(due) - time.monotonic()) if due else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ class _Stage:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     marks: peaks.Marks = field(default_factory=peaks.Marks)
+    began: float = math.inf
+    ended: float = -math.inf
 
 
 class Heard:
@@ -50,7 +53,12 @@ class Heard:
         getattr(self, f"_on_{event['event']}")(event)
 
     def stages(
-        self, idle: peaks.Marks, last: peaks.Marks, forgiven: int | None, ended: float
+        self,
+        idle: peaks.Marks,
+        last: peaks.Marks,
+        forgiven: int | None,
+        started: float,
+        ended: float,
     ) -> dict[str, StageUsage]:
         """Return what is known of every stage that began.
 
@@ -62,14 +70,18 @@ class Heard:
             The marks since the last one that the child sent, which open stages are credited with.
         forgiven : int or None
             Take the cgroup's mark less so much; None for the process's mark.
-        ended : float
-            When the child ended, on the monotonic clock.
+        started, ended : float
+            When the child began and ended, on the monotonic clock.
         """
         stages = dict(self._finished)
         for name, began in self._open:
             before = stages.get(name, _Stage())
             stages[name] = _Stage(
-                before.seconds + ended - began, float("nan"), before.marks.joined(last)
+                before.seconds + ended - began,
+                float("nan"),
+                before.marks.joined(last),
+                min(before.began, began),
+                ended,
             )
         usages = {}
         for name, stage in stages.items():
@@ -77,7 +89,8 @@ class Heard:
             peak = marks.process
             if forgiven is not None and marks.group is not None:
                 peak = max(0, marks.group - forgiven)
-            usages[name] = StageUsage(name, stage.seconds, stage.cpu_seconds, peak)
+            span = (stage.began - started, stage.ended - started)
+            usages[name] = StageUsage(name, stage.seconds, stage.cpu_seconds, peak, span)
         return usages
 
     def _on_baseline(self, event: dict[str, Any]) -> None:
@@ -89,12 +102,14 @@ class Heard:
         self._open.append((str(event["name"]), float(event["at"])))
 
     def _on_end(self, event: dict[str, Any]) -> None:
-        name, _ = self._open.pop()
+        name, began = self._open.pop()
         marks = _marks(event)
         stage = self._finished.setdefault(name, _Stage())
         stage.seconds += float(event["seconds"])
         stage.cpu_seconds += float(event["cpu_seconds"])
         stage.marks = stage.marks.joined(marks)
+        stage.began = min(stage.began, began)
+        stage.ended = began + float(event["seconds"])
         self.marks = self.marks.joined(marks)
 
     def _on_measured(self, event: dict[str, Any]) -> None:

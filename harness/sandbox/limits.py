@@ -67,12 +67,15 @@ class StageUsage:
     peak_bytes : int or None
         The most that the trial held above its baseline during the stage; None if it died before
         this could be known.
+    span : (float, float)
+        When it first began and last ended, in seconds since the trial began.
     """
 
     name: str
     seconds: float
     cpu_seconds: float
     peak_bytes: int | None
+    span: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,8 @@ class Result:
     output : str
         The last 64 kB of stdout and stderr.
     timeline : list of (float, int)
-        Sampled (seconds, bytes above the baseline), for a picture only; empty unless asked for.
+        Sampled (seconds, bytes above the baseline), 200 or fewer, for a picture only; empty unless
+        asked for.
     """
 
     outcome: str

@@ -1,17 +1,30 @@
-"""A sampled picture of a trial's memory over time, by memory_profiler; never a figure."""
+"""A sampled picture of a trial's memory over time, by memory_profiler; never a figure.
+
+The curve follows the trial's own process. Processes that it starts share most of their pages with
+it, so adding up their resident sizes would count those many times; the kernel's peak has them.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import time
 
 import psutil
+from memory_profiler import memory_usage
 
-INTERVAL = 0.05
+from harness.sandbox import peaks
+
+MOST = 200
+_SHORTEST, _LONGEST = 0.002, 0.05
+_SHARE = 20
+_KEPT = 10 * MOST
+
+Samples = list[tuple[float, int]]
 
 
 class Timeline:
-    """Samples one child.
+    """Samples one child: often at first, every 50 ms from the first second on.
 
     Parameters
     ----------
@@ -23,16 +36,60 @@ class Timeline:
     def __init__(self, pid: int, started: float) -> None:
         self._pid = pid
         self._started = started
+        self._samples: Samples = []
         self.due = started
-        self.samples: list[tuple[float, int]] = []
 
-    def sample(self, baseline: int) -> None:
-        """Take one sample, in bytes above the baseline."""
-        from memory_profiler import memory_usage
+    @property
+    def samples(self) -> Samples:
+        """Seconds since the trial began and bytes above the baseline, `MOST` of them or fewer."""
+        return thin(self._samples)
 
+    def sample(self, held: int) -> None:
+        """Take one sample.
+
+        Parameters
+        ----------
+        held : int
+            Bytes that the child held at its baseline, file pages left out.
+        """
         now = time.monotonic()
-        self.due = now + INTERVAL
+        elapsed = now - self._started
+        self.due = now + min(max(elapsed / _SHARE, _SHORTEST), _LONGEST)
         with contextlib.suppress(psutil.Error):  # the child has just ended
-            found = memory_usage(self._pid, interval=0.0, include_children=True)
-            size = round(found[0] * 2**20) - baseline
-            self.samples.append((now - self._started, max(0, size)))
+            resident = round(memory_usage(self._pid, interval=0.0)[0] * 2**20)
+            memory = peaks.read_memory(self._pid)
+            if memory is not None:  # file pages are charged to no trial
+                self._samples.append((elapsed, max(0, resident - memory.file - held)))
+        if len(self._samples) > _KEPT:  # hours of them would weigh on the process that forks
+            self._samples = thin(self._samples, _KEPT // 2)
+
+
+def thin(samples: Samples, most: int = MOST) -> Samples:
+    """Leave out samples, but no extreme: of each span of time the least and the largest stay.
+
+    Parameters
+    ----------
+    samples : list of (float, int)
+        In the order of time.
+    most : int, default MOST
+        How many may stay, at least 2.
+    """
+    if len(samples) <= most:
+        return samples
+    first, last = samples[0][0], samples[-1][0]
+    spans = most // 2
+    width = (last - first) / spans or 1.0
+
+    def span(sample: tuple[float, int]) -> int:
+        return min(int((sample[0] - first) / width), spans - 1)
+
+    kept: Samples = []
+    for _, group in itertools.groupby(samples, key=span):
+        inside = list(group)
+        ends = {min(inside, key=_size), max(inside, key=_size)}
+        kept += sorted(ends)
+    return kept
+
+
+def _size(sample: tuple[float, int]) -> int:
+    return sample[1]

@@ -18,22 +18,23 @@ SERVER = Path(__file__).with_name("sandbox_server.py")
 class Client:
     """Asks a `sandbox_server` to run trials."""
 
-    def __init__(self, backend, timeline=False):
+    def __init__(self, backend):
         self.backend = backend
         self._mark = f"HARNESS_TEST_MARK={uuid.uuid4().hex}"
         name, value = self._mark.split("=")
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, str(SERVER), backend, "timeline" if timeline else "-"],
+            [sys.executable, str(SERVER), backend],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, **threads, name: value},
         )
 
-    def run(self, trial, memory=None, seconds=None, threads=1, **args):
+    def run(self, trial, memory=None, seconds=None, threads=1, timeline=False, **args):
         limits = {"memory": memory, "seconds": seconds, "threads": threads}
-        found = self._ask({"trial": trial, "args": args, "limits": limits})
+        request = {"trial": trial, "args": args, "limits": limits, "timeline": timeline}
+        found = self._ask(request)
         found["stages"] = {k: StageUsage(**stage) for k, stage in found["stages"].items()}
         return SimpleNamespace(**found)
 
@@ -71,14 +72,13 @@ def clients():
     """Sandboxes by backend, started when first asked for."""
     started = {}
 
-    def get(backend, timeline=False):
-        key = backend, timeline
-        if key not in started:
+    def get(backend):
+        if backend not in started:
             report = next(r for r in backends() if r.name == backend)
             if not report.available:
                 pytest.skip(f"{backend} is not available: {report.reason}")
-            started[key] = Client(backend, timeline)
-        return started[key]
+            started[backend] = Client(backend)
+        return started[backend]
 
     yield get
     for client in started.values():

@@ -15,11 +15,10 @@ from harness.sandbox import Limits, Sandbox, calibrate
 
 
 def main() -> None:
-    backend, timeline = sys.argv[1], sys.argv[2] == "timeline"
     square = np.ones((256, 256))
     square @ square  # else each trial pays for the buffers of BLAS
     answers, sys.stdout = sys.stdout, sys.stderr
-    with Sandbox(backend, timeline=timeline) as sandbox:
+    with Sandbox(sys.argv[1]) as sandbox:
         for line in sys.stdin:
             request = json.loads(line)
             if "calibrate" in request:
@@ -27,7 +26,7 @@ def main() -> None:
             else:
                 function = getattr(sandbox_trials, request["trial"])
                 trial = functools.partial(function, **request["args"])
-                result = sandbox.run(trial, Limits(**request["limits"]))
+                result = sandbox.run(trial, Limits(**request["limits"]), request["timeline"])
                 answer = dataclasses.asdict(result)
                 answer["arrays"] = {k: a.tolist() for k, a in result.arrays.items()}
             print(json.dumps(answer), file=answers, flush=True)
