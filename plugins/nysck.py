@@ -38,7 +38,9 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "one-shot": the exact eigensystem of the Nystrom approximation of L = D^-1/2 K D^-1/2.
         "literal": the paper's equations 3-6 and 13, a cluster kernel of K, in which D cancels.
     transfer : str, optional
-        As for ClusK. By default "regularized-laplacian", "poly-step" in the literal variant.
+        As for ClusK. By default "regularized-laplacian", "poly-step" in the literal variant. The
+        one-shot regularised Laplacian is without its multiple of the identity, 1 / (1 + eps):
+        e / (1 + eps) / (1 + eps - e) of an eigenvalue e.
     degree : float, default 2.0
         Of the polynomial.
     degrees : {"nystrom", "exact"}, default "nystrom"
@@ -47,8 +49,9 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
-    C : float, default 1.0
-        Penalty of the squared hinge loss.
+    C : float, default 10.0
+        Penalty of the squared hinge loss. The regularised Laplacian gives most of a row's norm to
+        the first eigenvector, which is nearly the same for all points; hence more than 1.
     n_classes : int, optional
         Found from y by default.
     random_state : int, RandomState instance or None, default None
@@ -87,7 +90,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         degrees: str = "nystrom",
         sigma: float = 1.0,
         sigma_unit: str = "median",
-        C: float = 1.0,
+        C: float = 10.0,
         n_classes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -114,7 +117,6 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         sample = kernels.uniform_landmarks(X, min(self.n_landmarks, len(X)), rng)
         self.landmarks_ = X[sample]
-        self._identity = 0.0
         decompose = self._literal if self.variant == "literal" else self._one_shot
         decompose(X, len(labels.rows))
         F = np.empty((len(labels.rows), self.projection_.shape[1]))
@@ -128,11 +130,11 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         nystrom = kernels.NystromFeatures(self.landmarks_, self._width, _TOLERANCE)
         P = nystrom.projection
         Z = self.landmarks_
-        self._degree_weights = kernels.landmark_degree_weights(X, Z, self._width, P)
         if self.degrees == "exact":
             D = kernels.exact_degrees(X, self._width)
         else:
-            D = kernels.landmark_degrees(X, Z, self._width, self._degree_weights)
+            weights = kernels.landmark_degree_weights(X, Z, self._width, P)
+            D = kernels.landmark_degrees(X, Z, self._width, weights)
         S = np.zeros((len(P), len(P)), order="F")
         for block in kernels.gram_blocks(len(X), len(P)):
             C = nystrom.kernel(X[block])
@@ -151,11 +153,11 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.eigenvalues_ = eigenvalues[:kept]
         V = V[:, :kept]
         phi = self._transferred("regularized-laplacian", n_labeled)
-        # A transfer function that is not zero at zero adds a multiple of the identity to L~: it
-        # tells no two points alike, so it belongs to the norm of a row and not to its features.
         if self.transfer in (None, "regularized-laplacian"):
-            self._identity = float(kernels.regularized_laplacian(np.zeros(1))[0])
-            phi = phi - self._identity
+            # phi(0) I is part of L~. As features it would give each of up to s directions that
+            # are almost noise a weight of its own, and more of them the larger s is; as part of
+            # the norm it would outweigh the rest. It tells no two points alike: leave it out.
+            phi = phi - kernels.regularized_laplacian(np.zeros(1))
         V *= np.sqrt(np.maximum(phi, 0) / self.eigenvalues_)
         for block in self._blocks(len(P)):
             P[block, :kept] = P[block] @ V
@@ -181,15 +183,9 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         return list(kernels.row_blocks(n, 2 * len(self.landmarks_)))
 
     def _virtual_samples(self, X: np.ndarray) -> np.ndarray:
-        C = kernels.gaussian_kernel(X, self.landmarks_, self._width)
-        C = C.astype(np.float64, copy=False)
-        F = C @ self.projection_
+        F = kernels.gaussian_kernel(X, self.landmarks_, self._width) @ self.projection_
         # A point that no landmark sees has a row of zeros, and keeps it.
-        squares = kernels.squared_norms(F)
-        if self._identity:
-            # C M lacks the factor D^-1/2, which cancels but for the identity.
-            squares += self._identity * np.maximum(C @ self._degree_weights, 1)
-        F /= np.maximum(np.sqrt(squares), np.finfo(float).tiny)[:, None]
+        F /= np.maximum(np.sqrt(kernels.squared_norms(F)), np.finfo(float).tiny)[:, None]
         return F
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:

@@ -71,7 +71,7 @@ class NystromFeatures:
 
     Inner products are the Nystrom approximation K_xZ K_ZZ^+ K_Zx, exact at the landmarks (for
     D^1/2 as McWilliams et al. 2013 print it, they would not be). Eigenvalues below `tolerance`
-    times the largest are dropped. Holds 16 s^2 bytes while it is made, then 8 s^2 at most.
+    times the largest are dropped, in float32 those below 1e-6 times. Holds 16 s^2 bytes while it is made, then 8 s^2 at most.
 
     Parameters
     ----------
@@ -104,8 +104,11 @@ def landmark_spectrum(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues, descending, and eigenvectors of the landmarks' kernel matrix.
 
-    Only those above `tolerance` times the largest; holds 16 s^2 bytes, the eigenvectors included.
+    Only those above `tolerance` times the largest, or above the rounding of the landmarks' type
+    where that is more: noise that is divided by its own square root is a feature as large as any.
+    Holds 16 s^2 bytes, the eigenvectors included.
     """
+    tolerance = max(tolerance, 8 * np.finfo(landmarks.dtype).eps)
     W = np.empty((len(landmarks), len(landmarks)))
     W[...] = gaussian_kernel(landmarks, landmarks, sigma)
     eigenvalues, U = eigensystem(W)

@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 from conftest import blobs
 from nysck import NystromClusterKernelSVM, _paper_rank
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
 from test_cluster_kernel import dense_cluster_kernel
 
 from harness import kernels
@@ -32,13 +36,12 @@ def test_with_all_points_as_landmarks_it_is_the_cluster_kernel(transfer):
     X, y, _ = blobs(50, 2)
     model = NystromClusterKernelSVM(n_landmarks=100, transfer=transfer, **ABSOLUTE).fit(X, y)
     F = model._virtual_samples(X)
-    expected = dense_cluster_kernel(X, 0.8, lambda e: kernels.transferred(e, transfer, 12, 2.0))
-    found = F @ F.T
-    if transfer == "regularized-laplacian":
-        # Its multiple of the identity is left out of the features: the diagonal is below one.
-        assert (np.diag(found) < 1).all()
-        np.fill_diagonal(found, 1)
-    np.testing.assert_allclose(found, expected, atol=1e-8)
+    # The regularised Laplacian comes without its multiple of the identity.
+    identity = 1 / 1.05 if transfer == "regularized-laplacian" else 0.0
+    expected = dense_cluster_kernel(
+        X, 0.8, lambda e: kernels.transferred(e, transfer, 12, 2.0) - identity
+    )
+    np.testing.assert_allclose(F @ F.T, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("degrees", ["ones", "exact", "random"])
@@ -92,3 +95,75 @@ def test_a_point_that_no_landmark_sees_keeps_a_row_of_zeros():
     far = np.full((1, 4), 1e4)
     assert not model._virtual_samples(far).any()
     assert np.isfinite(model.decision_function(far)).all()
+
+
+def auc_by_landmarks(X, truth, n_labeled, sizes, seeds):
+    """Return mean AUC on the unlabeled points for each number of landmarks, labels drawn anew."""
+    found = np.empty((len(seeds), len(sizes)))
+    for i, seed in enumerate(seeds):
+        labeled, unlabeled = train_test_split(
+            np.arange(len(X)), train_size=n_labeled, random_state=seed, stratify=truth
+        )
+        y = np.full(len(X), -1)
+        y[labeled] = truth[labeled]
+        for j, s in enumerate(sizes):
+            model = NystromClusterKernelSVM(s, random_state=seed).fit(X, y)
+            found[i, j] = roc_auc_score(truth[unlabeled], model.decision_function(X[unlabeled]))
+    return found.mean(axis=0)
+
+
+def cluster_data():
+    """Nine clusters in six dimensions, which two classes share by turns."""
+    rng = np.random.default_rng(0)
+    cluster = rng.integers(9, size=600)
+    X = 1.5 * rng.standard_normal((9, 6))[cluster] + rng.standard_normal((600, 6))
+    return X, cluster % 2
+
+
+def cancer_data():
+    X, truth = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X), truth
+
+
+@pytest.mark.parametrize(("data", "least"), [(cluster_data, 0.8), (cancer_data, 0.97)])
+def test_auc_does_not_fall_as_landmarks_are_added(data, least):
+    X, truth = data()
+    found = auc_by_landmarks(X, truth, 40, [10, 30, 100, 300, len(X)], range(4))
+    assert (found >= np.maximum.accumulate(found) - 0.015).all(), found
+    assert found[-1] >= least
+
+
+def test_near_zero_eigenvalues_do_not_weigh():
+    """Directions that the data hardly have must not change what a point looks like."""
+    X, truth = cancer_data()
+    y = np.where(np.arange(len(X)) < 40, truth, -1)
+    full = NystromClusterKernelSVM(len(X), random_state=0).fit(X, y)
+    rank = int(np.sum(full.eigenvalues_ > 1e-4))
+    assert rank < len(full.eigenvalues_) / 2
+    short = NystromClusterKernelSVM(len(X), rank=rank, random_state=0).fit(X, y)
+    found, expected = short.decision_function(X), full.decision_function(X)
+    assert np.corrcoef(found, expected)[0, 1] > 0.999
+
+
+@pytest.mark.parametrize("transfer", kernels.TRANSFERS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_points_that_occur_often_change_nothing(transfer, dtype):
+    """Every point three times and all of them landmarks: W is as singular as it can be."""
+    X, y, _ = blobs(30, 2)
+    X = X.astype(dtype)
+    settings = {**ABSOLUTE, "transfer": transfer, "rank": 15}
+    once = NystromClusterKernelSVM(60, **settings).fit(X, y)
+    often = NystromClusterKernelSVM(180, **settings).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    np.testing.assert_allclose(once.eigenvalues_, often.eigenvalues_, atol=1e-5)
+    F, G = once._virtual_samples(X), often._virtual_samples(X)
+    np.testing.assert_allclose(F @ F.T, G @ G.T, atol=1e-3 if dtype == np.float32 else 1e-6)
+
+
+def test_float32_agrees_with_float64():
+    X, truth = cancer_data()
+    y = np.where(np.arange(len(X)) < 40, truth, -1)
+    exact, single = (
+        NystromClusterKernelSVM(300, random_state=0).fit(X.astype(t), y).decision_function(X)
+        for t in (np.float64, np.float32)
+    )
+    np.testing.assert_allclose(exact, single, atol=2e-3 * np.abs(exact).max())
