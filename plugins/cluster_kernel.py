@@ -205,11 +205,17 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         gram *= scale[:, None]
         targets = labels.targets()
         weights, intercepts = np.zeros(targets.shape), np.full(targets.shape[1], -1.0)
-        cache = max(1.0, 4 * len(gram) ** 2 / 2**20)
+        # Its solver draws nothing, but without a seed SVC takes one from the global state.
+        svm = SVC(
+            C=self.C,
+            kernel="precomputed",
+            cache_size=max(1.0, 4 * len(gram) ** 2 / 2**20),
+            random_state=0,
+        )
         for j, target in enumerate(targets.T):
             # A class without a labeled point stays at -1, below all others.
             if np.ptp(target):
-                svm = SVC(C=self.C, kernel="precomputed", cache_size=cache).fit(gram, target)
+                svm.fit(gram, target)
                 weights[svm.support_, j] = svm.dual_coef_[0]
                 intercepts[j] = svm.intercept_[0]
         return weights, intercepts

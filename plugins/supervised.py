@@ -118,7 +118,9 @@ class RBFSVM(_LabeledClassifier):
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         cache = cache_bytes(len(X), len(self.classes_)) / 2**20
-        self._svm = SVC(C=self.C, gamma=0.5 / width**2, cache_size=cache).fit(X, codes)
+        # Its solver draws nothing, but without a seed SVC takes one from the global state.
+        svm = SVC(C=self.C, gamma=0.5 / width**2, cache_size=cache, random_state=0)
+        self._svm = svm.fit(X, codes)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return self._svm.decision_function(X)

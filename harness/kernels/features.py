@@ -71,7 +71,8 @@ class NystromFeatures:
 
     Inner products are the Nystrom approximation K_xZ K_ZZ^+ K_Zx, exact at the landmarks (for
     D^1/2 as McWilliams et al. 2013 print it, they would not be). Eigenvalues below `tolerance`
-    times the largest are dropped, in float32 those below 1e-6 times. Holds 16 s^2 bytes while it is made, then 8 s^2 at most.
+    times the largest are dropped, in float32 those below 1e-6 times. Holds 16 s^2 bytes while it
+    is made, then 8 s^2 at most.
 
     Parameters
     ----------
