@@ -8,7 +8,6 @@ and the answer is cached under a digest of the plugins' source.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
 import subprocess
@@ -18,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, unknown_name
-from harness.method import Method
 from harness.registry import PROVIDERS, ROOT, Registry, digest_files, find_sources
 
 CACHE = Path(".harness")
@@ -130,8 +128,6 @@ def _plain(item: object) -> dict[str, Any]:
             plain[name] = {key: str(entry) for key, entry in value.items()}
         elif isinstance(value, (str, int, float, type(None))):
             plain[name] = value
-    if isinstance(item, Method):
-        plain["parameters"] = sorted(inspect.signature(item.estimator).parameters)
     return plain
 
 

@@ -120,14 +120,18 @@ class Method:
     uses_unlabeled: bool = True
     oracle: bool = False
     reference: str = ""
+    parameters: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Names that the estimator's constructor accepts."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", frozenset(self.tasks))
+        # here and not in each trial: looking it up copies a thousand pages of a forked child
+        accepted = frozenset(inspect.signature(self.estimator).parameters)
+        object.__setattr__(self, "parameters", accepted)
         unknown = self.tasks - set(TASKS)
         if unknown or not self.tasks:
             message = f"method {self.name!r}: tasks {sorted(unknown)} are not among {TASKS}"
             raise ValueError(message)
-        accepted = inspect.signature(self.estimator).parameters
         sized = {self.size} - {None, N_UNLABELED}
         for name in {*sized, *self.space, *self.params}:
             if name not in accepted:

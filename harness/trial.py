@@ -6,7 +6,6 @@ nothing of the others; what it predicts is scored elsewhere.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -179,7 +178,6 @@ def make_estimator(
 ) -> Any:
     """Return a method's estimator as a trial fits it: given and planned parameters set."""
     params = {**method.params, **params}
-    accepted = inspect.signature(method.estimator).parameters
     given = {
         "random_state": random_state,
         "n_classes": n_classes,
@@ -188,7 +186,7 @@ def make_estimator(
     if n_classes:
         given["n_clusters"] = n_classes
     for name, value in given.items():
-        if name in accepted:
+        if name in method.parameters:
             params.setdefault(name, value)
     return method.estimator(**params)
 

@@ -39,6 +39,13 @@ class Project:
         status = self.start(study, *options).wait(300)
         return status, self.log.read_text()
 
+    def harness(self, *arguments):
+        """Run a command of the command line; return what it prints."""
+        command = [sys.executable, "-m", "harness.cli", *arguments]
+        return subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, check=True
+        ).stdout
+
     def rows(self, study="study"):
         return read_table(self.folder / "results" / study / "trials.parquet")
 

@@ -32,6 +32,8 @@ def test_a_study_that_grows_runs_only_what_is_new(project):
 
     assert project.run(study)[0] == 0
     assert project.blocks_run() == []
+    assert "row 4 is reproduced bit for bit" in project.harness("reproduce", study, "4")
+    assert "6 trials in 2 blocks, 6 done, 0 to run" in project.harness("plan", study)
 
     project.write(**SMALL | {"methods": ["random", "prior", "1nn"]})
     assert project.run(study)[0] == 0

@@ -1,10 +1,12 @@
 """Methods that end badly, one way each, and one that behaves beside them."""
 
 import ctypes
+import mmap
 import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -109,6 +111,46 @@ class WritesItsInput(Behaves):
         return super().fit(X, y)
 
 
+class SearchesForLabels(Behaves):
+    """Looks through all of its process's own memory for the labels that it must not see.
+
+    What it looks for is kept inverted, and memory is inverted before it is compared, so that the
+    search does not find itself.
+    """
+
+    plants = False
+
+    def fit(self, X, y):
+        (path,) = Path("prepared").glob("breast_cancer-*/y.npy")
+        truth = np.load(path, mmap_mode="r")
+        copy = truth.copy() if self.plants else None
+        pattern = (~truth[:300]).tobytes()
+        chunk = mmap.mmap(-1, 1 << 22)
+        inverted = np.frombuffer(chunk, dtype=np.uint8)
+        own = inverted.__array_interface__["data"][0]
+        with (
+            Path("/proc/self/maps").open() as maps,
+            Path("/proc/self/mem").open("rb", 0) as memory,
+        ):
+            for line in maps.read().splitlines():
+                span, rights, _, _, inode, *_ = line.split()
+                start, end = (int(address, 16) for address in span.split("-"))
+                if inode != "0" or "r" not in rights or "[v" in line or start <= own < end:
+                    continue
+                for position in range(start, end, len(chunk) - len(pattern)):
+                    memory.seek(position)
+                    found = memory.readinto(memoryview(chunk)[: min(len(chunk), end - position)])
+                    np.invert(inverted, out=inverted)
+                    if chunk.find(pattern, 0, found) >= 0:
+                        raise RuntimeError("labels in memory")
+        del copy
+        return super().fit(X, y)
+
+
+class PlantsLabels(SearchesForLabels):
+    plants = True
+
+
 @hookimpl
 def harness_methods():
     for name, estimator in {
@@ -128,5 +170,7 @@ def harness_methods():
         "takes-too-much": TakesTooMuch,
         "kills-its-parent": KillsItsParent,
         "writes-its-input": WritesItsInput,
+        "searches-for-labels": SearchesForLabels,
+        "plants-labels": PlantsLabels,
     }.items():
         yield Method(name, estimator, storage=lambda shape, size: 2 * shape.data_bytes)

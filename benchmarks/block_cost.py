@@ -1,0 +1,81 @@
+"""CPU time that the harness adds to a trial: split, fork, limit, load, score, row.
+
+    python benchmarks/block_cost.py
+
+Runs blocks of 1 and of 101 trials of a method that does nothing, as Snakemake's jobs run them, and
+divides the difference by 100. What a block costs once (importing scikit-learn, above all) is the
+first figure.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+
+from harness.datasets import prepare
+from harness.workload import load_workload
+
+PLUGIN = """
+import numpy as np
+from sklearn.base import BaseEstimator
+from harness import Method, hookimpl
+
+class Nothing(BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return np.zeros(len(X))
+
+@hookimpl
+def harness_methods():
+    yield Method("nothing", Nothing, storage=lambda shape, size: shape.data_bytes)
+"""
+
+
+def cpu_seconds(seeds: int) -> float:
+    """Run a block of so many seeds; return the CPU seconds of all its processes."""
+    study = f"cost{seeds}.yaml"
+    content = {
+        "datasets": ["breast_cancer"],
+        "methods": ["nothing"],
+        "labeled": 40,
+        "budgets": "50MB",
+        "seeds": seeds,
+        "seeds_per_job": seeds,
+        "plugins": "mine",
+    }
+    Path(study).write_text(yaml.safe_dump(content), encoding="utf-8")
+    workload = load_workload(study)
+    prepare(workload.catalog["breast_cancer"], workload.prepared("breast_cancer"))
+    (block,) = workload.blocks
+    before = os.times()
+    command = [sys.executable, "-m", "harness.jobs", "block", study, block.id]
+    subprocess.run(command, check=True)
+    after = os.times()
+    return (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
+
+
+def main() -> None:
+    """Measure three times and print the medians."""
+    with tempfile.TemporaryDirectory() as folder:
+        for repeat in range(3):
+            os.chdir(folder)
+            place = Path(str(repeat))
+            (place / "mine").mkdir(parents=True)
+            (place / "mine" / "nothing.py").write_text(PLUGIN, encoding="utf-8")
+            os.chdir(place)
+            one, many = cpu_seconds(1), cpu_seconds(101)
+            print(f"a block of one {one:.2f} s; each further trial {10 * (many - one):.1f} ms")
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()

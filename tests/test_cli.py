@@ -1,0 +1,80 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from harness.cli import main
+
+FIXED_NAMES = {
+    *("random", "prior", "oracle", "1nn", "svm", "linear-svm", "harmonic", "cmn", "clusk"),
+    *("nysck", "rff-mssksc", "nystrom-krr", "budget-kmedoids"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cli")
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    def run(*arguments, status=0):
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == status, result.output
+        return result.output
+
+    return run
+
+
+def test_lists_are_tables_or_json(run):
+    methods = json.loads(run("methods", "--json"))
+    assert {method["name"] for method in methods} >= FIXED_NAMES
+    assert all(method["tasks"] and method["plugin_sha256"] for method in methods)
+    assert "nysck" in run("methods")
+    datasets = json.loads(run("datasets", "--json"))
+    assert {"a9a", "digits", "mnist"} <= {entry["name"] for entry in datasets}
+    assert "breast_cancer" in run("datasets")
+    plugins = json.loads(run("plugins", "--json"))
+    assert all(not plugin["failure"] for plugin in plugins)
+
+
+def test_a_plan_before_anything_ran(run, folder):
+    (folder / "plan.yaml").write_text(
+        "datasets: [digits-odd]\n"
+        "methods: [svm, clusk, budget-kmedoids]\n"
+        "labeled: 40\n"
+        "budgets: [1kB, 10MB, none]\n"
+        "seeds: 7\n"
+    )
+    plan = json.loads(run("plan", "plan.yaml", "--json"))
+    assert plan["trials"] == 2 * 3 * 7
+    assert plan["done"] == 0
+    cells = {(cell["method"], cell["budget"]): cell for cell in plan["cells"]}
+    assert "the budget is 1 kB" in cells["clusk", "1kB"]["reason"]
+    assert 0 < cells["clusk", "10MB"]["size"] < cells["clusk", "none"]["size"]
+    assert cells["clusk", "10MB"]["planned_bytes"] <= 10_000_000
+    assert [pair["method"] for pair in plan["left_out"]] == ["budget-kmedoids"]
+    assert plan["untimed"] == ["svm on digits-odd", "clusk on digits-odd"]
+    shown = run("plan", "plan.yaml")
+    assert "42 trials in 12 blocks, 0 done, 42 to run" in shown
+    assert "left out: budget-kmedoids on digits-odd: budget-kmedoids does clustering" in shown
+
+
+def test_mistakes_are_one_message(run, folder):
+    assert "no study 'absent'" in run("plan", "absent", status=1)
+    (folder / "wrong.yaml").write_text("datasets: [digits]\nmethods: [svmm]\nlabeled: 20\n")
+    output = run("plan", "wrong.yaml", status=1)
+    assert "unknown method 'svmm'; did you mean 'svm'?" in output
+    assert "Traceback" not in output
+    (folder / "good.yaml").write_text("datasets: [digits]\nmethods: [svm]\nlabeled: 20\n")
+    assert "no results yet; run the study first" in run("show", "good.yaml", status=1)
+    assert "no results yet" in run("reproduce", "good.yaml", "0", status=1)
+
+
+def test_the_doctor_tells_what_is_used_and_why(run):
+    assert "used by default" in run("doctor")
+    reports = json.loads(run("doctor", "--json"))
+    assert reports[0]["name"] == "cgroup-v2"
+    assert any(report["available"] for report in reports)
