@@ -255,21 +255,20 @@ def storage(shape: Shape, size: int, transfer: str = "regularized-laplacian") ->
 
     The SVM holds its Gram matrix over the labeled points and LIBSVM's cache of it.
     """
-    n, labeled = shape.n, shape.n_labeled
+    n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
     svm = 12 * labeled**2 + 64 * labeled
+    extending = 24 * n * _rows_extended(n)
     if transfer == "regularized-laplacian":
-        tiles = 2 * kernels.TILE * shape.n_features * shape.itemsize
-        matrix = kernels.packed_bytes(n) + tiles + svm
+        tile = min(n, kernels.TILE)
+        tiles = 3 * 8 * tile**2 + 3 * tile * d * i
+        gram = max(8 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled), svm)
+        matrix = kernels.packed_bytes(n) + kernels.blas_bytes(n) + max(gram, tiles + extending)
     else:
-        matrix = 8 * n * n + max(8 * n * n + 300 * n, 8 * labeled * n + svm)
-    points = 8 * n * (6 + 4 * max(1, shape.n_classes))
-    streams = (
-        2 * shape.block_bytes
-        + kernels.STREAM_BYTES
-        + 24 * n * _rows_extended(n)
-        + kernels.blas_bytes(n)
-    )
-    return shape.data_bytes + matrix + points + streams
+        square = 8 * n * n
+        working = max(square + 600 * n, 8 * labeled * n + svm, extending)
+        matrix = square + 2 * kernels.blas_bytes(n) + working
+    points = 8 * n * (6 + 4 * max(1, shape.n_classes)) + shape.block_bytes
+    return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), matrix)
 
 
 @hookimpl

@@ -160,7 +160,8 @@ def storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, and one block of rows with its scores."""
     converted = 0 if shape.itemsize == 8 else 2 * shape.block_bytes
     rows = shape.block_bytes // (shape.itemsize * shape.n_features)
-    return shape.data_bytes + shape.block_bytes + converted + 8 * rows * (3 + 2 * shape.n_classes)
+    loaded = shape.block_bytes if shape.n_test else 0
+    return shape.data_bytes + loaded + converted + 8 * rows * (3 + 2 * shape.n_classes)
 
 
 @hookimpl

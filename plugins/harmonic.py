@@ -125,7 +125,7 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         distributions = np.empty((len(X), len(self.classes_)))
-        for block in kernels.row_blocks(len(X), len(self._X), X.itemsize):
+        for block in kernels.row_blocks(len(X), len(self._X) + X.shape[1], X.itemsize):
             distributions[block] = self._induce(X[block])
         return self._decision(distributions)
 
@@ -157,17 +157,16 @@ def storage(shape: Shape, size: int) -> int:
 
     8 d n + 4 u (u + 2) bytes and what is linear in n; prediction needs less.
     """
-    right_hand_sides = 8 * shape.n_unlabeled * 4 * (shape.n_classes - 1)
-    tiles = 2 * kernels.TILE * shape.n_features * shape.itemsize + kernels.STREAM_BYTES
-    solving = (
-        kernels.packed_bytes(shape.n_unlabeled)
-        + kernels.blas_bytes(shape.n)
-        + right_hand_sides
-        + tiles
-    )
-    points = 8 * shape.n * (2 * shape.n_classes + 4)
-    predicting = 2 * shape.block_bytes + kernels.STREAM_BYTES
-    return shape.data_bytes + points + max(solving, predicting)
+    n, u, d, i = shape.n, shape.n_unlabeled, shape.n_features, shape.itemsize
+    tile = min(u, kernels.TILE)
+    tiles = 2 * 8 * tile**2 + 3 * tile * d * i
+    right_hand_sides = 8 * u * 4 * (shape.n_classes - 1)
+    solving = kernels.packed_bytes(u) + kernels.blas_bytes(u) + max(tiles, right_hand_sides)
+    # Other points, block by block; kernel rows in float32 are turned into float64 beside them.
+    block = kernels.stream_bytes(n + shape.n_test, n + d, i) * (1 if i == 8 else 3)
+    predicting = shape.block_bytes + block
+    points = 8 * n * (2 * shape.n_classes + 4)
+    return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), solving, predicting)
 
 
 @hookimpl

@@ -90,7 +90,7 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
         gram, total = np.zeros((k, k), order="F"), np.zeros(k)
         cross = np.zeros((k, targets.shape[1]))
         offset = targets.mean(axis=0)
-        for block in kernels.gram_blocks(len(rows), len(sample)):
+        for block in kernels.gram_blocks(len(rows), len(sample), X.shape[1]):
             Z = nystrom.transform(X[rows[block]])
             total += Z.sum(axis=0)
             cross += Z.T @ (targets[block] - offset)
@@ -132,7 +132,7 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
     def _values(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self.landmarks_.dtype, order="C")
-        blocks = kernels.row_blocks(len(X), 2 * len(self.landmarks_))
+        blocks = kernels.row_blocks(len(X), 2 * len(self.landmarks_) + X.shape[1])
         values = [
             kernels.gaussian_kernel(X[block], self.landmarks_, self._width) @ self.coef_
             for block in blocks
@@ -147,23 +147,24 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
 
 
 def storage(shape: Shape, size: int) -> int:
-    """Bytes held: the data, s landmarks, and two and a half s x s matrices.
+    """Bytes held: the data, s landmarks, and two to two and a half s x s matrices.
 
-    They are the projection of the features, their Gram matrix, and two blocks of s / 4 rows.
+    They are the projection of the features, their Gram matrix, and two blocks of s / 4 rows, or
+    of as many as are labeled.
     """
-    s = min(size, shape.n)
-    landmarks = s * shape.n_features * shape.itemsize
-    points = 8 * shape.n_labeled * (2 + max(1, shape.n_classes)) + 8 * shape.n
-    blocks = 2 * shape.block_bytes + max(kernels.STREAM_BYTES, 4 * 16 * 2 * s * 8)
-    return (
-        shape.data_bytes
-        + landmarks
-        + points
-        + blocks
-        + 20 * s * s
-        + 300 * s
-        + kernels.blas_bytes(s)
+    n, d, s = shape.n, shape.n_features, min(size, shape.n)
+    width = 2 * s + d
+    block = kernels.gram_block_bytes(shape.n_labeled, s, d)
+    loaded = shape.block_bytes if shape.n_test else 0
+    predicting = 8 * s * s + kernels.stream_bytes(n + shape.n_test, width) + loaded
+    peak = max(
+        kernels.width_bytes(n, d, shape.itemsize),
+        16 * s * s + max(600 * s, block),
+        predicting,
     )
+    landmarks = s * d * shape.itemsize + 2 * kernels.blas_bytes(s)
+    points = 8 * shape.n_labeled * (2 + max(1, shape.n_classes)) + 8 * n
+    return shape.data_bytes + landmarks + points + peak
 
 
 @hookimpl

@@ -139,10 +139,14 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
 
 def storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, and k(X, B) of n x b elements like those of X."""
-    b = min(size, shape.n)
-    kernel = b * (shape.n + shape.n_features + 3 * shape.n_classes) * shape.itemsize
-    points = 8 * 6 * shape.n
-    return shape.data_bytes + kernel + points + shape.block_bytes + kernels.STREAM_BYTES
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    b, Q = min(size, n), shape.n_classes
+    kernel = b * (n + d + 3 * Q) * i
+    scaled = kernels.stream_bytes(n, b + d, i) * d // (b + d)
+    predicting = kernels.stream_bytes(n, Q + d, i) * (2 * Q + d) // (Q + d)
+    loaded = shape.block_bytes if shape.n_test else 0
+    peak = max(kernels.width_bytes(n, d, i), kernel + scaled, predicting + loaded)
+    return shape.data_bytes + 8 * 6 * n + peak
 
 
 @hookimpl

@@ -27,7 +27,7 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int, default 300
-        Features, m = 2D; an odd number is rounded down, to 2 at the least.
+        Features, m = 2D: they come in pairs. An odd number is rounded down, but 1 up to one pair.
     gamma1 : float, default 0.5
         Weight of the spectral term. Below 1 the problem is convex in w for exact degrees.
     gamma2 : float, default 100.0
@@ -111,7 +111,7 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
         m = self._features.n_components
         H, right = np.eye(m + 1), np.zeros((m + 1, c.shape[1]))
         H[-1, -1] = self.penalise_bias
-        for block in kernels.gram_blocks(len(X), m):
+        for block in kernels.gram_blocks(len(X), m, X.shape[1]):
             Phi = _with_ones(self._features.transform(X[block]))
             right += Phi.T @ c[block]
             H += (Phi * R[block, None].astype(np.float32)).T @ Phi
@@ -122,7 +122,7 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
         """Return scores (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
-        blocks = kernels.row_blocks(len(X), 2 * self._features.n_components, 4)
+        blocks = kernels.row_blocks(len(X), 2 * self._features.n_components + X.shape[1], 4)
         coef = self.coef_.astype(np.float32)
         scores = [self._features.transform(X[block]) @ coef for block in blocks]
         scores = np.concatenate(scores) + self.intercept_
@@ -148,8 +148,7 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
         # Only the lower triangle is overwritten, so that H can be had back from the upper one.
         return cho_solve(cho_factor(H.T, lower=True, overwrite_a=True), right)
     except LinAlgError:
-        lower = np.tril_indices(len(H), -1)
-        H.T[lower] = H[lower]
+        kernels.mirror(H)
         np.fill_diagonal(H, diagonal)
     smallest = eigvalsh(H, subset_by_index=[0, 0])[0]
     message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1"
@@ -160,14 +159,23 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
 def storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, frequencies, the Gram matrix in float64 and a block's share of it.
 
-    8 n d + 2 m d + 16 m^2: the second 8 m^2 are a block's Gram matrix in float32 and room for
-    the factorisation of an indefinite one.
+    8 n d + 2 m d + 16 m^2: the second 8 m^2 are a block's Gram matrix in float32 with the block
+    itself, or room for the factorisation of an indefinite matrix.
     """
-    m = size + 1
-    points = shape.n * (8 * 4 + 4 * max(1, shape.n_classes))
-    blocks = 2 * shape.block_bytes + kernels.STREAM_BYTES
-    frequencies = 2 * shape.n_features * m
-    return shape.data_bytes + points + blocks + frequencies + 16 * m * m
+    n, d, m = shape.n, shape.n_features, size + 1
+    points = n * (8 * 4 + 4 * max(1, shape.n_classes))
+    frequencies = 2 * d * m
+    block = kernels.gram_block_bytes(n, m, d) // 2
+    loaded = shape.block_bytes if shape.n_test else 0
+    predicting = loaded + kernels.stream_bytes(n + shape.n_test, 2 * m + d, 4)
+    peak = max(
+        kernels.width_bytes(n, d, shape.itemsize),
+        12 * m * m + block,
+        16 * m * m,
+        predicting,
+    )
+    panels = kernels.blas_bytes(m, 4) + kernels.blas_bytes(m)
+    return shape.data_bytes + points + frequencies + panels + peak
 
 
 def sizes(shape: Shape) -> tuple[int, int]:

@@ -136,7 +136,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
             weights = kernels.landmark_degree_weights(X, Z, self._width, P)
             D = kernels.landmark_degrees(X, Z, self._width, weights)
         S = np.zeros((len(P), len(P)), order="F")
-        for block in kernels.gram_blocks(len(X), len(P)):
+        for block in kernels.gram_blocks(len(X), len(P), X.shape[1]):
             C = nystrom.kernel(X[block])
             C /= np.sqrt(D[block])[:, None]
             kernels.add_gram(S, C)
@@ -180,7 +180,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         return kernels.transferred(self.eigenvalues_, transfer, n_labeled, self.degree)
 
     def _blocks(self, n: int) -> list[slice]:
-        return list(kernels.row_blocks(n, 2 * len(self.landmarks_)))
+        return list(kernels.row_blocks(n, _stream_width(*self.landmarks_.shape)))
 
     def _virtual_samples(self, X: np.ndarray) -> np.ndarray:
         F = kernels.gaussian_kernel(X, self.landmarks_, self._width) @ self.projection_
@@ -208,23 +208,32 @@ def _paper_rank(n_landmarks: int) -> int:
     return int(np.searchsorted(k * np.log(k), n_landmarks, side="right")) or 1
 
 
+def _stream_width(s: int, n_features: int) -> int:
+    """Elements held for a row that is streamed: kernel row, virtual sample, scaled features."""
+    return 2 * s + n_features
+
+
 def storage(shape: Shape, size: int, variant: str = "one-shot", rank: int | None = None) -> int:
     """Bytes held: the data, s landmarks, and at the peak three s x s matrices or the SVM's rows.
 
     The SVM holds F of the labeled points (8 bytes an element) and LIBLINEAR's copy (16). The
     paper's formula is 8 n (d + s + 2 k) bytes, with n x s and n x k matrices held at once.
     """
-    s = min(size, shape.n)
+    n, d, s = shape.n, shape.n_features, min(size, shape.n)
+    square = 8 * s * s
     if variant == "literal":
-        matrices, k = 2, rank or min(_paper_rank(s), shape.n_labeled + 8)
+        k, summing, matrices = rank or min(_paper_rank(s), shape.n_labeled + 8), 0, 2
     else:
-        matrices, k = 3, rank or s
-    k = min(k, s)
-    projection = 8 * s * s
-    svm = projection + 24 * shape.n_labeled * (k + 2)
-    points = kernels.blas_bytes(s) + 8 * 4 * shape.n + s * shape.n_features * shape.itemsize
-    streams = 2 * shape.block_bytes + max(kernels.STREAM_BYTES, 4 * 16 * 2 * s * 8)
-    return shape.data_bytes + points + streams + max(8 * matrices * s * s + 300 * s, svm)
+        k, matrices = rank or s, 3
+        summing = 2 * square + kernels.gram_block_bytes(n, s, d)
+    decomposing = matrices * square + 600 * s
+    blocks = kernels.stream_bytes(n, _stream_width(s, d))
+    svm = square + 24 * shape.n_labeled * (min(k, s) + 2) + blocks
+    loaded = shape.block_bytes if shape.n_test else 0
+    predicting = square + loaded + blocks
+    peak = max(kernels.width_bytes(n, d, shape.itemsize), summing, decomposing, svm, predicting)
+    landmarks = s * d * shape.itemsize + 2 * kernels.blas_bytes(s)
+    return shape.data_bytes + landmarks + 8 * 4 * n + peak
 
 
 @hookimpl

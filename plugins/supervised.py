@@ -167,8 +167,12 @@ class LinearSVM(_LabeledClassifier):
 
 def cache_bytes(n: int, n_classes: int) -> int:
     """Bytes of LIBSVM's kernel cache: all of a pair of classes in float32, or a bounded part."""
-    pair = min(n, -(-2 * n // n_classes))
-    return max(1 << 20, min(4 * pair * pair, _CACHE_BYTES))
+    return max(1 << 20, min(4 * _pair(n, n_classes) ** 2, _CACHE_BYTES))
+
+
+def _pair(n: int, n_classes: int) -> int:
+    """Points of two classes out of `n_classes`."""
+    return min(n, -(-2 * n // n_classes))
 
 
 def _float64_bytes(shape: Shape) -> int:
@@ -182,15 +186,16 @@ def _converted_bytes(shape: Shape) -> int:
 
 def nearest_storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, one block of rows, and distances to all labeled points in blocks."""
-    distances = max(kernels.STREAM_BYTES, 4 * 16 * shape.n * shape.itemsize)
-    return shape.data_bytes + shape.block_bytes + distances + 16 * shape.n
+    distances = kernels.stream_bytes(shape.n_test, shape.n, shape.itemsize)
+    return shape.data_bytes + shape.block_bytes + distances + 24 * shape.n
 
 
 def svm_storage(shape: Shape, size: int) -> int:
     """Bytes held: data, support vectors (at most all points again), nodes, kernel cache, block."""
-    fit = cache_bytes(shape.n, shape.n_classes) + 64 * shape.n
-    support = _float64_bytes(shape)
-    return shape.data_bytes + _converted_bytes(shape) + support + fit + shape.block_bytes
+    touched = min(4 * _pair(shape.n, shape.n_classes) ** 2, _CACHE_BYTES)
+    fit = touched + 64 * shape.n + _float64_bytes(shape)
+    width = kernels.width_bytes(shape.n, shape.n_features, shape.itemsize)
+    return shape.data_bytes + _converted_bytes(shape) + max(width, fit) + shape.block_bytes
 
 
 def linear_svm_storage(shape: Shape, size: int) -> int:

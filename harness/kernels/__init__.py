@@ -18,15 +18,16 @@ from harness.kernels.features import (
 )
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
-    STREAM_BYTES,
     block_rows,
     gaussian_kernel,
     kernel_width,
     median_distance,
     row_blocks,
     squared_norms,
+    stream_bytes,
+    width_bytes,
 )
-from harness.kernels.gram import add_gram, blas_bytes, gram_blocks, mirror
+from harness.kernels.gram import add_gram, blas_bytes, gram_block_bytes, gram_blocks, mirror
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
 from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
@@ -43,7 +44,6 @@ from harness.kernels.transfer import (
 
 __all__ = [
     "BLOCK_BYTES",
-    "STREAM_BYTES",
     "TILE",
     "TRANSFERS",
     "FeatureMap",
@@ -59,6 +59,7 @@ __all__ = [
     "exact_degrees",
     "feature_degrees",
     "gaussian_kernel",
+    "gram_block_bytes",
     "gram_blocks",
     "kernel_width",
     "landmark_degree_weights",
@@ -76,6 +77,8 @@ __all__ = [
     "spread_scores",
     "squared_norms",
     "step",
+    "stream_bytes",
     "transferred",
     "uniform_landmarks",
+    "width_bytes",
 ]

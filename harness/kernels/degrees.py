@@ -80,7 +80,7 @@ def feature_degrees(feature_map: FeatureMap, X: np.ndarray) -> np.ndarray:
     -------
     ndarray of shape (n,), float64
     """
-    width = 2 * feature_map.n_components
+    width = 2 * feature_map.n_components + X.shape[1]
     blocks = list(row_blocks(len(X), width, feature_map.dtype.itemsize))
     total = np.zeros(feature_map.n_components)
     for block in blocks:
@@ -110,7 +110,7 @@ def landmark_degree_weights(
     ndarray of shape (s,)
     """
     total = np.zeros(len(landmarks))
-    for block in row_blocks(len(X), 2 * len(landmarks)):
+    for block in row_blocks(len(X), 2 * len(landmarks) + X.shape[1]):
         total += gaussian_kernel(X[block], landmarks, sigma).sum(axis=0, dtype=np.float64)
     return projection @ (projection.T @ total)
 
@@ -128,6 +128,6 @@ def landmark_degrees(
     weights : ndarray of shape (s,)
         From `landmark_degree_weights`.
     """
-    blocks = row_blocks(len(X), 2 * len(landmarks))
+    blocks = row_blocks(len(X), 2 * len(landmarks) + X.shape[1])
     degrees = [gaussian_kernel(X[block], landmarks, sigma) @ weights for block in blocks]
     return np.maximum(np.concatenate(degrees), 1)

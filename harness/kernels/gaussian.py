@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 BLOCK_BYTES = 1 << 20
 """Bytes of one block of a streamed matrix: it stays in the cache, and a 10 MB budget bears it."""
-
-STREAM_BYTES = 2 * BLOCK_BYTES
-"""What streaming holds: a block and what is made of it."""
 
 MEDIAN_SAMPLE = 300
 """Points from which the median distance is estimated; 45,000 pairs know it to about 2 %."""
@@ -37,6 +35,11 @@ def row_blocks(n: int, width: int, itemsize: int = 8) -> Iterator[slice]:
     """Cut n rows into blocks of `block_rows(width, itemsize)` rows."""
     step = block_rows(width, itemsize)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def stream_bytes(n: int, width: int, itemsize: int = 8) -> int:
+    """Bytes of a block of `row_blocks` at most; never falls as n or width grows."""
+    return min(n * width * itemsize, max(BLOCK_BYTES, 16 * width * itemsize))
 
 
 def squared_norms(X: np.ndarray) -> np.ndarray:
@@ -81,7 +84,7 @@ def median_distance(X: np.ndarray, random_state: int = 0) -> float:
     """Estimate the median distance between two different rows of X.
 
     Equal rows are left out where they are so many that the median would be 0; 1 is returned where
-    all rows are equal. Holds at most 16 `MEDIAN_SAMPLE`^2 bytes (1.4 MB) and a sample of rows.
+    all rows are equal. Holds `width_bytes`.
 
     Parameters
     ----------
@@ -92,19 +95,19 @@ def median_distance(X: np.ndarray, random_state: int = 0) -> float:
     if len(X) > MEDIAN_SAMPLE:
         rng = np.random.default_rng(random_state)
         X = X[np.sort(rng.choice(len(X), MEDIAN_SAMPLE, replace=False))]
-    X = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
-    norms = squared_norms(X)
-    squares = X @ X.T
-    squares *= -2
-    squares += norms
-    squares += norms[:, None]
-    pairs = squares[np.triu_indices(len(X), 1)]
-    # Below this a squared distance is rounding of the norms, not a distance.
-    noise = 1e-12 * norms.max(initial=0.0)
-    if not pairs.size or not (median := np.median(pairs)) > noise:
-        apart = pairs[pairs > noise]
+    pairs = pdist(X, "euclidean")
+    median = np.median(pairs, overwrite_input=True) if pairs.size else 0.0
+    if not median > 0:
+        apart = pairs[pairs > 0]
         median = np.median(apart) if apart.size else 1.0
-    return float(np.sqrt(median))
+    return float(median)
+
+
+def width_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
+    """Bytes that `kernel_width` holds: a sample of rows, twice in float32, and its distances."""
+    sample = min(n, MEDIAN_SAMPLE)
+    copies = (itemsize if n > sample else 0) + (8 if itemsize != 8 else 0)
+    return 4 * sample**2 + copies * sample * n_features
 
 
 def kernel_width(X: np.ndarray, sigma: float, sigma_unit: str) -> float:

@@ -7,25 +7,39 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from harness.kernels.gaussian import block_rows
+from harness.kernels.gaussian import block_rows, stream_bytes
 
 
-def gram_blocks(n: int, width: int) -> Iterator[slice]:
+def gram_blocks(n: int, width: int, n_features: int = 0) -> Iterator[slice]:
     """Cut n rows into blocks that suit a Gram matrix of order `width`.
 
-    An update reads and writes all of the matrix, so a block should not be small beside it: a
-    quarter as many rows as columns holds 2 width^2 bytes in float64.
+    An update reads and writes all of the matrix, so a block should not be small beside it: it has
+    a quarter as many rows as the matrix has columns.
+
+    Parameters
+    ----------
+    n : int
+    width : int
+    n_features : int, default 0
+        Columns of X, if a block of X is copied too.
     """
-    step = max(block_rows(2 * width), width // 4)
+    step = max(block_rows(2 * width + n_features), width // 4)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def blas_bytes(n: int) -> int:
+def gram_block_bytes(n: int, width: int, n_features: int = 0) -> int:
+    """Bytes at most of a block of `gram_blocks`: two rows of `width` doubles and one of X each."""
+    row = 8 * (2 * width + n_features)
+    return min(n * row, max(stream_bytes(n, 2 * width + n_features), width // 4 * row))
+
+
+def blas_bytes(n: int, itemsize: int = 8) -> int:
     """Bytes of the panel that BLAS packs for a product with n columns: 256 rows, to 14,000 wide.
 
-    A process keeps them. What it has not packed before a trial, the trial is charged for.
+    A process keeps them, in NumPy's library and in SciPy's. What it has not packed before a trial,
+    the trial is charged for.
     """
-    return 8 * 256 * min(n, 14_000)
+    return itemsize * 256 * min(n, 14_000)
 
 
 def add_gram(G: np.ndarray, Z: np.ndarray) -> None:

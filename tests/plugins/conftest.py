@@ -1,23 +1,21 @@
-"""Plugins as modules, a toy problem, and the peak of one trial measured in a forked child."""
+"""Plugins as modules, a toy problem, and the peak of one trial as the sandbox measures it."""
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import threadpoolctl
 
-from harness.method import PREDICT_BLOCK, Method, Shape
+from harness.metrics import BUILT_IN, primary_metric
+from harness.sandbox import Limits, Sandbox
+from harness.trial import Assignment, run_trial
+from harness.worker import warm_up
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "plugins"))
-
-
-M_MMAP_THRESHOLD = -3
 
 
 @pytest.fixture
@@ -41,115 +39,54 @@ def blobs(per_class, n_classes, d=4, labeled=6, seed=0):
     return X, y[order], truth[order]
 
 
-def status_bytes(field):
-    """Return a field of /proc/self/status that counts memory."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1]) * 1024
-    raise AssertionError(f"no {field} in /proc/self/status")
-
-
-def peak_bytes(call):
-    """Return the bytes that `call` adds, at most, to a child forked for it."""
-    reading, writing = os.pipe()
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    child = os.fork()
-    if not child:
-        # Freed arrays go back at once; else malloc learns to keep them, up to 32 MB of them.
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 17)
-        report = b"failed"
-        try:
-            start, mapped = status_bytes("VmRSS"), status_bytes("RssFile")
-            Path("/proc/self/clear_refs").write_text("5")
-            call()
-            # Pages of libraries that a fork has yet to map are no memory of the trial's.
-            mapped = status_bytes("RssFile") - mapped
-            report = str(status_bytes("VmHWM") - start - mapped).encode()
-        except BaseException as error:
-            report = f"failed: {error!r}".encode()
-        finally:
-            os.write(writing, report)
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as stream:
-        report = stream.read()
-    os.waitpid(child, 0)
-    assert report.lstrip("-").isdigit(), report
-    return int(report)
-
-
 @pytest.fixture(scope="session")
-def measured_trial():
-    """Return a function that runs one trial as the harness does and returns its peak in bytes."""
-    if not Path("/proc/self/clear_refs").exists():
-        pytest.skip("the high-water mark of a process can only be reset on Linux")
+def measured_trial(tmp_path_factory):
+    """Return a function that runs one trial as a study does, and returns its peak in bytes."""
+    folder = tmp_path_factory.mktemp("trials")
     with threadpoolctl.threadpool_limits(1):
-        _warm_up()
-        idle = min(peak_bytes(lambda: None) for _ in range(3))
-        yield lambda *args, **kwargs: peak_bytes(lambda: trial(*args, **kwargs)) - idle
+        warm_up()
+        with Sandbox() as sandbox:
+
+            def measure(method, shape, size, task, **params):
+                assignment = assign(method, shape, size, task, params, folder)
+                result = sandbox.run(partial(run_trial, assignment), Limits(seconds=60))
+                assert result.outcome == "ok", result.reason
+                if result.peak_bytes is None:
+                    pytest.skip("this machine cannot measure peaks")
+                return result.peak_bytes
+
+            yield measure
 
 
-def _warm_up():
-    """Touch all of BLAS's packing buffers, in NumPy's and in SciPy's library.
-
-    A panel of the right-hand matrix is packed whole, up to some 14,000 columns: a process that has
-    only seen small matrices takes 5 MB more for a large one, and 25 MB for a very large one.
-    """
-    from scipy.linalg.blas import dgemm, sgemm
-
-    for dtype, gemm in ((np.float32, sgemm), (np.float64, dgemm)):
-        A, B = np.ones((512, 512), dtype), np.ones((512, 16384), dtype)
-        A @ B
-        B.T @ A
-        gemm(1.0, A.T, B.T, trans_b=True)
-        gemm(1.0, B.T, A.T)
-
-
-def toy_data(shape: Shape, task: str, seed=0):
-    """Return X of a shape, with y of a task, half of its memory never needed twice."""
-    rng = np.random.default_rng(seed)
-    dtype = np.float64 if shape.itemsize == 8 else np.float32
-    X = rng.standard_normal((shape.n, shape.n_features), dtype=dtype)
-    if task == "regression":
-        y = X[:, 0].astype(np.float64)
-        y[shape.n_labeled :] = np.nan
-    elif task == "clustering":
-        y = np.full(shape.n, -1)
-    else:
-        y = np.full(shape.n, -1)
-        known = slice(0, shape.n_labeled)
-        y[known] = np.arange(shape.n_labeled) % shape.n_classes
-        X[known, 0] += y[known]
-    X.setflags(write=False)
-    return X, y
-
-
-def trial(method: Method, shape: Shape, size, task, **params):
-    """Load, fit, predict all else in blocks, as a worker would, with the arrays it would hold."""
-    seen = method.seen(shape, size)
-    X, y = toy_data(seen, task)
-    points = shape.n + shape.n_test
-    rows = np.arange(points)
-    scores = np.zeros((points, max(1, shape.n_classes)))
-    labels = np.zeros(points)
-    sized = {} if method.size in (None, "n_unlabeled") else {method.size: size}
-    if task == "clustering":
-        sized["n_clusters"] = shape.n_classes
-    estimator = method.estimator(**{**method.params, **sized, **params}).fit(X, y)
-    done = seen.n if hasattr(estimator, "transduction_") else 0
-    scored = hasattr(estimator, "decision_function") and task != "regression"
-    starts = [*range(done, seen.n, PREDICT_BLOCK), *range(seen.n, points, PREDICT_BLOCK)]
-    for start in starts:
-        stop = min(start + PREDICT_BLOCK, seen.n if start < seen.n else points)
-        # Points that fit did not see are loaded a block at a time.
-        block = None
-        block = X[start:stop] if start < seen.n else X[np.arange(start, stop) % len(X)]
-        if scored:
-            found = estimator.decision_function(block)
-            scores[start:stop] = found.reshape(len(block), -1)
-        else:
-            labels[start:stop] = estimator.predict(block)
-    assert np.isfinite(scores).all()
-    assert np.isfinite(labels).all()
-    return rows, scores, labels
+def assign(method, shape, size, task, params, folder):
+    """Put a trial together on generated data: transductive, or inductive with all test points."""
+    n = shape.n + shape.n_test
+    rng = np.random.default_rng(0)
+    groups = max(2, shape.n_classes)
+    truth = rng.integers(groups, size=n)
+    dtype = np.float32 if shape.itemsize == 4 else np.float64
+    X = rng.standard_normal((n, shape.n_features), dtype=dtype)
+    X += 0.25 * rng.standard_normal((groups, shape.n_features), dtype=dtype)[truth]
+    np.save(folder / "X.npy", X)
+    rows = rng.permutation(n)
+    labeled, unlabeled, test = np.split(rows, np.cumsum([shape.n_labeled, shape.n_unlabeled]))
+    # A label of each class at the least.
+    truth[labeled[:groups]] = np.arange(groups)[: len(labeled)]
+    y = truth if task != "regression" else truth + rng.standard_normal(n)
+    return Assignment(
+        method=method,
+        params=params,
+        size=size,
+        task=task,
+        n_classes=shape.n_classes,
+        features=folder / "X.npy",
+        labeled=np.sort(labeled),
+        unlabeled=unlabeled,
+        test=np.sort(test),
+        y_labeled=y[np.sort(labeled)],
+        transductive=not shape.n_test,
+        mapped=None,
+        tuning=None,
+        metric=primary_metric(task, (), BUILT_IN),
+        seed=np.random.SeedSequence(0),
+    )

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from harness.method import Shape, plan
+from harness.method import Shape, overhead_bytes, plan
 
 MODULES = (
     "controls",
@@ -46,6 +46,29 @@ def test_measured_peak_is_what_the_storage_model_says(method, budget, measured_t
     assert planned.feasible
     peak = measured_trial(method, shape, planned.size, task)
     assert 0.5 <= peak / planned.planned_bytes <= 1.05
+
+
+@pytest.mark.parametrize("budget", [3, 10, 40], ids=lambda budget: f"{budget}MB")
+@pytest.mark.parametrize(("n", "d"), [(569, 30), (1797, 64)], ids=["breast_cancer", "digits"])
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_small_data_are_charged_for_what_they_have(method, n, d, budget, measured_trial):
+    """Blocks have no more rows than there are points; 3 MB do for all methods."""
+    if method.size is None and budget > 3:
+        pytest.skip("has no size that another budget would change")
+    task = "binary" if "binary" in method.tasks else min(method.tasks)
+    n_classes = 3 if task == "clustering" else 2
+    labeled = 0 if task == "clustering" else 40
+    shape = Shape(labeled, n - labeled, d, n_classes)
+    planned = plan(method, shape, budget * 10**6)
+    if not planned.feasible:
+        # 1 MB of data, 1 MB of the harness, and a block of 1 MB.
+        assert (n, budget) == (1797, 3), planned.reason
+        planned = plan(method, shape, planned.planned_bytes)
+        assert planned.planned_bytes < 3_500_000
+    peak = measured_trial(method, shape, planned.size, task)
+    # On data this small the harness's own share, which has room to spare, would hide the rest.
+    own = planned.planned_bytes - overhead_bytes(method.seen(shape, planned.size))
+    assert 0.5 * own <= peak <= 1.05 * planned.planned_bytes
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
