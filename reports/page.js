@@ -16,8 +16,17 @@
 
   const scheme = () => (dark.matches && !printing.matches ? "dark" : "light");
 
+  const moments = ({ s, b, stages, peak, span, limit }) => ({
+    samples: s.map((at, i) => ({ s: at, b: b[i] })),
+    stages: Object.entries(stages).map(([stage, [from, to]]) => ({ stage, from, to })),
+    marks: [{ kind: "budget", b: limit }, { kind: "peak", b: peak, from: span[0], to: span[1] }]
+      .filter((mark) => mark.b !== null),
+  });
+
   async function draw(holder) {
-    const spec = structuredClone(page.specs[holder.dataset.spec]);
+    const timeline = page.timelines[holder.dataset.timeline];
+    const spec = structuredClone(timeline ? page.timeline : page.specs[holder.dataset.spec]);
+    if (timeline) spec.datasets = moments(timeline);
     if (holder.dataset.cells) spec.datasets = { cells: rows(page.cells[holder.dataset.cells]) };
     for (const param of spec.params || []) {
       if (param.name === "picked") param.value = picked;
@@ -45,6 +54,7 @@
     const mine = ++turn;
     for (const holder of holders) {
       if (mine !== turn) return;
+      if (!holder.getClientRects().length) continue;
       await draw(holder);
       await new Promise((resume) => setTimeout(resume));
     }
@@ -125,6 +135,20 @@
       fit();
     }
   });
+
+  // What is folded away is drawn when it is unfolded.
+  const drawNew = async () => {
+    for (const holder of holders)
+      if (!drawn.has(holder) && holder.getClientRects().length) await draw(holder);
+  };
+  for (const fold of document.querySelectorAll("details")) fold.addEventListener("toggle", drawNew);
+  for (const choice of document.querySelectorAll("[name=timeline-budget]")) {
+    choice.addEventListener("change", () => {
+      for (const group of document.querySelectorAll("[data-budget]"))
+        group.hidden = group.dataset.budget !== choice.value;
+      drawNew();
+    });
+  }
 
   dark.addEventListener("change", drawAll);
   printing.addEventListener("change", drawAll);

@@ -214,20 +214,19 @@ def overall_sentences(tables: Tables) -> list[dict[str, str]]:
         n = int(best["n_datasets"])
         first = f" (first on {best['wins']})" if best["wins"] else ""
         text = (
-            f"has the best mean rank, {best['mean_rank']:.3g} among {best['n_methods']} methods "
-            f"on {n} {family} data sets{first}."
+            f"has the best mean rank ({best['mean_rank']:.3g}) of the {best['n_methods']} methods "
+            f"that were run on all {n} {family} data sets{first}."
         )
         if len(part) > 1:
             text += " " + _compare_ranks(part, n)
         if best["failed"]:
             text += f" It failed on some seeds of {best['failed']} of them."
-        if best["not_compared"]:
-            text += f" Not compared, being absent from some: {best['not_compared']}."
         sentences.append(
             {
                 "family": family,
                 "where": at_budget(budget)[:1].upper() + at_budget(budget)[1:],
                 "method": best["method"],
+                "left_out": best["not_compared"],
                 "text": text,
             }
         )
@@ -236,6 +235,8 @@ def overall_sentences(tables: Tables) -> list[dict[str, str]]:
 
 def _compare_ranks(part: pd.DataFrame, n: int) -> str:
     following = part.iloc[1]
+    if following["failed"] == n:
+        return "None of the others finished every seed on any of them."
     next_best = f"The next best is {following['method']} ({following['mean_rank']:.3g})"
     if following["mean_rank"] == part.iloc[0]["mean_rank"]:
         return f"{following['method']} shares that rank."

@@ -18,6 +18,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from harness.report.axes import BYTES, SECONDS, layered, least_range, log_axis
 from harness.report.looks import GREY, PALETTES, styles
 from harness.report.scores import Score
 from harness.report.tables import HONEST
@@ -140,51 +141,63 @@ class Charts:
         x = self._budget_axis()
         base = self._base()
         scored = base.transform_filter("!datum.control")
-        controls = base.transform_filter("datum.control && controls")
+        controls = base.transform_filter(
+            "datum.control && controls && isValid(datum.mean)"
+        ).transform_joinaggregate(first="min(place)", last="max(place)", groupby=["method"])
+        across = controls.transform_filter("datum.first == datum.last")
         # Random and prior often lie close: their names stand at opposite ends.
+        last = len(self.budgets) - 1
         names = [
             controls.transform_filter(
-                f"datum.place == {place} && (datum.method == 'random') == {left}"
+                f"datum.place == datum.{end} && (datum.method == 'random') == {left}"
             )
+            .transform_calculate(x=f"datum.first == datum.last ? {place} : datum.{end}")
             .mark_text(align=align, dx=dx, dy=-6, color=GREY)
             .encode(x, score, text="method:N")
-            for place, left, align, dx in (
-                (0, "true", "left", -20),
-                (len(self.budgets) - 1, "false", "right", 20),
+            for end, place, left, align, dx in (
+                ("first", 0, "true", "left", -20),
+                ("last", last, "false", "right", 20),
             )
         ]
         bars = scored.mark_rule().encode(
             x, y=alt.Y("low:Q", title=self._score_title()), y2="high:Q", **self._strokes()
         )
         return self._finish(
+            across.mark_rule(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(score),
             controls.mark_line(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(
                 x, score, detail="method:N"
             ),
             *names,
             *self._lines(scored, x, score, alt.Order("place:Q")),
+            least_range(scored, "mean", score, self.axes.logarithmic),
             bars,
         )
 
     def score_against_time(self) -> dict[str, Any]:
         """Score against seconds of training, one path a method through its budgets."""
         score = alt.Y("mean:Q", scale=self._score_scale(), title=self._score_title())
-        x = alt.X("train:Q", title="training time (tune + fit)", **_log_axis("x", _SECONDS))
+        x = alt.X("train:Q", title="training time (tune + fit)", **log_axis("x", SECONDS))
         base = self._base().transform_filter("!datum.control")
-        return self._finish(*self._lines(base, x, score, alt.Order("place:Q")))
+        return self._finish(
+            *self._lines(base, x, score, alt.Order("place:Q")),
+            least_range(base, "mean", score, self.axes.logarithmic),
+            least_range(base, "train", x),
+        )
 
     def time_against_budget(self, stage: str) -> dict[str, Any]:
         """Seconds of "train" or "predict" against the budget."""
         title = {"train": "training time (tune + fit)", "predict": "prediction time"}[stage]
-        y = alt.Y(f"{stage}:Q", title=title, **_log_axis("y", _SECONDS))
+        y = alt.Y(f"{stage}:Q", title=title, **log_axis("y", SECONDS))
         base = self._base().transform_filter("!datum.control")
-        return self._finish(*self._lines(base, self._budget_axis(), y, alt.Order("place:Q")))
+        lines = self._lines(base, self._budget_axis(), y, alt.Order("place:Q"))
+        return self._finish(*lines, least_range(base, stage, y))
 
     def peak_against_budget(self) -> dict[str, Any]:
         """Largest measured peak against the budget, with the line peak = budget."""
         y = alt.Y(
             "peak:Q",
             title="peak memory (bytes)",
-            **_log_axis("y", _BYTES),
+            **log_axis("y", BYTES),
         )
         base = self._base()
         used = base.transform_filter("!datum.control")
@@ -211,7 +224,7 @@ class Charts:
             {"name": "picked", "value": list(self.looks)},
             {"name": "controls", "value": True},
         ]
-        return {**_layered(layers), "height": HEIGHT, "params": params}
+        return {**layered(layers), "height": HEIGHT, "params": params}
 
     def _lines(
         self, base: alt.Chart, x: alt.X, y: alt.Y, order: alt.Order
@@ -283,39 +296,6 @@ class Charts:
         return alt.Scale(zero=False, nice=True)
 
 
-_BYTES = "format(datum.value, '.3~s') + 'B'"
-_SECONDS = (
-    "datum.value < 1 ? format(datum.value * 1000, '.3~g') + ' ms' "
-    ": format(datum.value, ',.6~g') + ' s'"
-)
-
-
-def _layered(layers: Sequence[alt.Chart]) -> dict[str, Any]:
-    # Joined here: `alt.layer` copies every layer several times, half of the time a report took.
-    drawn = [layer.to_dict(validate=False) for layer in layers]
-    aside = ("$schema", "config")  # the page's script says the one and brings the other
-    inner = [{key: spec[key] for key in spec if key not in aside} for spec in drawn]
-    return {"width": "container", "layer": inner}
-
-
-def _log_axis(channel: str, label: str) -> dict[str, Any]:
-    # Beyond a decade, only ticks that lead with 1, 2 or 5: the others crowd a logarithmic axis.
-    leading = "datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9))"
-    shown = (
-        f"(domain('{channel}')[1] / domain('{channel}')[0] < 10"
-        f" || indexof(['1.00', '2.00', '5.00'], format({leading}, '.2f')) >= 0)"
-    )
-    opacity = {"condition": {"test": shown, "value": 1}, "value": 0}
-    axis = alt.Axis(
-        labelExpr=f"{shown} ? {label} : ''",
-        gridOpacity=opacity,
-        tickOpacity=opacity,
-        labelOverlap="greedy",
-        labelSeparation=6,
-    )
-    return {"scale": alt.Scale(type="log", nice=False, padding=8), "axis": axis}
-
-
 def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
     """Measured over planned peak per method: range, middle half and median over its trials."""
     low, high = HONEST
@@ -348,7 +328,7 @@ def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
             y=y, x=x, color=colour, tooltip=tooltip
         ),
     ]
-    return {**_layered(layers), "height": {"step": 20}}
+    return {**layered(layers), "height": {"step": 20}}
 
 
 def _number(value: Any) -> Any:

@@ -58,5 +58,8 @@ def theme(scheme: str) -> dict[str, Any]:
             "labelFontSize": 11,
             "titleFontSize": 11,
         },
+        "line": {"color": inks["ink"]},
+        "point": {"color": inks["ink"]},
+        "rule": {"color": inks["ink"]},
         "text": {"color": inks["soft"], "fontSize": 10},
     }

@@ -34,6 +34,7 @@ from harness.report.provenance import describe_provenance
 from harness.report.results import Results, read_results
 from harness.report.scores import Score, choose_scores
 from harness.report.tables import HONEST, Tables, csv_tables, make_tables
+from harness.report.timelines import make_timelines
 from harness.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def make_report(
         notes=[*results.notes, *_undeclared(scores)],
         summary=_summary(results),
         figures=_figures(results, scores, tables),
+        timelines=make_timelines(results),
         calibration=_calibration(results),
         provenance=describe_provenance(results),
         sections=[_section(section, results.trials) for section in sections],
@@ -76,6 +78,16 @@ def make_report(
 
 
 def _render(**content: Any) -> str:
+    try:
+        return _environment().get_template("report.html.j2").render(**content)
+    except jinja2.TemplateNotFound as error:
+        message = f"{TEMPLATES}: the template {error} is missing; run from a full checkout"
+        raise HarnessError(message) from None
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    """Templates are compiled once, in a process that writes several reports."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -98,11 +110,7 @@ def _render(**content: Any) -> str:
         "include_raw": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
         "vega": _vega,
     }
-    try:
-        return environment.get_template("report.html.j2").render(**content)
-    except jinja2.TemplateNotFound as error:
-        message = f"{TEMPLATES}: the template {error} is missing; run from a full checkout"
-        raise HarnessError(message) from None
+    return environment
 
 
 @functools.cache

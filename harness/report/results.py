@@ -39,7 +39,7 @@ class Results:
         The records as written, for sections of plugins.
     cells : pandas.DataFrame
         The same rows, each column of the type that its name promises, with `problem` (data set,
-        and labeled count where there are several), `control` and `train_s` (tune + fit).
+        and task or labeled count where there are several), `control` and `train_s` (tune + fit).
     study_text : str
         `study.yaml` as it stands.
     study, provenance : dict
@@ -181,16 +181,20 @@ def _as_number(column: pd.Series) -> pd.Series:
 
 
 def _problem_names(cells: pd.DataFrame, by: list[str]) -> pd.Series:
-    """Name each data set, adding only such counts as tell apart what would share a name."""
+    """Name each data set, adding only such words as tell apart what would share a name."""
+    by = ["task", *by]
     kinds = cells[by].drop_duplicates()
+    clusters = kinds["task"] == "clustering"
+    several_tasks = kinds.groupby("dataset")["task"].transform("nunique") > 1
     name = kinds["dataset"].astype(str)
+    name = name.where(~(clusters & several_tasks), name + ", clustering")
     for column, word in (
         ("n_labeled", "labeled"),
         ("n_unlabeled", "unlabeled"),
         ("n_test", "test"),
     ):
         if column in by:
-            several = kinds.groupby("dataset")[column].transform("nunique") > 1
+            several = kinds.groupby(["dataset", clusters])[column].transform("nunique") > 1
             counts = kinds[column].map(lambda count, word=word: f", {count:,.0f} {word}")
             name = name.where(~several, name + counts)
     named = kinds.assign(problem=name)

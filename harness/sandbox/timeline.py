@@ -18,6 +18,7 @@ from harness.sandbox import peaks
 MOST = 200
 _SHORTEST, _LONGEST = 0.002, 0.05
 _SHARE = 20
+_TRIES = 4
 _KEPT = 10 * MOST
 
 Samples = list[tuple[float, int]]
@@ -56,12 +57,24 @@ class Timeline:
         elapsed = now - self._started
         self.due = now + min(max(elapsed / _SHARE, _SHORTEST), _LONGEST)
         with contextlib.suppress(psutil.Error):  # the child has just ended
-            resident = round(memory_usage(self._pid, interval=0.0)[0] * 2**20)
-            memory = peaks.read_memory(self._pid)
-            if memory is not None:  # file pages are charged to no trial
-                self._samples.append((elapsed, max(0, resident - memory.file - held)))
+            size = self._held()
+            if size is not None:
+                self._samples.append((elapsed, max(0, size - held)))
         if len(self._samples) > _KEPT:  # hours of them would weigh on the process that forks
             self._samples = thin(self._samples, _KEPT // 2)
+
+    def _held(self) -> int | None:
+        """Read the resident size less file pages; None while the latter change too quickly."""
+        before = peaks.read_memory(self._pid)
+        for _ in range(_TRIES):
+            resident = round(memory_usage(self._pid, interval=0.0)[0] * 2**20)
+            after = peaks.read_memory(self._pid)
+            if before is None or after is None:
+                return None
+            if before.file == after.file:
+                return resident - after.file
+            before = after
+        return None
 
 
 def thin(samples: Samples, most: int = MOST) -> Samples:

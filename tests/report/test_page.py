@@ -13,7 +13,16 @@ from harness.errors import HarnessError
 from harness.report import write_report
 from harness.report.looks import PALETTES
 
-SECTIONS = ["answer", "score", "cost", "tables", "outcomes", "calibration", "provenance"]
+SECTIONS = [
+    "answer",
+    "score",
+    "cost",
+    "timelines",
+    "tables",
+    "outcomes",
+    "calibration",
+    "provenance",
+]
 VOID = {"meta", "br", "input", "line", "path", "circle"}
 EVIL = "<script>alert('x')</script><img src=http://evil.example/x onerror=alert(1)>"
 
