@@ -177,7 +177,8 @@ def _as_text(column: pd.Series) -> pd.Series:
 
 
 def _as_number(column: pd.Series) -> pd.Series:
-    return column.astype("Float64").astype(float).replace([np.inf, -np.inf], np.nan)
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    return pd.Series(np.where(np.isfinite(values), values, np.nan), column.index)
 
 
 def _problem_names(cells: pd.DataFrame, by: list[str]) -> pd.Series:

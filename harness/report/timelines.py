@@ -6,6 +6,7 @@ whose trial is not among the rows is not shown.
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -157,6 +158,7 @@ def _missing(ran: pd.DataFrame, rows: pd.DataFrame, broken: int) -> str:
     return " ".join(words)
 
 
+@functools.cache
 def memory_over_time() -> dict[str, Any]:
     """Build the one specification of all panels.
 

@@ -11,7 +11,7 @@ from harness.records import COLUMNS, METRICS
 
 CONTROLS = ("random", "prior", "oracle")
 QUALITY = {
-    "binary": ("auc", "accuracy", "balanced_accuracy", "error_rate", "f1_macro"),
+    "binary": ("auc", "accuracy", "error_rate"),
     "multiclass": ("accuracy", "balanced_accuracy", "error_rate", "f1_macro"),
     "regression": ("nmse", "r2"),
     "clustering": ("adjusted_rand", "fowlkes_mallows", "silhouette", "calinski_harabasz"),
@@ -24,6 +24,12 @@ REASONS = {
     "error": "ValueError: n_components must be at most n_samples",
 }
 BUDGETS = {"1MB": 10**6, "10MB": 10**7, "100MB": 10**8, "none": None}
+TINY = {
+    "datasets": (("toy", "binary"),),
+    "methods": ("1nn", "svm", "random"),
+    "budgets": {"1MB": 10**6, "none": None},
+    "seeds": [0],
+}
 METHODS = ("1nn", "svm", "harmonic", "nysck", "rff-mssksc", *CONTROLS)
 
 

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -11,10 +12,10 @@ from harness.report.scores import choose_scores
 from harness.report.tables import make_tables
 
 
-@pytest.fixture
-def parts(tmp_path):
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
     trials = make_trials((("toy", "binary"),), outcome=bad_endings)
-    results = read_results(write_results(tmp_path / "s", trials))
+    results = read_results(write_results(tmp_path_factory.mktemp("charts") / "s", trials))
     scores = choose_scores(results)
     return make_tables(results, scores), scores["toy"], results.budgets
 
@@ -93,6 +94,30 @@ def test_scores_over_decades_get_a_logarithm(parts):
     assert axes.logarithmic
     chart = charts.Charts(axes, looks.styles(["svm"])).score_against_budget()
     assert "log scale" in json.dumps(chart)
+
+
+def test_a_control_of_one_budget_bounds_the_whole_chart(parts):
+    tables, score, budgets = parts
+    cells = tables.cells
+    once = cells[~cells["control"] | ((cells["method"] != "prior") & (cells["budget"] == "none"))]
+    spec = charts.Charts(charts.axes_of(score, cells, budgets), looks.styles(["svm"]))
+    svg = drawn(spec.score_against_budget(), charts.chart_data(once, budgets, ["svm"]))
+    across = re.findall(r'<line[^>]*x2="-300"[^>]*stroke-dasharray="3,3"', svg)
+    assert len(across) == 2
+    assert "oracle" in svg
+    assert "random" in svg
+
+
+def test_a_difference_that_is_none_does_not_fill_an_axis(parts):
+    tables, score, budgets = parts
+    cells = tables.cells.assign(ci_low=np.nan, ci_high=np.nan, predict_s=0.0005944)
+    cells["mean"] = np.linspace(0.44665, 0.4467, len(cells))
+    built = charts.Charts(charts.axes_of(score, cells, budgets), looks.styles(["svm"])).all()
+    data = charts.chart_data(cells, budgets, ["svm"])
+    for kind in ("score", "score_time", "predict"):
+        ticks = re.findall(r">(0\.4\d+|[\d.]+ ms)</text>", drawn(built[kind], data))
+        assert ticks
+        assert max(len(tick.split()[0]) for tick in ticks) <= 5
 
 
 def test_equal_axes_are_equal_so_that_specifications_are_shared(parts):

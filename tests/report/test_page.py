@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
-from synthetic_trials import BUDGETS, CONTROLS, bad_endings, make_trials, write_results
+from synthetic_trials import BUDGETS, CONTROLS, TINY, bad_endings, make_trials, write_results
 
 from harness import ReportSection
 from harness.errors import HarnessError
@@ -77,26 +77,51 @@ def report(directory, trials, metric=None, sections=(), **files):
     return page
 
 
+SECTION = ReportSection("More", lambda records: "<p style='height:777px'>plugin</p>")
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """A study with every kind of outcome, a picture, a plugin's section, and its report."""
+    trials = make_trials(outcome=bad_endings)
+    trials["fingerprint"] = [f"f-{i}" for i in trials.index]
+    directory = write_results(tmp_path_factory.mktemp("page") / "synthetic", trials)
+    samples = [[0.1 * i, 10_000 * i] for i in range(30)]
+    seen = trials.index[(trials["method"] == "1nn") & (trials["seed"] == 0)]
+    pictures = [
+        {"fingerprint": f"f-{i}", "stages": {"fit": [0.1, 2.5]}, "samples": samples} for i in seen
+    ]
+    (directory / "timelines.json").write_text(json.dumps(pictures))
+    write_report(directory, sections=[SECTION])
+    return directory
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    return write_results(tmp_path / "tiny", make_trials(**TINY))
+
+
 def few_seeds(trials):
     gone = (trials["seed"] == 2) & (trials["method"] == "svm")
     return trials[~gone]
 
 
+TOY = TINY["datasets"]
 SCENARIOS = {
     "every outcome": lambda: make_trials(outcome=bad_endings),
     "mixed tasks": lambda: make_trials(
         [(task, task) for task in ("binary", "multiclass", "regression", "clustering")],
         seeds=range(3),
     ),
-    "seeds partly missing": lambda: few_seeds(make_trials()),
-    "one seed": lambda: make_trials(seeds=[7]),
-    "one method": lambda: make_trials(methods=("svm",)),
-    "only controls": lambda: make_trials(methods=CONTROLS),
-    "one budget, none": lambda: make_trials(budgets={"none": None}),
-    "nothing fits at a budget": lambda: make_trials(budgets={"10kB": 10**4} | BUDGETS),
-    "nothing fits at all": lambda: make_trials(budgets={"10kB": 10**4}),
-    "budgets of size": lambda: make_trials(budgets={"80 landmarks": None, "1MB": 10**6}),
-    "several labeled counts": lambda: make_trials(labeled=(50, 100), seeds=range(2)),
+    "seeds partly missing": lambda: few_seeds(make_trials(TOY)),
+    "one seed": lambda: make_trials(TOY, seeds=[7]),
+    "one method": lambda: make_trials(TOY, methods=("svm",)),
+    "only controls": lambda: make_trials(TOY, methods=CONTROLS),
+    "one budget, none": lambda: make_trials(TOY, budgets={"none": None}),
+    "nothing fits at a budget": lambda: make_trials(budgets={"10kB": 10**4, "1MB": 10**6}),
+    "nothing fits at all": lambda: make_trials(TOY, budgets={"10kB": 10**4}),
+    "budgets of size": lambda: make_trials(TOY, budgets={"80 landmarks": None, "1MB": 10**6}),
+    "several labeled counts": lambda: make_trials(TOY, labeled=(50, 100), seeds=range(2)),
     "many": lambda: make_trials(
         [(f"data-{i}", "binary") for i in range(10)],
         (*CONTROLS, *(f"method-{i}" for i in range(27))),
@@ -129,7 +154,7 @@ def test_the_page_holds_for(tmp_path, name):
 
 
 def test_names_from_outside_stay_text(tmp_path):
-    trials = make_trials(((EVIL, "binary"),), (EVIL, "svm"), seeds=range(2))
+    trials = make_trials(**TINY | {"datasets": ((EVIL, "binary"),), "methods": (EVIL, "svm")})
     trials["reason"] = EVIL
     page = report(
         tmp_path / "s",
@@ -151,7 +176,7 @@ def test_a_section_that_fails_is_shown_as_its_own_failure(tmp_path):
 
     page = report(
         tmp_path / "s",
-        make_trials(seeds=[0]),
+        make_trials(**TINY),
         sections=[
             ReportSection("Broken", fails),
             ReportSection("Not text", lambda records: 3),
@@ -175,14 +200,12 @@ def test_a_section_cannot_change_the_records_of_the_next(tmp_path):
         return ""
 
     sections = [ReportSection("One", spoils), ReportSection("Two", spoils)]
-    report(tmp_path / "s", make_trials(seeds=[1, 2]), sections=sections)
+    report(tmp_path / "s", make_trials(**TINY | {"seeds": [1, 2]}), sections=sections)
     assert seen[0] == seen[1]
 
 
-def test_tables_have_their_columns_and_agree_with_the_rows(results_directory):
-    first = write_report(results_directory).read_bytes()
-    assert write_report(results_directory).read_bytes() == first
-    tables = {path.stem: pd.read_csv(path) for path in (results_directory / "tables").iterdir()}
+def test_tables_have_their_columns_and_agree_with_the_rows(reported):
+    tables = {path.stem: pd.read_csv(path) for path in (reported / "tables").iterdir()}
     assert set(tables) == {
         "means",
         "ranks",
@@ -193,7 +216,7 @@ def test_tables_have_their_columns_and_agree_with_the_rows(results_directory):
     }
     wanted = ["dataset", "budget", "method", "n_ok", "n", "metric", "mean", "ci_low", "ci_high"]
     assert {*wanted, "std", "rank"} <= set(tables["means"].columns)
-    trials = pd.read_parquet(results_directory / "trials.parquet")
+    trials = pd.read_parquet(reported / "trials.parquet")
     assert tables["outcomes"]["count"].sum() == (trials["outcome"] != "ok").sum()
     assert len(tables["best"]) == 2 * len(BUDGETS)
     assert tables["best"]["sentence"].str.contains("is best").all()
@@ -201,45 +224,49 @@ def test_tables_have_their_columns_and_agree_with_the_rows(results_directory):
 
 
 def test_the_metric_asked_for_is_the_one_shown(tmp_path):
-    page = report(tmp_path / "s", make_trials(), metric="error_rate")
+    page = report(tmp_path / "s", make_trials(**TINY), metric="error_rate")
     assert "error rate, lower is better" in page.text
     assert "AUC" not in page.text
 
 
 def test_uncommitted_changes_and_a_failed_calibration_are_pointed_out(tmp_path):
     calibration = [{"kind": "numpy", "allocated_bytes": 10, "within": False}]
-    page = report(tmp_path / "s", make_trials(seeds=[0]), calibration=calibration)
+    page = report(tmp_path / "s", make_trials(**TINY), calibration=calibration)
     assert "with uncommitted changes" in page.text
     assert "0 of 1 known allocations" in page.text
     assert "not to be trusted" in page.text
 
 
 def test_a_study_that_stored_nothing_about_itself_still_has_a_page(tmp_path):
-    page = report(tmp_path / "s", make_trials(seeds=[0]), provenance={}, calibration=[])
+    page = report(tmp_path / "s", make_trials(**TINY), provenance={}, calibration=[])
     assert "No calibration was stored" in page.text
     assert "The study as run" in page.text
 
 
-def test_a_report_that_cannot_be_written_leaves_the_old_one(results_directory, monkeypatch):
-    (results_directory / "report.html").write_text("old")
+def test_the_same_records_give_the_same_page(tiny):
+    first = write_report(tiny).read_bytes()
+    assert write_report(tiny).read_bytes() == first
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(tiny, monkeypatch):
+    (tiny / "report.html").write_text("old")
     monkeypatch.setattr("os.fdopen", lambda *arguments, **options: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        write_report(results_directory)
+        write_report(tiny)
     monkeypatch.undo()
-    assert (results_directory / "report.html").read_text() == "old"
-    assert not [path for path in results_directory.rglob(".*") if path.is_file()]
+    assert (tiny / "report.html").read_text() == "old"
+    assert not [path for path in tiny.rglob(".*") if path.is_file()]
 
 
-def test_a_directory_in_the_way_is_one_clear_error(results_directory):
-    (results_directory / "report.html").mkdir()
+def test_a_directory_in_the_way_is_one_clear_error(tiny):
+    (tiny / "report.html").mkdir()
     with pytest.raises(HarnessError, match=r"report\.html: cannot be written"):
-        write_report(results_directory)
+        write_report(tiny)
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
-def test_a_browser_draws_every_chart_in_the_readers_colours(results_directory, tmp_path):
-    section = ReportSection("More", lambda records: "<p style='height:777px'>plugin</p>")
-    path = write_report(results_directory, sections=[section])
+def test_a_browser_draws_every_chart_in_the_readers_colours(reported, tmp_path):
+    path = reported / "report.html"
     done = subprocess.run(
         [
             "chromium",
@@ -265,7 +292,7 @@ def test_a_browser_draws_every_chart_in_the_readers_colours(results_directory, t
     assert 'data-drawn="all"' in dom
     drawn = re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL)
     assert "could not be drawn" not in drawn
-    assert drawn.count('aria-roledescription="visualization"') == 2 * 5 + 1
+    assert drawn.count('aria-roledescription="visualization"') == 2 * 5 + 1 + 2
     assert f'stroke="{PALETTES["dark"][0]}"' in drawn
     assert f'stroke="{PALETTES["light"][0]}"' not in drawn
     assert int(re.search(r"<iframe[^>]*height: (\d+)px", dom)[1]) >= 777

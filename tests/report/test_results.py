@@ -66,6 +66,14 @@ def test_labeled_counts_are_named_only_where_they_tell_apart(tmp_path):
     assert list(results.cells["problem"].unique()) == ["a", "b, 10 labeled", "b, 2,000 labeled"]
 
 
+def test_clusters_of_a_data_set_that_has_another_task_are_named_so(tmp_path):
+    classes = make_trials((("a", "multiclass"),), ("1nn",), seeds=[0])
+    clusters = make_trials((("a", "clustering"), ("b", "clustering")), ("1nn",), seeds=[0])
+    both = pd.concat([classes, clusters.assign(n_labeled=0)])
+    results = read_results(write_results(tmp_path / "s", both))
+    assert set(results.cells["problem"]) == {"a", "a, clustering", "b"}
+
+
 def test_cases_of_one_labeled_count_are_told_apart_by_what_differs(tmp_path):
     trials = make_trials((("a", "binary"),), ("1nn",), seeds=[0])
     both = pd.concat([trials, trials.assign(n_unlabeled=50)])

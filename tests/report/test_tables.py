@@ -22,9 +22,9 @@ def cell(table, dataset, budget, method):
     return found.iloc[0]
 
 
-@pytest.fixture
-def tables(tmp_path):
-    return tables_of(tmp_path / "s", make_trials(outcome=bad_endings))
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    return tables_of(tmp_path_factory.mktemp("tables") / "s", make_trials(outcome=bad_endings))
 
 
 def test_means_and_intervals_are_those_of_the_rows(tables):
