@@ -46,6 +46,8 @@ def main() -> None:
     print(
         f"{'type':8}{'n':>8}{'d':>6}{'GEMM GF/s':>12}{'degrees GF/s':>14}{'n^2 d':>8}{'done':>8}"
     )
+    print("ratios to GEMM: n^2 d counts all pairs, though symmetry saves half of the products;")
+    print("done counts the products computed, so exponentials, sums and norms are lost time")
     with threadpoolctl.threadpool_limits(1):
         for dtype in (np.float32, np.float64):
             for d in options.features:
