@@ -1,5 +1,6 @@
 """One real run of a study whose methods end in every way there is."""
 
+import json
 import subprocess
 
 import pytest
@@ -79,3 +80,21 @@ def test_the_report_shows_every_outcome(finished):
     for method, (outcome, _) in EXPECTED.items():
         assert method in page
         assert outcome in page
+
+
+def test_one_trial_of_each_block_has_a_picture(finished):
+    results = finished.folder / "results" / "study"
+    pictures = json.loads((results / "timelines.json").read_text())
+    # whatever killed the process that runs trials took the samples with it
+    assert sorted(p["method"] for p in pictures) == sorted(set(EXPECTED) - {"kills-its-parent"})
+    assert len(list((results / "timelines").rglob("*.json"))) == len(pictures)
+    rows = finished.rows().set_index("fingerprint")
+    for picture in pictures:
+        row = rows.loc[picture["fingerprint"]]
+        assert (picture["seed"], picture["outcome"]) == (0, row["outcome"])
+        assert picture["peak_bytes"] == row["peak_bytes"] or picture["peak_bytes"] is None
+        assert len(picture["samples"]) <= 200
+    loops = next(p for p in pictures if p["method"] == "loops-in-python")
+    assert len(loops["samples"]) > 40
+    assert loops["stages"]["fit"][1] == pytest.approx(TIME, abs=1)
+    assert "ran without a picture" in (results / "report.html").read_text()
