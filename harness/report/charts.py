@@ -107,8 +107,7 @@ def specifications(axes: Axes, methods: tuple[str, ...]) -> dict[str, dict[str, 
     methods : tuple of str
         Those of the study that are not controls, in the order of their `styles`.
     """
-    with debug_mode(False):  # a validation of every part takes as long as everything else
-        return Charts(axes, styles(methods)).all()
+    return Charts(axes, styles(methods)).all()
 
 
 class Charts:
@@ -127,6 +126,7 @@ class Charts:
         self.budgets = [text for text, _ in axes.budgets]
         self.looks = looks
 
+    @debug_mode(False)  # validating each part takes as long as all the rest of a report
     def all(self) -> dict[str, dict[str, Any]]:
         """Every chart of a problem, by kind."""
         return {
@@ -298,6 +298,7 @@ class Charts:
         return alt.Scale(zero=False, nice=True)
 
 
+@debug_mode(False)
 def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
     """Measured over planned peak per method: range, middle half and median over its trials."""
     low, high = HONEST

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import BYTES, layered
 from harness.report.looks import GREY
@@ -159,6 +160,7 @@ def _missing(ran: pd.DataFrame, rows: pd.DataFrame, broken: int) -> str:
 
 
 @functools.cache
+@debug_mode(False)
 def memory_over_time() -> dict[str, Any]:
     """Build the one specification of all panels.
 

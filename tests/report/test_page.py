@@ -68,6 +68,10 @@ class Page(HTMLParser):
 def report(directory, trials, metric=None, sections=(), **files):
     path = write_report(write_results(directory, trials, **files), metric, sections)
     assert path == directory / "report.html"
+    return checked(path)
+
+
+def checked(path):
     html = path.read_text(encoding="utf-8")
     page = Page(html)
     assert [name for name in page.ids if name in SECTIONS] == SECTIONS
@@ -108,7 +112,7 @@ def few_seeds(trials):
 
 TOY = TINY["datasets"]
 SCENARIOS = {
-    "every outcome": lambda: make_trials(outcome=bad_endings),
+    "every outcome": None,  # the one that `reported` holds
     "mixed tasks": lambda: make_trials(
         [(task, task) for task in ("binary", "multiclass", "regression", "clustering")],
         seeds=range(3),
@@ -125,20 +129,26 @@ SCENARIOS = {
     "many": lambda: make_trials(
         [(f"data-{i}", "binary") for i in range(10)],
         (*CONTROLS, *(f"method-{i}" for i in range(27))),
-        seeds=range(2),
+        seeds=[0],
     ),
 }
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_page_holds_for(tmp_path, name):
-    trials = SCENARIOS[name]()
-    page = report(tmp_path / "s", trials)
+def test_the_page_holds_for(tmp_path, reported, name):
+    directory = tmp_path / "s"
+    if SCENARIOS[name] is None:
+        directory = reported
+        trials = pd.read_parquet(directory / "trials.parquet")
+        page = checked(directory / "report.html")
+    else:
+        trials = SCENARIOS[name]()
+        page = report(directory, trials)
     problems = trials.groupby(["dataset", "n_labeled"]).ngroups
     data = json.loads(page.data)
     assert len(data["cells"]) == problems
     assert f"{len(trials):,} trials" in page.text
-    means = pd.read_csv(tmp_path / "s" / "tables" / "means.csv")
+    means = pd.read_csv(directory / "tables" / "means.csv")
     assert len(means) >= trials.groupby(["dataset", "n_labeled", "budget", "method"]).ngroups
     said = {
         "one seed": "One seed: no intervals.",

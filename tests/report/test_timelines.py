@@ -123,14 +123,14 @@ def test_many_pictures_keep_the_page_small(tmp_path):
     made = make_trials(
         [(f"data-{i}", "binary") for i in range(10)],
         [f"method-{i}" for i in range(30)],
-        budgets={"10MB": 10**7, "100MB": 10**8, "1GB": 10**9},
+        budgets={"100MB": 10**8, "1GB": 10**9},
         seeds=[0],
     )
     made = made.assign(fingerprint=[f"f-{i}" for i in range(len(made))])
     _, arrangement = arranged(tmp_path, made, [picture(f"f-{i}", 200) for i in range(len(made))])
-    assert len(arrangement["drawn"]) > 600
+    assert len(arrangement["drawn"]) > 500
     assert not arrangement["open"]
-    assert len(json.dumps(arrangement["drawn"])) < 900_000
+    assert len(json.dumps(arrangement["drawn"])) < 600_000
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
