@@ -10,7 +10,6 @@ from harness.sandbox import Limits, Sandbox
 from harness.trial import Assignment, run_trial
 from harness.worker import warm_up
 
-
 sandboxes = []
 
 
