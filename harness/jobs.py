@@ -70,6 +70,8 @@ def report(study: str) -> None:
     )
 
 
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
 JOBS: dict[str, Callable[..., None]] = {
     job.__name__: job for job in (dataset, calibration, block, table, report)
 }
@@ -78,6 +80,9 @@ JOBS: dict[str, Callable[..., None]] = {
 def main() -> None:
     """Run the job that the first argument names."""
     name, *arguments = sys.argv[1:]
+    # Before NumPy is imported: a trial forked from a process whose BLAS has threads starts them
+    # again, at 60 ms of CPU each time. A trial that may use more raises the number for itself.
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     try:
         JOBS[name](*arguments)
     except HarnessError as error:

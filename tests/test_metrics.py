@@ -1,14 +1,43 @@
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    f1_score,
+    roc_auc_score,
+)
 
 from harness.errors import HarnessError
-from harness.metrics import BUILT_IN, auc, evaluate, nmse, primary_metric
+from harness.metrics import (
+    BUILT_IN,
+    accuracy,
+    auc,
+    balanced_accuracy,
+    evaluate,
+    f1_macro,
+    nmse,
+    primary_metric,
+)
 from harness.records import METRICS
 
 
 def test_every_column_of_scores_has_its_metric():
     assert [metric.name for metric in BUILT_IN] == list(METRICS)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(5, 80))
+def test_classification_scores_are_those_of_scikit_learn(seed, n_classes, n):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n)])
+    labels = np.where(rng.random(len(y)) < 0.5, y, 0)
+    assert accuracy(y, labels) == pytest.approx(accuracy_score(y, labels))
+    assert balanced_accuracy(y, labels) == pytest.approx(balanced_accuracy_score(y, labels))
+    assert f1_macro(y, labels) == pytest.approx(f1_score(y, labels, average="macro"))
+    tied = rng.integers(0, 4, len(y)).astype(float)
+    assert auc((y > 0).astype(int), tied) == pytest.approx(roc_auc_score(y > 0, tied))
 
 
 def test_auc_of_two_classes_is_the_same_from_one_column_or_two():
