@@ -22,6 +22,7 @@ from harness.statistics import average_ranks, compare_mean_ranks, half_width
 if TYPE_CHECKING:
     from harness.report.results import Results
 
+STAGES = ("load", "tune", "fit", "predict")
 HONEST = (0.5, 1.05)
 """Measured over planned peak that the conformance kit accepts of a storage model."""
 
@@ -44,7 +45,8 @@ class Tables:
     outcomes : pandas.DataFrame
         Outcomes other than "ok", counted by reason.
     planned : pandas.DataFrame
-        Measured over planned peak per cell, trials that ended "ok" only.
+        Measured over planned peak per cell, and its parts (idle worker, data, method, stages),
+        trials that ended "ok" only.
     honesty : pandas.DataFrame
         The same per method: quantiles over its trials.
     """
@@ -221,17 +223,17 @@ def _outcomes(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _planned(rows: pd.DataFrame) -> pd.DataFrame:
-    table = (
-        _ratios(rows)
-        .groupby([*CELL[:1], "place", *CELL[1:]])
-        .agg(
-            n=("ratio", "size"),
-            planned_bytes=("planned_bytes", "mean"),
-            peak_bytes=("peak_bytes", "mean"),
-            ratio_mean=("ratio", "mean"),
-            ratio_min=("ratio", "min"),
-            ratio_max=("ratio", "max"),
-        )
+    known = _ratios(rows)
+    known["method_bytes"] = (known["peak_bytes"] - known["data_bytes"]).clip(lower=0)
+    parts = ["baseline_bytes", "data_bytes", "method_bytes", *(f"{s}_peak_bytes" for s in STAGES)]
+    table = known.groupby([*CELL[:1], "place", *CELL[1:]]).agg(
+        n=("ratio", "size"),
+        planned_bytes=("planned_bytes", "mean"),
+        peak_bytes=("peak_bytes", "mean"),
+        ratio_mean=("ratio", "mean"),
+        ratio_min=("ratio", "min"),
+        ratio_max=("ratio", "max"),
+        **{part: (part, "mean") for part in parts},
     )
     return table.reset_index().drop(columns="place")
 
