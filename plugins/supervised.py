@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import PREDICT_BLOCK, Method, Shape, choice, hookimpl, kernels, log_uniform
 
 _CACHE_BYTES = 16_000_000
 
@@ -191,11 +191,18 @@ def nearest_storage(shape: Shape, size: int) -> int:
 
 
 def svm_storage(shape: Shape, size: int) -> int:
-    """Bytes held: data, support vectors (at most all points again), nodes, kernel cache, block."""
+    """Bytes held: data, support vectors, a block, and nodes with the kernel cache or votes.
+
+    Support vectors are at most all points again; votes are those of all pairs of classes for a
+    block of predictions.
+    """
     touched = min(4 * _pair(shape.n, shape.n_classes) ** 2, _CACHE_BYTES)
     fit = touched + 64 * shape.n + _float64_bytes(shape)
     width = kernels.width_bytes(shape.n, shape.n_features, shape.itemsize)
-    return shape.data_bytes + _converted_bytes(shape) + max(width, fit) + shape.block_bytes
+    pairs = shape.n_classes * (shape.n_classes - 1) // 2
+    votes = 8 * min(PREDICT_BLOCK, shape.n + shape.n_test) * (2 * pairs + 3 * shape.n_classes)
+    peak = max(width, fit, votes)
+    return shape.data_bytes + _converted_bytes(shape) + peak + shape.block_bytes
 
 
 def linear_svm_storage(shape: Shape, size: int) -> int:
