@@ -154,7 +154,6 @@ class StudyFile(Grid):
     enforcement: Literal["auto", "cgroup-v2", "cgroup-v1", "rlimit-data", "watch"] = "auto"
     plugins: Annotated[list[str], BeforeValidator(_as_list)] = []
     catalogs: Annotated[list[str], BeforeValidator(_as_list)] = []
-    published: str | None = None
     cases: list[dict[str, Any]] = []
 
 

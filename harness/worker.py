@@ -90,7 +90,6 @@ class _BlockRun:
         self.workload, self.block, self.journal = workload, block, journal
         self.picture = picture
         self.task = workload.task(block)
-        self.entry = workload.entry(block)
         self.folder = workload.prepared(block.dataset)
         self.meta = Meta.read(self.folder)
         self.registry = _load_plugins(workload, block)

@@ -41,7 +41,7 @@ def test_a_new_seed_keeps_every_other_trial(write):
 
 def test_fingerprints_follow_what_decides_a_trial(write):
     plain = load_study(write()).blocks()[0].fingerprint
-    assert load_study(write(title="new", published="x")).blocks()[0].fingerprint == plain
+    assert load_study(write(title="new")).blocks()[0].fingerprint == plain
     assert load_study(write(limits={"memory": "9GB"})).blocks()[0].fingerprint == plain
     for change in (
         {"evaluation": {"test": 0.3}},

@@ -40,7 +40,7 @@ def finished(tmp_path_factory, index_cache):
         budgets="100MB",
         seeds=2,
         limits={"time": TIME},
-        plugins=[str(PLUGINS)],
+        plugins=[str(PLUGINS / "misbehaving.py")],
     )
     status, said = project.run(study)
     assert status == 0, said[-3000:]
