@@ -27,6 +27,12 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
 - For the points that `fit` saw it may offer `transduction_` (labels, shape (n,)) together with
   `decision_scores_` (shape (n,) for two classes, else (n, n_classes)) or `label_distributions_`
   (n, n_classes). Where they exist, the harness takes them and does not predict those points again.
+- It may split its fit in two, so that a search over parameters computes once what serves all
+  folds: `fit_features(X, labeled)` does what neither labels nor the parameters named in
+  `Method.label_params` decide (`labeled`: numbers of the rows that may get labels), and
+  `fit_labels(y)` the rest, with y for those rows only, -1 where a label is held out. It leaves
+  their scores in `labeled_scores_`, of shape (len(labeled),) for two classes, else
+  (len(labeled), n_classes). `fit` then is the two in turn.
 - All randomness comes from the parameter `random_state`, if there is one.
 - A parameter `n_classes`, if there is one, is set to the number of classes of the data.
 """

@@ -87,7 +87,8 @@ class Method:
         where a point has no label, and labels 0 .. n_classes - 1 elsewhere.
     storage : callable (Shape, size, **params) -> bytes
         Bytes held at the peak of fit and prediction, X included. It must not fall as size grows.
-        Parameters of the estimator that it names as further arguments are passed to it.
+        Parameters of the estimator that it names as further arguments are passed to it, and
+        `tuned`: whether parameters are searched by cross-validation.
     size : str or None, default None
         The estimator's integer parameter that the plan turns. "n_unlabeled" means that the
         harness keeps the largest uniform subsample of the unlabeled points that fits, and
@@ -98,6 +99,9 @@ class Method:
         Any of "binary", "multiclass", "regression", "clustering".
     space : mapping of str to Distribution, default {}
         Parameters that are tuned, and over what range.
+    label_params : set of str, default empty
+        Parameters that only `fit_labels` reads, of an estimator that splits its fit in two: a
+        search then computes once what serves all of their values.
     params : mapping, default {}
         Parameters held at values other than the estimator's defaults.
     uses_unlabeled : bool, default True
@@ -116,6 +120,7 @@ class Method:
     sizes: Callable[[Shape], tuple[int, int]] = _whole_sample
     tasks: frozenset[str] = frozenset({"binary"})
     space: Mapping[str, Distribution] = field(default_factory=dict)
+    label_params: frozenset[str] = frozenset()
     params: Mapping[str, Any] = field(default_factory=dict)
     uses_unlabeled: bool = True
     oracle: bool = False
@@ -125,6 +130,7 @@ class Method:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", frozenset(self.tasks))
+        object.__setattr__(self, "label_params", frozenset(self.label_params))
         # here and not in each trial: looking it up copies a thousand pages of a forked child
         accepted = frozenset(inspect.signature(self.estimator).parameters)
         object.__setattr__(self, "parameters", accepted)
@@ -133,15 +139,21 @@ class Method:
             message = f"method {self.name!r}: tasks {sorted(unknown)} are not among {TASKS}"
             raise ValueError(message)
         sized = {self.size} - {None, N_UNLABELED}
-        for name in {*sized, *self.space, *self.params}:
+        for name in {*sized, *self.space, *self.params, *self.label_params}:
             if name not in accepted:
                 message = f"method {self.name!r}: {self.estimator.__name__} has no {name!r}"
                 raise ValueError(message)
+        if self.label_params and not hasattr(self.estimator, "fit_labels"):
+            message = f"method {self.name!r}: label_params need an estimator with fit_labels"
+            raise ValueError(message)
 
-    def storage_bytes(self, shape: Shape, size: int, params: Mapping[str, Any]) -> int:
+    def storage_bytes(
+        self, shape: Shape, size: int, params: Mapping[str, Any], tuned: bool = False
+    ) -> int:
         """Bytes at the peak for one size, with the estimator's parameters where it asks."""
         names = list(inspect.signature(self.storage).parameters)[2:]
-        wanted = {name: value for name, value in params.items() if name in names}
+        given = {**params, "tuned": tuned}
+        wanted = {name: value for name, value in given.items() if name in names}
         return int(self.storage(shape, size, **wanted))
 
     def seen(self, shape: Shape, size: int | None = None) -> Shape:
@@ -224,7 +236,7 @@ def plan(
 
     def needed(size: int) -> int:
         seen = method.seen(shape, size)
-        return method.storage_bytes(seen, size, params) + overhead_bytes(seen, tuned)
+        return method.storage_bytes(seen, size, params, tuned) + overhead_bytes(seen, tuned)
 
     if method.size is None:
         low = high = 0

@@ -64,6 +64,12 @@ def transduction(
     return None
 
 
+def labeled_scores(estimator: Any, n_labeled: int, n_classes: int) -> dict[str, np.ndarray]:
+    """Return what `fit_labels` left for the labeled points, those without a label among them."""
+    raw = estimator.labeled_scores_
+    return _from_scores(estimator, "labeled_scores_", raw, n_labeled, n_classes)
+
+
 def _from_scores(
     estimator: Any, name: str, raw: Any, n: int, n_classes: int
 ) -> dict[str, np.ndarray]:

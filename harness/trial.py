@@ -127,6 +127,7 @@ def run_trial(
                 metric=assignment.metric,
                 folds=assignment.tuning.folds,
                 rng=rng,
+                label_params=assignment.method.label_params,
             )
     estimator = make(**tuned)
     with monitor.stage("fit"):

@@ -2,19 +2,23 @@
 
 A held-out fold of labeled points becomes unlabeled: a semi-supervised method still sees its
 features and is scored on what it makes of them; a supervised method does not see it at all.
+
+Where an estimator splits its fit in two (`fit_features`, `fit_labels`), what depends on neither
+labels nor `Method.label_params` is computed once and serves all folds and all values of these.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from harness.hookspecs import Metric
 from harness.metrics import evaluate
-from harness.prediction import predict, transduction
+from harness.prediction import labeled_scores, predict, transduction
 from harness.settings import Tuning
 from harness.space import Distribution
 
@@ -61,8 +65,12 @@ def tune(
     metric: Metric,
     folds: int,
     rng: np.random.Generator,
+    label_params: Set[str] = frozenset(),
 ) -> tuple[dict[str, Any], float]:
     """Return the setting with the best mean score over the folds, and that score.
+
+    Of equally good settings the one in the middle of their list is taken: few labels leave many
+    ties, and the ends of a range are poor guesses.
 
     Parameters
     ----------
@@ -79,65 +87,104 @@ def tune(
         At most; fewer where a class has fewer labeled points.
     rng : numpy.random.Generator
         Decides the folds, which are the same for every setting.
+    label_params : set of str, default empty
+        As in `Method`.
 
     Returns
     -------
     setting : dict
     score : float
-        NaN if no fold of any setting could be scored; the first setting is then returned.
+        NaN if no fold of any setting could be scored; the setting is then empty, which leaves
+        the estimator's own defaults.
     """
     n_labeled = int(np.count_nonzero(np.isfinite(y) if task == "regression" else y >= 0))
+    problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled)
     parts = list(_folds(y[:n_labeled], task, folds, rng))
-    best, best_score = settings[0], float("nan")
-    for setting in settings:
-        scores = []
-        for held in parts:
-            predicted = _predict_fold(
-                make(**setting), X, y, held, n_labeled, task, n_classes, uses_unlabeled
-            )
-            scored = evaluate([metric], task, y[held], predicted)
-            scores += [value for value in scored.values() if np.isfinite(value)]
-        if not scores:
-            continue
-        score = float(np.mean(scores))
-        better = score > best_score if metric.greater_is_better else score < best_score
-        if better or np.isnan(best_score):
-            best, best_score = setting, score
-    return best, best_score
+    means = np.full(len(settings), np.nan)
+    for alike in _alike(settings, label_params):
+        estimator = make(**settings[alike[0]])
+        staged = hasattr(estimator, "fit_features") and task in ("binary", "multiclass")
+        if staged:
+            estimator.fit_features(X, np.arange(n_labeled))
+        for i in alike:
+            scores = []
+            for held in parts:
+                if staged:
+                    changes = {name: settings[i][name] for name in label_params & set(settings[i])}
+                    predicted = problem.refit(estimator.set_params(**changes), held)
+                else:
+                    predicted = problem.fit(make(**settings[i]), held)
+                scored = evaluate([metric], task, y[held], predicted)
+                scores += [value for value in scored.values() if np.isfinite(value)]
+            if scores:
+                means[i] = np.mean(scores)
+        # before the next one takes as much again
+        del estimator
+    if np.isnan(means).all():
+        return {}, float("nan")
+    score = np.nanmax(means) if metric.greater_is_better else np.nanmin(means)
+    ties = np.flatnonzero(means == score)
+    return settings[ties[len(ties) // 2]], float(score)
 
 
-def _predict_fold(
-    estimator: Any,
-    X: np.ndarray,
-    y: np.ndarray,
-    held: np.ndarray,
-    n_labeled: int,
-    task: str,
-    n_classes: int,
-    uses_unlabeled: bool,
-) -> dict[str, np.ndarray]:
-    if not uses_unlabeled:
-        train = np.setdiff1d(np.arange(n_labeled), held)
-        estimator.fit(X[train], y[train])
-        return predict(estimator, X[held], task, n_classes)
-    masked = y.copy()
-    masked[held] = np.nan if task == "regression" else -1
-    estimator.fit(X, masked)
-    seen = transduction(estimator, slice(0, n_labeled), len(X), task, n_classes)
-    if seen is None:
-        return predict(estimator, X[held], task, n_classes)
-    return {kind: values[held] for kind, values in seen.items()}
+def _alike(settings: list[dict[str, Any]], label_params: Set[str]) -> list[list[int]]:
+    """Group the positions of settings that differ in nothing but `label_params`."""
+    groups: dict[tuple, list[int]] = {}
+    for i, setting in enumerate(settings):
+        key = tuple((name, setting[name]) for name in sorted(set(setting) - label_params))
+        groups.setdefault(key, []).append(i)
+    return list(groups.values())
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What all fits of a search have in common."""
+
+    X: np.ndarray
+    y: np.ndarray
+    n_labeled: int
+    task: str
+    n_classes: int
+    uses_unlabeled: bool
+
+    def fit(self, estimator: Any, held: np.ndarray) -> dict[str, np.ndarray]:
+        """Fit without the labels of a fold and predict it."""
+        X, y, task, n_classes = self.X, self.y, self.task, self.n_classes
+        if not self.uses_unlabeled:
+            train = np.setdiff1d(np.arange(self.n_labeled), held)
+            estimator.fit(X[train], y[train])
+            return predict(estimator, X[held], task, n_classes)
+        masked = y.copy()
+        masked[held] = np.nan if task == "regression" else -1
+        estimator.fit(X, masked)
+        seen = transduction(estimator, slice(0, self.n_labeled), len(X), task, n_classes)
+        if seen is None:
+            return predict(estimator, X[held], task, n_classes)
+        return {kind: values[held] for kind, values in seen.items()}
+
+    def refit(self, estimator: Any, held: np.ndarray) -> dict[str, np.ndarray]:
+        """Do the same where all that no label decides is there already."""
+        masked = self.y[: self.n_labeled].copy()
+        masked[held] = -1
+        estimator.fit_labels(masked)
+        found = labeled_scores(estimator, self.n_labeled, self.n_classes)
+        return {kind: values[held] for kind, values in found.items()}
 
 
 def _folds(y: np.ndarray, task: str, folds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Yield the held-out rows of each fold, with classes spread evenly."""
+    """Yield the held-out rows of each fold, with classes spread evenly.
+
+    The only labeled point of a class is never held out: nothing could be learned of that class.
+    """
     order = rng.permutation(len(y))
     if task != "regression":
-        smallest = int(np.unique(y, return_counts=True)[1].min())
-        folds = min(folds, max(2, smallest))
+        counts = np.bincount(y)
+        order = order[counts[y[order]] > 1]
+        if not order.size:
+            return
+        folds = min(folds, int(counts[counts > 1].min()))
         order = order[np.argsort(y[order], kind="stable")]
-    folds = min(folds, len(y))
-    for fold in range(folds):
+    for fold in range(min(folds, len(order))):
         yield np.sort(order[fold::folds])
 
 

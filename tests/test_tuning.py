@@ -1,5 +1,8 @@
+from typing import ClassVar
+
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -70,6 +73,9 @@ class SeesUnlabeled:
 
     seen = ()
 
+    def __init__(self, a=0):
+        self.a = a
+
     def fit(self, X, y):
         SeesUnlabeled.seen = (*SeesUnlabeled.seen, y.copy())
         self.decision_scores_ = X[:, 0]
@@ -94,14 +100,91 @@ def test_a_rare_class_lowers_the_number_of_folds():
     assert len(SeesUnlabeled.seen) == 2
 
 
-def test_where_nothing_can_be_scored_the_first_setting_stands():
+def test_where_nothing_can_be_scored_the_defaults_stand():
     y = np.array([0, 0, 0, -1])
     best, score = tune(
         SeesUnlabeled,
-        [{}, {}],
+        [{"a": 1}, {"a": 2}],
         np.zeros((4, 1)),
         y,
         **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
     )
     assert best == {}
     assert np.isnan(score)
+
+
+def test_the_only_point_of_a_class_is_never_held_out():
+    y = np.array([0] * 6 + [1] + [-1] * 3)
+    SeesUnlabeled.seen = ()
+    tune(SeesUnlabeled, [{}], np.zeros((10, 1)), y, **arguments(uses_unlabeled=True))
+    assert len(SeesUnlabeled.seen) == 5
+    assert all(fold[6] == 1 for fold in SeesUnlabeled.seen)
+
+
+def test_of_equally_good_settings_the_middle_one_is_taken():
+    y = np.array([0] * 5 + [1] * 5 + [-1] * 10)
+    settings = [{"a": i} for i in range(5)]
+    best, _ = tune(
+        SeesUnlabeled,
+        settings,
+        np.arange(20.0)[:, None],
+        y,
+        **arguments(uses_unlabeled=True),
+    )
+    assert best == {"a": 2}
+
+
+class Staged(BaseEstimator):
+    """Kernel smoothing of labels: a width that features decide, a power that labels do."""
+
+    log: ClassVar[list] = []
+
+    def __init__(self, width=1.0, power=1.0):
+        self.width = width
+        self.power = power
+
+    def fit_features(self, X, labeled):
+        Staged.log.append(("features", self.width))
+        self._labeled = labeled
+        self._K = np.exp(-((X - X.T) ** 2) / self.width)
+        return self
+
+    def fit_labels(self, y):
+        Staged.log.append(("labels", self.width, self.power))
+        self.classes_ = np.array([0, 1])
+        known = np.where(y < 0, 0.0, np.where(y == 1, 1.0, -1.0))
+        self._scores = self._K[:, self._labeled] @ known
+        self.labeled_scores_ = np.sign(self._scores[self._labeled]) ** self.power
+        return self
+
+    def fit(self, X, y):
+        self.fit_features(X, np.flatnonzero(y >= 0)).fit_labels(y[y >= 0])
+        self.decision_scores_ = np.sign(self._scores) ** self.power
+        return self
+
+
+def test_a_split_fit_computes_once_what_no_label_decides():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1))
+    y = np.where(np.arange(60) < 30, X[:, 0] > 0, -1).astype(np.int64)
+    settings = [{"power": p, "width": w} for p in (1.0, 3.0, 5.0) for w in (0.1, 100.0)]
+    Staged.log.clear()
+    staged = tune(Staged, settings, X, y, **arguments(uses_unlabeled=True, label_params={"power"}))
+    assert [entry for entry in Staged.log if entry[0] == "features"] == [
+        ("features", 0.1),
+        ("features", 100.0),
+    ]
+    assert len(Staged.log) == 2 + 5 * len(settings)
+    whole = tune(_Generic, settings, X, y, **arguments(uses_unlabeled=True))
+    assert staged == whole
+
+
+class _Generic:
+    """Hides the stages of `Staged`."""
+
+    def __init__(self, **params):
+        self._model = Staged(**params)
+
+    def fit(self, X, y):
+        self._model.fit(X, y)
+        self.classes_, self.decision_scores_ = self._model.classes_, self._model.decision_scores_
