@@ -25,6 +25,7 @@ from harness.conformance.hard_inputs import INPUTS, survives
 from harness.conformance.isolation import Check, describe, run_together
 from harness.conformance.permutation import is_permutation_equivariant
 from harness.conformance.problems import make_problem
+from harness.conformance.split_fit import split_fit_agrees
 from harness.errors import unknown_name
 from harness.method import Method
 from harness.registry import PROVIDERS, Plugin, Source, load_plugin
@@ -134,6 +135,7 @@ class _MethodCheck:
             why = "waits until `predictions` passes"
             return [*findings, skipped(method.name, f"all others{suffix}", why)]
         checks = {name: partial(check, method, problem) for name, check in CHECKS.items()}
+        checks["split fit"] = partial(split_fit_agrees, method, problem)
         checks["permutation equivariant"] = partial(is_permutation_equivariant, method, problem)
         for name, make in INPUTS.items():
             checks[name] = partial(survives, method, problem, make)

@@ -1,0 +1,59 @@
+"""A fit that is split in two must be the fit: what tuning scores is what the trial then trains."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.conformance.finding import NotApplicableError
+from harness.conformance.problems import Problem, build
+from harness.method import Method
+from harness.prediction import labeled_scores, predict, transduction
+
+_SOLVER_SHARE = 0.01
+"""Difference of scores, as a share of their spread, that a solver's stopping rule explains."""
+
+
+def split_fit_agrees(method: Method, problem: Problem) -> str:
+    """Compare held-out scores of `fit_features` with `fit_labels`, twice, with those of `fit`."""
+    if not hasattr(method.estimator, "fit_features"):
+        raise NotApplicableError("fit is not split in two")
+    if problem.task not in ("binary", "multiclass"):
+        raise NotApplicableError("only classification is tuned in two stages")
+    rows = np.flatnonzero(problem.labeled)
+    estimator = build(method, problem).fit_features(problem.X, rows)
+    for first in (0, 1):
+        held = _held_out(problem.y[rows], first)
+        masked = problem.y[rows].copy()
+        masked[held] = -1
+        found = labeled_scores(estimator.fit_labels(masked), len(rows), problem.n_classes)
+        expected = _fitted_scores(method, problem, rows, held)
+        difference = np.abs(found["scores"][held] - expected).max()
+        if difference > _SOLVER_SHARE * (np.ptp(expected) or 1):
+            return (
+                f"fit_labels scores held-out points otherwise than fit on the same labels, by up "
+                f"to {difference:.3g}; both must train on the labels they are given and no others"
+            )
+    return ""
+
+
+def _held_out(y: np.ndarray, first: int) -> np.ndarray:
+    """Take every third labeled point of each class, from its `first` on."""
+    return np.concatenate([np.flatnonzero(y == label)[first::3] for label in np.unique(y)])
+
+
+def _fitted_scores(
+    method: Method, problem: Problem, rows: np.ndarray, held: np.ndarray
+) -> np.ndarray:
+    y = problem.y.copy()
+    y[rows[held]] = -1
+    estimator = build(method, problem)
+    task, n_classes = problem.task, problem.n_classes
+    if not method.uses_unlabeled:
+        kept = np.setdiff1d(rows, rows[held])
+        estimator.fit(problem.X[kept], y[kept])
+        return predict(estimator, problem.X[rows[held]], task, n_classes)["scores"]
+    estimator.fit(problem.X, y)
+    seen = transduction(estimator, slice(0, len(y)), len(y), task, n_classes)
+    if seen is None:
+        return predict(estimator, problem.X[rows[held]], task, n_classes)["scores"]
+    return seen["scores"][rows[held]]
