@@ -154,6 +154,8 @@ class StudyFile(Grid):
     enforcement: Literal["auto", "cgroup-v2", "cgroup-v1", "rlimit-data", "watch"] = "auto"
     plugins: Annotated[list[str], BeforeValidator(_as_list)] = []
     catalogs: Annotated[list[str], BeforeValidator(_as_list)] = []
+    published: Annotated[list[str], BeforeValidator(_as_list)] = []
+    """Printed tables, `paper/table`, that the report puts beside the results."""
     cases: list[dict[str, Any]] = []
 
 

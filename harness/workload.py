@@ -17,6 +17,7 @@ from harness.datasets.sizes import split_sizes
 from harness.errors import HarnessError, unknown_name
 from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index
+from harness.published import table_names
 from harness.records import METRICS
 from harness.registry import ROOT, digest_files
 from harness.settings import Grid
@@ -166,6 +167,11 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
     for name in study.settings.metrics:
         if name not in metrics:
             mistakes.append(unknown_name("metric", name, metrics, f"{study.path}: metrics"))
+    tables = table_names() if study.settings.published else []
+    for name in study.settings.published:
+        if name not in tables:
+            where = f"{study.path}: published"
+            mistakes.append(unknown_name("printed table", name, tables, where))
     for grid in study.grids:
         for name in grid.datasets:
             if name not in catalog:

@@ -4,6 +4,8 @@
 rule table:
     input:
         [WORKLOAD.output(block) for block in WORKLOAD.blocks],
+        # title and printed tables are no part of a trial, but of the page
+        study=WORKLOAD.study.path.as_posix(),
     output:
         table=f"{RESULTS}/trials.parquet",
         study=f"{RESULTS}/study.yaml",
@@ -15,7 +17,7 @@ rule table:
         mem_mb=2000,
     params:
         python=PYTHON,
-        study=config["study"],
+        study=lambda wildcards, input: input.study,
     shell:
         "{params.python:q} -m harness.jobs table {params.study:q} >{log:q} 2>&1"
 
