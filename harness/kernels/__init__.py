@@ -31,7 +31,16 @@ from harness.kernels.gram import add_gram, blas_bytes, gram_block_bytes, gram_bl
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
 from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
+from harness.kernels.products import (
+    BAND,
+    CenteredProduct,
+    GaussianTriangle,
+    KernelProduct,
+    LinearProduct,
+    triangle_bytes,
+)
 from harness.kernels.spectrum import eigensystem
+from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
 from harness.kernels.transfer import (
     TRANSFERS,
     linear,
@@ -43,11 +52,18 @@ from harness.kernels.transfer import (
 )
 
 __all__ = [
+    "BAND",
     "BLOCK_BYTES",
     "TILE",
     "TRANSFERS",
+    "CenteredProduct",
+    "Expansion",
     "FeatureMap",
+    "GaussianTriangle",
+    "HingeLosses",
+    "KernelProduct",
     "Labels",
+    "LinearProduct",
     "NystromFeatures",
     "PackedSymmetric",
     "RandomFourierFeatures",
@@ -67,7 +83,9 @@ __all__ = [
     "landmark_spectrum",
     "linear",
     "median_distance",
+    "minimise",
     "mirror",
+    "newton_step",
     "packed_bytes",
     "poly_step",
     "polynomial",
@@ -79,6 +97,7 @@ __all__ = [
     "step",
     "stream_bytes",
     "transferred",
+    "triangle_bytes",
     "uniform_landmarks",
     "width_bytes",
 ]

@@ -1,0 +1,114 @@
+"""Kernel matrices that are only multiplied with, as iterative solvers need them.
+
+A product with one vector reads the whole matrix and does little else, so its time is the bytes
+read: half of a symmetric matrix in float32 is a quarter of the bytes of all of it in float64, in
+memory and in time. `PackedSymmetric` is the packed form that is factorised.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from harness.kernels.gaussian import gaussian_kernel
+
+BAND = 64
+"""Rows of one band of a triangle; it is read twice, the second time from the cache."""
+
+
+class KernelProduct(Protocol):
+    """A kernel matrix K of order `n`."""
+
+    n: int
+
+    def multiply(self, vector: np.ndarray) -> np.ndarray:
+        """Return K @ vector, float64 of shape (n,)."""
+
+
+class GaussianTriangle:
+    """The lower triangle of a Gaussian kernel matrix, float32, in bands of `BAND` rows.
+
+    Holds `triangle_bytes(n)`; building it holds one band in the type of X besides.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        float32 or float64.
+    width : float
+        Of the kernel, in the units of X.
+    """
+
+    def __init__(self, X: np.ndarray, width: float) -> None:
+        self.n = len(X)
+        self._bands = [
+            gaussian_kernel(X[start:stop], X[:stop], width).astype(np.float32, copy=False)
+            for start, stop in _bands(self.n)
+        ]
+
+    def multiply(self, vector: np.ndarray) -> np.ndarray:
+        """Return K @ vector; relative to the sums of |K| |vector| it is exact to about 1e-7."""
+        vector = vector.astype(np.float32)
+        product = np.zeros(self.n, np.float32)
+        for (start, stop), band in zip(_bands(self.n), self._bands, strict=True):
+            product[start:stop] += band @ vector[:stop]
+            product[:start] += vector[start:stop] @ band[:, :start]
+        return product.astype(np.float64)
+
+
+def _bands(n: int) -> list[tuple[int, int]]:
+    return [(start, min(start + BAND, n)) for start in range(0, n, BAND)]
+
+
+def triangle_bytes(n: int) -> int:
+    """Bytes of a `GaussianTriangle`: 2 n (n + 64) where n is a multiple of 64."""
+    whole, rest = divmod(n, BAND)
+    return 4 * (BAND * BAND * whole * (whole + 1) // 2 + rest * n)
+
+
+class LinearProduct:
+    """The linear kernel X X', of which nothing is held but X itself.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        float32 or float64.
+    """
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.n = len(X)
+        self._X = X
+
+    def multiply(self, vector: np.ndarray) -> np.ndarray:
+        """Return X X' @ vector, in the precision of X."""
+        return (self._X @ self.weights(vector)).astype(np.float64, copy=False)
+
+    def weights(self, vector: np.ndarray) -> np.ndarray:
+        """Return X' @ vector, shape (d,)."""
+        return vector.astype(self._X.dtype, copy=False) @ self._X
+
+
+class CenteredProduct:
+    """Another kernel with the mean of some points moved to the origin of its feature space.
+
+    Parameters
+    ----------
+    kernel : KernelProduct
+    rows : ndarray of int
+        The points whose mean it is.
+    """
+
+    def __init__(self, kernel: KernelProduct, rows: np.ndarray) -> None:
+        self.n = kernel.n
+        self._kernel, self._rows = kernel, rows
+
+    def multiply(self, vector: np.ndarray) -> np.ndarray:
+        """Return (I - 1 e') K (I - e 1') @ vector, with e = 1 / len(rows) at `rows`."""
+        product = self._kernel.multiply(self.uncentered(vector))
+        return product - product[self._rows].mean()
+
+    def uncentered(self, vector: np.ndarray) -> np.ndarray:
+        """Return the same function, up to a constant, in terms of the kernel as it was."""
+        moved = vector.copy()
+        moved[self._rows] -= vector.sum() / len(self._rows)
+        return moved
