@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +163,38 @@ def show(study: str, as_json: bool) -> None:
 
 
 @main.command()
+@_study
+@click.argument("tables", nargs=-1)
+@_as_json
+def compare(study: str, tables: Sequence[str], as_json: bool) -> None:
+    """Put printed TABLES (such as hou2017/table3) beside a study's results.
+
+    By default those that the study names under 'published'.
+    """
+    from harness.report.beside import COLOURS, headline, lines
+    from harness.report.comparison import compare as put_beside
+    from harness.report.comparison import comparison_tables
+    from harness.report.results import read_results
+    from harness.study import load_study
+    from harness.workload import RESULTS
+
+    loaded = load_study(study)
+    names = tables or loaded.settings.published
+    if not names:
+        raise HarnessError(f"{loaded.path}: published: names no table; or give one after STUDY")
+    where = "" if tables else f"{loaded.path}: published"
+    comparisons = put_beside(read_results(RESULTS / loaded.name), names, where)
+    if as_json:
+        click.echo(comparison_tables(comparisons)["published"].to_json(orient="records", indent=1))
+        return
+    for made in comparisons:
+        rows = lines(made)
+        click.echo(headline(made))
+        _table(rows, list(rows[0]), COLOURS)
+        click.echo(f"{made.counts}; ranks: printed / ours / ours with methods not in the paper")
+
+
+@main.command()
 @click.argument("study")
 @click.argument("row")
 def reproduce(study: str, row: str) -> None:
@@ -245,16 +277,21 @@ def _show(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool)
         _table(rows, columns)
 
 
-def _table(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
+def _table(
+    rows: Iterable[dict[str, Any]],
+    columns: Sequence[str],
+    colours: Mapping[str, str] = {},
+) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column.replace("_", " "), overflow="fold")
     for row in rows:
-        table.add_row(*(escape(_cell(row.get(column))) for column in columns))
+        cells = (_cell(row.get(column)) for column in columns)
+        table.add_row(*(Text(cell, colours.get(cell, "")) for cell in cells))
     console = Console()
     if not console.is_terminal:
         # a pipe or a file has no width: never fold what a program may read

@@ -47,9 +47,9 @@ def split_sizes(
         If the parts do not fit into n, or there are fewer labeled points than classes.
     """
     where = f"data set {dataset!r}: " if dataset else ""
-    labeled = _count(n, n_labeled)
+    labeled = count_of(n, n_labeled)
     rules = rules_of(evaluation)
-    test = _count(n, rules["test"]) if rules["test"] else 0
+    test = count_of(n, rules["test"]) if rules["test"] else 0
     if labeled < max(1, n_classes):
         what = f"the {n_classes} classes" if n_classes else "one"
         raise HarnessError(
@@ -97,7 +97,8 @@ def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
     return rules
 
 
-def _count(n: int, amount: int | float) -> int:
+def count_of(n: int, amount: int | float) -> int:
+    """Return how many of n points a count or a share of them asks for."""
     return _round(amount * n) if 0 < amount < 1 else int(amount)
 
 

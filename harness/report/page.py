@@ -21,7 +21,7 @@ import vl_convert
 from markupsafe import Markup
 
 from harness.errors import HarnessError
-from harness.report import charts, looks
+from harness.report import beside, charts, looks
 from harness.report.answers import (
     NO_SCORE,
     best_table,
@@ -30,8 +30,9 @@ from harness.report.answers import (
     make_answers,
     overall_sentences,
 )
+from harness.report.comparison import Comparison, compare, comparison_tables
 from harness.report.provenance import describe_provenance
-from harness.report.results import Results, read_results
+from harness.report.results import STUDY, Results, read_results
 from harness.report.scores import Score, choose_scores
 from harness.report.tables import HONEST, Tables, csv_tables, make_tables
 from harness.report.timelines import make_timelines
@@ -56,12 +57,15 @@ def make_report(
     tables = make_tables(results, scores)
     answers = make_answers(results, scores, tables)
     best = best_table(answers, tables)
+    comparisons = _comparisons(results)
     page = _render(
         results=results,
         scores=scores,
         tables=tables,
         answers=answers,
         overall=overall_sentences(tables),
+        printed=[{"made": made, **beside.layout(made)} for made in comparisons],
+        verdicts=beside.legend(comparisons),
         notes=[*results.notes, *_undeclared(scores)],
         summary=_summary(results),
         figures=_figures(results, scores, tables),
@@ -70,7 +74,8 @@ def make_report(
         provenance=describe_provenance(results),
         sections=[_section(section, results.trials) for section in sections],
     )
-    for name, table in csv_tables(tables, best, results.calibration).items():
+    files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
+    for name, table in files.items():
         _write(results.directory / "tables" / f"{name}.csv", table.to_csv(index=False))
     report = results.directory / "report.html"
     _write(report, page)
@@ -102,6 +107,8 @@ def _environment() -> jinja2.Environment:
     }
     environment.globals |= {
         "format_score": format_score,
+        "ours_text": beside.ours_text,
+        "verdict_marks": beside.MARKS,
         "decimals": decimals,
         "most_rows": MOST_ROWS,
         "honest": HONEST,
@@ -120,6 +127,12 @@ def _vega() -> Markup:
 
 def _shown(write: Any, value: float | None) -> str:
     return NO_SCORE if value is None or value != value else write(value)
+
+
+def _comparisons(results: Results) -> list[Comparison]:
+    asked = results.study.get("published") or []
+    names = asked if isinstance(asked, list) else [asked]
+    return compare(results, names, f"{results.directory / STUDY}: published")
 
 
 def _summary(results: Results) -> dict[str, Any]:

@@ -1,0 +1,143 @@
+"""How a printed table beside ours is laid out: a grid on the page, lines in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from harness.report.answers import NO_SCORE, decimals
+
+if TYPE_CHECKING:
+    from harness.published import Setting
+    from harness.report.comparison import Comparison
+
+MARKS = {
+    "reproduced": "=",
+    "exceeded": "\N{BLACK UP-POINTING TRIANGLE}",
+    "not reached": "\N{BLACK DOWN-POINTING TRIANGLE}",
+    "one seed": "?",
+    "not run": "",
+}
+"""So that a verdict can be read without its colour."""
+COLOURS = {"reproduced": "blue", "exceeded": "green", "not reached": "red", "not run": "dim"}
+"""Of a terminal."""
+WORDS = {
+    "reproduced": "the printed value, give or take its rounding, lies in our interval",
+    "exceeded": "ours is better than that",
+    "not reached": "ours is worse than that",
+    "one seed": "there is no interval to judge by",
+    "not run": "no trial that ended ok",
+}
+
+
+def legend(comparisons: Iterable[Comparison]) -> dict[str, str]:
+    """Explain the verdicts that occur."""
+    found = {verdict for made in comparisons for verdict in made.cells["verdict"]}
+    return {verdict: words for verdict, words in WORDS.items() if verdict in found}
+
+
+def layout(made: Comparison) -> dict[str, Any]:
+    """Arrange a comparison as the paper does: a row a setting, a column a method.
+
+    Returns
+    -------
+    dict
+        `methods` (the paper's, then the study's further ones), `further` (those), `shared` (what
+        is true of every setting, in words), `rows` (list of {"dataset", "words", "cells": method
+        -> row of `Comparison.cells`}), `seeds` ("30", or "4 to 5").
+    """
+    shared, own = _settings_in_words(made)
+    rows = [
+        {
+            "dataset": cells["dataset"].iloc[0],
+            "words": own[number],
+            "cells": {cell.method: cell for cell in cells.itertuples()},
+        }
+        for number, cells in made.cells.groupby("row")
+    ]
+    methods = made.cells.sort_values("further", kind="stable")
+    seeds = made.cells.loc[made.cells["n_scored"] > 0, "n_scored"]
+    least, most = (seeds.min(), seeds.max()) if len(seeds) else (0, 0)
+    return {
+        "methods": list(methods["method"].drop_duplicates()),
+        "further": list(methods.loc[methods["further"], "method"].drop_duplicates()),
+        "shared": shared,
+        "rows": rows,
+        "seeds": str(most) if least == most else f"{least} to {most}",
+    }
+
+
+def ours_text(cell: Any) -> str:
+    """Write our mean, and half of its interval's width, with at least the digits as printed."""
+    if not cell.n_scored:
+        return NO_SCORE
+    half = (cell.ci_high - cell.ci_low) / 2
+    printed = len(cell.printed_text.partition(".")[2])
+    digits = max(printed, decimals(cell.mean, half))
+    if half != half:
+        return f"{cell.mean:.{digits}f}"
+    return f"{cell.mean:.{digits}f} ± {half:.{digits}f}"
+
+
+def headline(made: Comparison) -> str:
+    """Say which table, which metric, and what is true of every setting."""
+    shared, _ = _settings_in_words(made)
+    unit = " in %" if made.unit else ""
+    words = [f"{made.name}: {made.score.label}{unit}", made.score.direction, shared]
+    return ", ".join(filter(None, words))
+
+
+def lines(made: Comparison) -> list[dict[str, Any]]:
+    """Write a comparison line by line, and its total ranks as the last lines."""
+    _, own = _settings_in_words(made)
+    found = []
+    for cell in made.cells.itertuples():
+        words = {"setting": own[cell.row]} if any(own.values()) else {}
+        figures = {
+            "method": cell.method,
+            "printed": cell.printed_text or None,
+            "ours": ours_text(cell),
+            "seeds": f"{cell.n_scored}/{cell.n}",
+            "verdict": cell.verdict or None,
+            "ranks": _ranks(cell),
+        }
+        found.append({"data set": cell.dataset} | words | figures)
+    return found + [
+        {"data set": "total rank", "method": total.Index, "ranks": _ranks(total)}
+        for total in made.totals.itertuples()
+    ]
+
+
+def _settings_in_words(made: Comparison) -> tuple[str, dict[int, str]]:
+    """Say what is true of every setting, and of each by its number what is its own."""
+    words = made.cells.groupby("row")["setting"].first().map(_words)
+    shared = [word for word in words.iloc[0] if all(word in mine for mine in words)]
+    own = {
+        number: ", ".join(word for word in mine if word not in shared)
+        for number, mine in words.items()
+    }
+    return ", ".join(shared), own
+
+
+def _ranks(row: Any) -> str | None:
+    figures = (row.printed_rank, row.rank, row.rank_of_all)
+    if row.rank_of_all != row.rank_of_all:
+        return None
+    return " / ".join(NO_SCORE if rank != rank else f"{rank:g}" for rank in figures)
+
+
+def _words(setting: Setting) -> list[str]:
+    """Say a setting but for its data set, leaving out what the paper leaves open."""
+    words = []
+    if setting.labeled is not None:
+        share = 0 < setting.labeled < 1
+        count = f"{100 * setting.labeled:g} %" if share else f"{setting.labeled:,}"
+        words.append(f"{count} labeled")
+    if setting.unlabeled is not None:
+        words.append(f"{setting.unlabeled:,} unlabeled")
+    if setting.test is not None:
+        words.append(f"{setting.test:,} test")
+    words += [f"{name} {value}" for name, value in setting.params]
+    if setting.budget is not None:
+        words.append("no limit" if setting.budget.text == "none" else setting.budget.text)
+    return words

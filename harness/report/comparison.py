@@ -1,0 +1,324 @@
+"""A paper's printed table beside ours: cell by cell with a verdict, then rank by rank.
+
+A printed figure has at best a standard deviation behind it and no seeds, so it is not tested: it
+is held against our interval. Ranks compare the methods that both have, and then the study's
+further methods with them: what a paper left out may well be the best.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from harness.budget import Budget, parse_budget
+from harness.datasets.sizes import Sizes, count_of
+from harness.published import SECONDS, Printed, Setting, read_printed
+from harness.report.results import CELL
+from harness.report.scores import Score, score_of
+from harness.statistics import Interval, mean_interval, ranks
+
+if TYPE_CHECKING:
+    from harness.report.results import Results
+
+VERDICTS = ("reproduced", "exceeded", "not reached", "one seed", "not run")
+"""What a printed figure can be told; "one seed" has no interval to hold it against."""
+
+RANKS = ("printed_rank", "rank", "rank_of_all")
+"""The paper's and ours among the methods that both have; ours with the study's further methods."""
+
+_ROUNDING = 1e-12
+_LABELS = {"seconds": "CPU seconds", "train_seconds": "training s", "test_seconds": "prediction s"}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric of one printed table beside ours.
+
+    Attributes
+    ----------
+    name : str
+        `paper/table`.
+    score : Score
+        Which way is better, and what the metric is called.
+    unit : str
+        "%" or empty: of the printed values and of ours here.
+    cells : pandas.DataFrame
+        A row a printed figure, and a row a setting and further method of the study: `row` (number
+        of the setting), `setting` (Setting), `dataset`, `labeled`, `budget`, `method` (the paper's
+        name, or the study's label), `further` (whether only the study has the method), `printed`,
+        `printed_text` (with its digits), `printed_std`, `given_rank`, `ours` (label, if there is
+        one), `n_scored` and `n` (seeds), `mean`, `ci_low`, `ci_high`, `verdict`, `note`, RANKS.
+    totals : pandas.DataFrame
+        Indexed by method: sums of RANKS over the settings that were run.
+    n_settings : int
+        How many of them there are.
+    left_out : list of str
+        Methods that were not run, or are not printed, in all of them, and so not ranked.
+    """
+
+    name: str
+    score: Score
+    unit: str
+    cells: pd.DataFrame
+    totals: pd.DataFrame
+    n_settings: int
+    left_out: list[str]
+
+    @property
+    def counts(self) -> str:
+        """How many cells have which verdict: "18 reproduced, 30 exceeded, 8 not reached"."""
+        found = self.cells["verdict"].value_counts()
+        return ", ".join(f"{found[v]} {v}" for v in VERDICTS if v in found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trials:
+    """The trials of one cell of the study."""
+
+    place: tuple[str, str]
+    dataset: str
+    sizes: Sizes
+    budget: Budget
+    method: str
+    plugin_method: str
+    control: bool
+    rows: pd.DataFrame
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        known = self.rows["params"].dropna()
+        return json.loads(known.iloc[0]) if len(known) else {}
+
+
+def verdict(printed: Printed, ours: Interval, greater_is_better: bool) -> str:
+    """Judge a printed value by our interval.
+
+    "reproduced" if it lies within the interval, widened by half a unit of its last digit; else
+    "exceeded" or "not reached" as ours is better or worse. "one seed" for fewer than two scores,
+    "not run" for none.
+    """
+    if ours.n < 2:
+        return "one seed" if ours.n else "not run"
+    value = float(printed.value)
+    outside = max(ours.low - value, value - ours.high)
+    if outside <= printed.half_unit + _ROUNDING * max(1.0, abs(value)):
+        return "reproduced"
+    return "exceeded" if (ours.mean > value) == greater_is_better else "not reached"
+
+
+def compare(results: Results, names: Iterable[str], where: str = "") -> list[Comparison]:
+    """Put printed tables beside a study's results, a comparison a table and metric.
+
+    Parameters
+    ----------
+    results : Results
+    names : iterable of str
+        Printed tables, `paper/table`.
+    where : str, default ""
+        File and key that hold the names, for messages.
+
+    Raises
+    ------
+    HarnessError
+        If there is no such table or it cannot be read.
+    """
+    comparisons = []
+    for name in dict.fromkeys(names):
+        printed = read_printed(name, where)
+        trials = _trials(results, {figure.setting.dataset for figure in printed})
+        for metric, unit in dict.fromkeys((figure.metric, figure.unit) for figure in printed):
+            mine = [p for p in printed if (p.metric, p.unit) == (metric, unit)]
+            comparisons.append(_compare(name, metric, unit, mine, trials))
+    return comparisons
+
+
+def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
+    cells = results.cells
+    wanted = cells[cells["dataset"].isin(datasets) & cells["n_labeled"].notna()]
+    found = []
+    for (problem, budget, method), rows in wanted.groupby(CELL, sort=False):
+        first = rows.iloc[0]
+        found.append(
+            _Trials(
+                place=(problem, budget),
+                dataset=first["dataset"],
+                sizes=Sizes(*(first[part] for part in Sizes._fields)),
+                budget=parse_budget(budget),
+                method=method,
+                plugin_method=first["plugin_method"],
+                control=first["control"],
+                rows=rows,
+            )
+        )
+    return found
+
+
+def _compare(
+    name: str, metric: str, unit: str, printed: list[Printed], trials: list[_Trials]
+) -> Comparison:
+    score = (
+        Score(metric, False, frozenset(), _LABELS[metric])
+        if metric in SECONDS
+        else score_of(metric, {})
+    )
+    rows = []
+    for number, setting in enumerate(dict.fromkeys(figure.setting for figure in printed)):
+        mine = [figure for figure in printed if figure.setting == setting]
+        for figure, run in _pairs(setting, mine, trials):
+            rows.append({"row": number} | _cell(setting, figure, run, score, unit))
+    cells = _with_ranks(pd.DataFrame(rows), score.greater_is_better)
+    ran = _ran(cells)
+    unranked = ran.loc[ran["rank_of_all"].isna(), "method"]
+    totals = cells.groupby("method", sort=False)[list(RANKS)].sum(min_count=1)
+    return Comparison(
+        name=name,
+        score=score,
+        unit=unit,
+        cells=cells,
+        totals=totals.dropna(how="all"),
+        n_settings=ran["row"].nunique(),
+        left_out=list(unranked.drop_duplicates()),
+    )
+
+
+def _pairs(
+    setting: Setting, printed: list[Printed], trials: list[_Trials]
+) -> Iterator[tuple[Printed | None, _Trials | None]]:
+    """Pair each figure with the trials that answer it, then bring those that none asks for."""
+    fitting = [run for run in trials if _fits(setting, run)]
+    fitting = [run for run in fitting if run.place == fitting[0].place]
+    pairs = [(figure, _match(figure, fitting)) for figure in printed]
+    yield from pairs
+    taken = [run for _, run in pairs]
+    names = {figure.method for figure in printed}
+    for run in fitting:
+        if run not in taken and run.method not in names and not run.control:
+            yield None, run
+
+
+def _fits(setting: Setting, run: _Trials) -> bool:
+    """Tell whether trials are of a printed setting; what the paper leaves open fits all."""
+    asked, sizes, budget = setting.labeled, run.sizes, setting.budget
+    return (
+        setting.dataset == run.dataset
+        and (asked is None or count_of(sum(sizes), asked) == sizes.n_labeled)
+        and setting.unlabeled in (None, sizes.n_unlabeled)
+        and setting.test in (None, sizes.n_test)
+        and (budget is None or (budget.bytes, budget.size) == (run.budget.bytes, run.budget.size))
+    )
+
+
+def _match(figure: Printed, fitting: list[_Trials]) -> _Trials | None:
+    """Find the method by its label, else the first by its name in the plugin."""
+    params = figure.setting.params
+    able = [
+        run
+        for run in fitting
+        if not params or all(str(run.params.get(name)) == value for name, value in params)
+    ]
+    by_label = (run for run in able if run.method == figure.method)
+    by_name = (run for run in able if run.plugin_method == figure.method)
+    return next(itertools.chain(by_label, by_name), None)
+
+
+def _cell(
+    setting: Setting, figure: Printed | None, run: _Trials | None, score: Score, unit: str
+) -> dict[str, Any]:
+    ours = mean_interval(())
+    n = 0
+    if run is not None:
+        ok = run.rows[run.rows["outcome"] == "ok"]
+        scale = 100 if unit == "%" else 1
+        ours = mean_interval(scale * ok[SECONDS.get(score.name, score.name)])
+        n = len(run.rows)
+    return {
+        "setting": setting,
+        "dataset": setting.dataset,
+        "labeled": setting.labeled,
+        "budget": setting.budget.text if setting.budget else None,
+        "method": figure.method if figure else run.method,
+        "further": figure is None,
+        "printed": float(figure.value) if figure else float("nan"),
+        "printed_text": str(figure.value) if figure else "",
+        "printed_std": figure.std if figure else None,
+        "given_rank": figure.rank if figure else None,
+        "ours": run.method if run else None,
+        "n_scored": ours.n,
+        "n": n,
+        "mean": ours.mean,
+        "ci_low": ours.low,
+        "ci_high": ours.high,
+        "verdict": verdict(figure, ours, score.greater_is_better) if figure else "",
+        "note": figure.note if figure else "",
+    }
+
+
+def _with_ranks(cells: pd.DataFrame, greater_is_better: bool) -> pd.DataFrame:
+    """Rank the methods that every setting has that was run at all."""
+    cells = cells.assign(**dict.fromkeys(RANKS, float("nan")))
+    ran = _ran(cells)
+    everywhere = ran.groupby("method").filter(lambda mine: len(mine) == ran["row"].nunique())
+    both = everywhere.groupby("method").filter(lambda mine: ~mine["further"].any())
+    if both["method"].nunique() < 2:
+        return cells
+    further = everywhere.groupby("method").filter(lambda mine: mine["further"].all())
+    sign = -1 if greater_is_better else 1
+    for _, mine in both.groupby("row"):
+        given = mine["given_rank"]
+        losses = sign * mine["printed"] if given.isna().any() else given
+        cells.loc[mine.index, "printed_rank"] = _ranks([(loss,) for loss in losses])
+        cells.loc[mine.index, "rank"] = _our_ranks(mine, sign)
+    for _, mine in pd.concat([both, further]).groupby("row"):
+        cells.loc[mine.index, "rank_of_all"] = _our_ranks(mine, sign)
+    return cells
+
+
+def _ran(cells: pd.DataFrame) -> pd.DataFrame:
+    """Take what was run, of the settings in which a printed method was."""
+    run = cells[cells["n"] > 0]
+    return run[run["row"].isin(run.loc[~run["further"], "row"])]
+
+
+def _our_ranks(cells: pd.DataFrame, sign: int) -> np.ndarray:
+    """Rank as the rest of the report does: failed seeds last, and those without a score behind."""
+    return _ranks(
+        [
+            (cell.n_scored < cell.n, sign * cell.mean) if cell.n_scored else (True, math.inf)
+            for cell in cells.itertuples()
+        ]
+    )
+
+
+def _ranks(keys: list[tuple]) -> np.ndarray:
+    places = {key: place for place, key in enumerate(sorted(set(keys)))}
+    return ranks([places[key] for key in keys], greater_is_better=False)[0]
+
+
+def comparison_tables(comparisons: list[Comparison]) -> dict[str, pd.DataFrame]:
+    """Name the tables that stand as CSV beside the page: every cell, and the sums of ranks."""
+    if not comparisons:
+        return {}
+    cells = [
+        made.cells.assign(table=made.name, metric=made.score.name, unit=made.unit)
+        for made in comparisons
+    ]
+    totals = [
+        made.totals.reset_index().assign(
+            table=made.name, metric=made.score.name, n_settings=made.n_settings
+        )
+        for made in comparisons
+    ]
+    keys = ["table", "dataset", "labeled", "budget", "method", "metric", "unit"]
+    figures = ["printed", "printed_std", "ours", "n_scored", "n", "mean", "ci_low", "ci_high"]
+    columns = [*keys, *figures, "verdict", *RANKS, "note"]
+    return {
+        "published": pd.concat(cells)[columns],
+        "published_ranks": pd.concat(totals)[["table", "metric", "n_settings", "method", *RANKS]],
+    }
