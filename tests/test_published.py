@@ -1,5 +1,3 @@
-import csv
-
 import pytest
 
 from harness import published
@@ -80,7 +78,7 @@ def test_an_entry_left_empty_is_left_open_and_digits_are_kept(write):
 )
 def test_mistakes_of_a_file_name_file_and_line(write, line, message):
     write(line)
-    with pytest.raises(HarnessError, match="paper.csv") as caught:
+    with pytest.raises(HarnessError, match=r"paper\.csv") as caught:
         read_printed("paper/t")
     assert message in str(caught.value)
 

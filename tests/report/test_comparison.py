@@ -1,0 +1,256 @@
+import json
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_trials import make_trials, write_results
+
+from harness import published
+from harness.published import Printed, Setting
+from harness.report.comparison import compare, comparison_tables, verdict
+from harness.report.results import read_results
+from harness.statistics import Interval, mean_interval
+
+HEAD = "table,dataset,method,labeled,budget,metric,value"
+OURS = Interval(mean=0.75, low=0.7405, high=0.7595, std=0.025, n=30)
+
+
+def figure(value):
+    setting = Setting("toy", 0.1, None, None, None, ())
+    return Printed(setting, "svm", "auc", Decimal(value), "", None, None, "")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("0.750", "reproduced"),
+        # three digits: half a unit is what they lie outside of the interval
+        ("0.740", "reproduced"),
+        ("0.739", "exceeded"),
+        ("0.760", "reproduced"),
+        ("0.761", "not reached"),
+        # four digits: the same values are further from it than they can be rounded
+        ("0.7400", "exceeded"),
+        ("0.7600", "not reached"),
+        # one digit says little, and much is within its rounding
+        ("0.7", "reproduced"),
+        ("0.8", "reproduced"),
+        ("0.70", "exceeded"),
+        ("0.80", "not reached"),
+    ],
+)
+def test_a_verdict_allows_for_our_interval_and_for_printed_rounding(value, found):
+    assert verdict(figure(value), OURS, greater_is_better=True) == found
+
+
+def test_lower_may_be_better():
+    seconds = Interval(mean=2.0, low=1.9, high=2.1, std=0.1, n=5)
+    assert verdict(figure("2175"), seconds, greater_is_better=False) == "exceeded"
+    assert verdict(figure("1"), seconds, greater_is_better=False) == "not reached"
+    assert verdict(figure("2"), seconds, greater_is_better=False) == "reproduced"
+
+
+def test_without_an_interval_there_is_no_verdict():
+    assert verdict(figure("0.9"), mean_interval([0.1]), True) == "one seed"
+    assert verdict(figure("0.9"), mean_interval([]), True) == "not run"
+    assert verdict(figure("0.5"), mean_interval([0.5, 0.5]), True) == "reproduced"
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """Compare trials, given as method -> scores by seed, with lines of a printed table."""
+    monkeypatch.setattr(published, "FOLDER", tmp_path)
+
+    def beside(scores, *lines, head=HEAD, datasets=("toy",), metric="auc", change=None):
+        (tmp_path / "paper.csv").write_text("\n".join([head, *lines]) + "\n")
+        seeds = max(len(values) for values in scores.values())
+        trials = make_trials(
+            [(name, "binary") for name in datasets],
+            methods=tuple(scores),
+            budgets={"1MB": None, "none": None},
+            seeds=range(seeds),
+            labeled=(47,),  # of 516 points: a share of .091
+        )
+        for method, values in scores.items():
+            mine = trials["method"] == method
+            trials.loc[mine, metric] = np.resize(values, mine.sum())
+            trials = trials.drop(trials.index[mine & (trials["seed"] >= len(values))])
+        if change:
+            trials = change(trials)
+        results = read_results(write_results(tmp_path / "results", trials))
+        return compare(results, ["paper/t"])
+
+    return beside
+
+
+def cells(made):
+    return made.cells.set_index(["dataset", "method"])
+
+
+SVM = "t,toy,svm,47,none,auc,0.800"
+NYSCK = "t,toy,nysck,47,none,auc,0.900"
+
+
+def test_cells_hold_mean_interval_and_seeds(beside):
+    values = [0.78, 0.80, 0.84]
+    (made,) = beside({"svm": values}, SVM)
+    cell = cells(made).loc["toy", "svm"]
+    assert tuple(cell[["mean", "ci_low", "ci_high"]]) == pytest.approx(mean_interval(values)[:3])
+    assert (cell["n_scored"], cell["n"], cell["verdict"]) == (3, 3, "reproduced")
+    assert made.counts == "1 reproduced"
+
+
+def test_what_was_not_run_is_shown_with_the_rest(beside):
+    lines = (SVM, NYSCK, "t,elsewhere,svm,47,none,auc,0.7", "t,toy,svm,50,none,auc,0.7")
+    (made,) = beside({"svm": [0.9, 0.91]}, *lines)
+    assert len(made.cells) == 4
+    assert made.counts == "1 exceeded, 3 not run"
+    assert made.cells["n"].tolist() == [2, 0, 0, 0]
+    assert made.cells["dataset"].tolist() == ["toy", "toy", "elsewhere", "toy"]
+
+
+def test_trials_that_did_not_end_ok_do_not_count(beside):
+    def fail(trials):
+        trials.loc[trials["seed"] == 0, "outcome"] = "timeout"
+        return trials
+
+    (made,) = beside({"svm": [0.1, 0.8, 0.8], "nysck": [0.9]}, SVM, NYSCK, change=fail)
+    svm, nysck = (cells(made).loc["toy", name] for name in ("svm", "nysck"))
+    assert (svm["n_scored"], svm["n"], svm["mean"]) == (2, 3, pytest.approx(0.8))
+    assert (nysck["n_scored"], nysck["n"], nysck["verdict"]) == (0, 1, "not run")
+
+
+@pytest.mark.parametrize(
+    ("labeled", "budget", "matches"),
+    [
+        ("47", "none", True),
+        ("0.091", "none", True),
+        ("0.092", "1MB", True),
+        ("0.1", "none", False),
+        ("47", "1000kB", True),
+        ("47", "2MB", False),
+        ("", "", True),
+        ("46", "none", False),
+    ],
+)
+def test_labeled_and_budget_decide(beside, labeled, budget, matches):
+    (made,) = beside({"svm": [0.8, 0.8]}, f"t,toy,svm,{labeled},{budget},auc,0.8")
+    assert (cells(made).loc[("toy", "svm"), "n"] > 0) == matches
+
+
+def test_a_label_goes_before_the_name_of_the_method(beside):
+    def rename(trials):
+        trials["plugin_method"] = trials["method"].replace({"a": "svm", "b": "svm"})
+        return trials
+
+    (made,) = beside({"a": [0.6, 0.6], "b": [0.7, 0.7], "svm": [0.8, 0.8]}, SVM, change=rename)
+    assert cells(made).loc[("toy", "svm"), "ours"] == "svm"
+    assert set(made.cells.loc[made.cells["further"], "method"]) == {"a", "b"}
+    (made,) = beside({"a": [0.6, 0.6], "b": [0.7, 0.7]}, SVM, change=rename)
+    assert cells(made).loc[("toy", "svm"), "ours"] == "a"
+    assert list(made.cells.loc[made.cells["further"], "method"]) == ["b"]
+
+
+def test_parameters_of_the_method_decide_where_the_paper_names_them(beside):
+    def fix(trials):
+        kernels = trials["method"].map({"linear": "linear", "rbf": "rbf"})
+        trials["params"] = [json.dumps({"kernel": kernel}) for kernel in kernels]
+        return trials.assign(plugin_method="svm")
+
+    (made,) = beside(
+        {"linear": [0.6, 0.6], "rbf": [0.8, 0.8]},
+        *("t,toy,svm,47,none,auc,0.8,rbf", "t,toy,svm,47,none,auc,0.6,linear"),
+        "t,toy,svm,47,none,auc,0.6,poly",
+        head=f"{HEAD},kernel",
+        change=fix,
+    )
+    printed = made.cells[~made.cells["further"]]
+    assert list(printed["ours"].fillna("-")) == ["rbf", "linear", "-"]
+
+
+def test_ranks_share_ties_and_count_further_methods_apart(beside):
+    lines = [
+        f"t,{data},{method},47,none,auc,{value}"
+        for data, values in {"a": (0.9, 0.8, 0.8), "b": (0.7, 0.8, 0.9)}.items()
+        for method, value in zip(("svm", "nysck", "harmonic"), values, strict=True)
+    ]
+    scores = {"svm": [0.8, 0.8], "nysck": [0.7, 0.7], "harmonic": [0.7, 0.7]}
+    (made,) = beside(scores | {"1nn": [0.75, 0.75], "oracle": [1, 1]}, *lines, datasets="ab")
+    found = cells(made)
+    methods = ["svm", "nysck", "harmonic"]
+    assert list(found.loc["a"].loc[methods, "printed_rank"]) == [1, 2.5, 2.5]
+    assert list(found.loc["b"].loc[methods, "printed_rank"]) == [3, 2, 1]
+    assert list(found.loc["a"].loc[methods, "rank"]) == [1, 2.5, 2.5]
+    assert list(found.loc["a"].loc[[*methods, "1nn"], "rank_of_all"]) == [1, 3.5, 3.5, 2]
+    assert made.n_settings == 2
+    totals = made.totals
+    assert list(totals.index) == [*methods, "1nn"]  # controls are not ranked
+    assert list(totals["printed_rank"][:3]) == [4, 4.5, 3.5]
+    assert list(totals["rank"][:3]) == [2, 5, 5]
+    assert list(totals["rank_of_all"]) == [2, 7, 7, 4]
+    assert np.isnan(totals.loc["1nn", ["printed_rank", "rank"]]).all()
+
+
+def test_a_printed_rank_breaks_the_ties_of_rounding(beside):
+    lines = (f"{NYSCK},2", f"{SVM.replace('0.800', '0.900')},1", "t,toy,cmn,47,none,auc,0.9,3")
+    (made,) = beside({"svm": [0.8], "nysck": [0.8]}, *lines, head=f"{HEAD},rank")
+    found = cells(made).loc["toy"]
+    assert list(found.loc[["nysck", "svm"], "printed_rank"]) == [2, 1]
+    assert list(found.loc[["nysck", "svm"], "rank"]) == [1.5, 1.5]
+    assert np.isnan(found.loc["cmn", "printed_rank"])
+
+
+def test_methods_with_failed_seeds_rank_behind(beside):
+    def fail(trials):
+        trials.loc[(trials["method"] == "svm") & (trials["seed"] == 0), "outcome"] = "crashed"
+        trials.loc[trials["method"] == "harmonic", "outcome"] = "crashed"
+        return trials
+
+    lines = (SVM, NYSCK, "t,toy,harmonic,47,none,auc,0.95")
+    scores = {"svm": [0.9, 0.9], "nysck": [0.5, 0.5], "harmonic": [1, 1]}
+    (made,) = beside(scores, *lines, change=fail)
+    assert list(cells(made).loc["toy"]["rank"]) == [2, 1, 3]
+
+
+def test_methods_not_run_throughout_are_named_and_not_ranked(beside):
+    lines = [
+        f"t,{data},{method},47,none,auc,0.8" for data in "ab" for method in ("svm", "1nn", "nysck")
+    ]
+
+    def drop(trials):
+        return trials[(trials["dataset"] == "a") | (trials["method"] != "nysck")]
+
+    scores = {"svm": [0.8], "1nn": [0.7], "nysck": [0.9]}
+    (made,) = beside(scores, *lines, datasets="ab", change=drop)
+    assert made.left_out == ["nysck"]
+    assert list(made.totals.index) == ["svm", "1nn"]
+    assert list(made.totals["rank"]) == [2, 4]
+
+
+def test_seconds_are_those_of_the_processor_and_lower_is_better(beside):
+    lines = (SVM.replace("auc", "seconds"), NYSCK.replace("auc", "seconds"), SVM)
+    seconds, auc = beside({"svm": [0.1, 0.1], "nysck": [5, 5]}, *lines, metric="cpu_s")
+    assert seconds.score.name == "seconds"
+    assert not seconds.score.greater_is_better
+    assert list(cells(seconds).loc["toy"]["verdict"]) == ["exceeded", "not reached"]
+    assert list(cells(seconds).loc["toy"]["rank"]) == [1, 2]
+    assert auc.score.name == "auc"
+
+
+def test_percent_is_compared_with_percent(beside):
+    (made,) = beside({"svm": [0.79, 0.81]}, "t,toy,svm,,,auc,80.0,%,3", head=f"{HEAD},unit,std")
+    assert cells(made).loc[("toy", "svm"), "mean"] == pytest.approx(80)
+    assert cells(made).loc[("toy", "svm"), "verdict"] == "reproduced"
+    assert cells(made).loc[("toy", "svm"), "printed_std"] == 3
+
+
+def test_the_tables_hold_every_cell(beside):
+    made = beside({"svm": [0.8, 0.8], "1nn": [0.7, 0.7]}, SVM, NYSCK)
+    tables = comparison_tables(made)
+    table = tables["published"]
+    assert list(table["method"]) == ["svm", "nysck", "1nn"]
+    assert list(table["verdict"]) == ["reproduced", "not run", ""]
+    assert pd.isna(table["printed"].iloc[2])
+    assert tables["published_ranks"].empty  # one method of the paper is no order
+    assert comparison_tables([]) == {}

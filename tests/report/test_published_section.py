@@ -1,0 +1,157 @@
+import pandas as pd
+import pytest
+import yaml
+from click.testing import CliRunner
+from synthetic_trials import make_trials, write_results
+from test_page import checked
+
+from harness.cli import main
+from harness.errors import HarnessError
+from harness.report import write_report
+from harness.report.beside import headline, layout, lines, ours_text
+from harness.report.comparison import compare
+from harness.report.results import read_results
+
+METHODS = ("1nn", "svm", "harmonic", "nysck", "random")
+STUDY = {"title": "Beside", "metrics": ["auc"], "published": ["hou2017/table3", "hou2017/table2"]}
+
+
+def ten_percent(directory, seeds=3, study=STUDY):
+    """Trials of two data sets of table 3, 10 % of them labeled, one of them failing in part."""
+    trials = make_trials(
+        [("australian", "binary"), ("diabetes", "binary")],
+        methods=METHODS,
+        budgets={"none": None},
+        seeds=range(seeds),
+        labeled=(50,),
+    )
+    trials["n_unlabeled"], trials["n_test"] = 450, 0
+    bad = (trials["dataset"] == "diabetes") & (trials["method"] == "1nn") & (trials["seed"] == 0)
+    trials.loc[bad, "outcome"] = "timeout"
+    return write_results(directory, trials, study=study)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    directory = ten_percent(tmp_path_factory.mktemp("published") / "beside")
+    write_report(directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def comparison(directory):
+    return compare(read_results(directory), ["hou2017/table3"])[0]
+
+
+def test_the_section_stands_after_the_answer_and_shows_every_printed_figure(directory, comparison):
+    page = checked(directory / "report.html")
+    ids = [name for name in page.ids if name]
+    assert ids.index("answer") < ids.index("published") < ids.index("score")
+    assert "#published" in page.references
+    section = page.text.split("Beside the printed table")[1].split("What more memory buys")[0]
+    assert f"{comparison.counts} ; 2 to 3 seeds" in section
+    assert "hou2017/table3: AUC ↑, 10 % labeled, no limit" in section
+    assert "hou2017/table2: CPU seconds ↓" in section
+    assert "48 not run" in section
+    assert "1,000 labeled, 200MB" in section
+    for printed in comparison.cells["printed_text"]:
+        assert printed in section
+    for cell in comparison.cells.itertuples():
+        assert ours_text(cell) in section
+    assert "svm not in the paper" in section
+    assert "random" not in section
+    assert "total rank, printed" in section
+    assert "2/3" in section
+
+
+def test_every_verdict_has_its_class_and_its_words(directory, comparison):
+    html = (directory / "report.html").read_text()
+    style = html.split("</style>")[0]
+    for verdict in set(comparison.cells["verdict"]) - {""}:
+        name = verdict.replace(" ", "-")
+        assert f'<td class="num {name}"' in html
+        assert f".{name} " in style
+        assert f"{verdict}</b>" in html
+
+
+def test_tables_are_those_of_the_comparison(directory, comparison):
+    table = pd.read_csv(directory / "tables" / "published.csv")
+    mine = table[table["table"] == "hou2017/table3"]
+    assert mine["verdict"].notna().sum() == 56
+    assert (table["table"] == "hou2017/table2").sum() == 48
+    assert mine["mean"].to_numpy() == pytest.approx(
+        comparison.cells["mean"].to_numpy(), nan_ok=True
+    )
+    means = pd.read_csv(directory / "tables" / "means.csv")
+    joined = mine.dropna(subset="mean").merge(means, on=["dataset", "method", "metric"])
+    assert len(joined) == 8
+    assert joined["mean_x"].to_numpy() == pytest.approx(joined["mean_y"].to_numpy())
+    assert joined["ci_low_x"].to_numpy() == pytest.approx(joined["ci_low_y"].to_numpy())
+    ranks = pd.read_csv(directory / "tables" / "published_ranks.csv")
+    assert set(ranks["method"]) == {"1nn", "svm", "harmonic", "nysck"}
+
+
+def test_without_the_key_there_is_no_section(tmp_path):
+    directory = ten_percent(tmp_path / "plain", study={"metrics": ["auc"]})
+    page = checked(write_report(directory))
+    assert "published" not in page.ids
+    assert not (directory / "tables" / "published.csv").exists()
+
+
+def test_one_seed_is_no_verdict(tmp_path):
+    directory = ten_percent(
+        tmp_path / "one", seeds=1, study=STUDY | {"published": "hou2017/table3"}
+    )
+    page = checked(write_report(directory))
+    assert "one seed there is no interval to judge by" in page.text
+    assert "reproduced" not in page.text
+
+
+def test_a_table_that_is_not_there_is_told_with_its_study(tmp_path):
+    directory = ten_percent(tmp_path / "lost", study=STUDY | {"published": "hou2017/table9"})
+    with pytest.raises(HarnessError, match=r"study\.yaml: published: unknown printed table"):
+        write_report(directory)
+
+
+def test_layout_says_once_what_all_settings_share(directory):
+    third, second = compare(read_results(directory), STUDY["published"])
+    assert layout(third)["shared"] == "10 % labeled, no limit"
+    assert {row["words"] for row in layout(third)["rows"]} == {""}
+    assert layout(second)["shared"] == ""
+    assert layout(second)["rows"][0]["words"] == "1,000 labeled, 200MB"
+    assert headline(second) == "hou2017/table2: CPU seconds, lower is better"
+    assert "setting" in lines(second)[0]
+    assert "setting" not in lines(third)[0]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run the command line where a study and its results are."""
+    ten_percent(tmp_path / "results" / "beside")
+    study = {"datasets": ["australian"], "methods": ["svm"], "labeled": 0.1}
+    for name, published in {"beside": "hou2017/table3", "plain": None}.items():
+        content = study | ({"published": published} if published else {})
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(content))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, status=0):
+        result = CliRunner().invoke(main, ["compare", *arguments])
+        assert result.exit_code == status, result.output
+        return result.output
+
+    return run
+
+
+def test_the_command_prints_what_the_page_shows(run, comparison):
+    said = run("beside.yaml")
+    assert said.startswith("hou2017/table3: AUC, higher is better, 10 % labeled, no limit\n")
+    assert comparison.counts in said
+    assert sum(line.startswith("total rank") for line in said.splitlines()) == 4
+    assert len([line for line in said.splitlines() if "not run" in line]) > 40
+    assert '"verdict":"not run"' in run("beside.yaml", "--json")
+    assert "CPU seconds" in run("beside.yaml", "hou2017/table2")
+
+
+def test_mistakes_of_the_command(run):
+    assert "plain.yaml: published: names no table" in run("plain.yaml", status=1)
+    assert "did you mean 'hou2017/table3'?" in run("beside.yaml", "hou2017/table31", status=1)
