@@ -35,6 +35,13 @@ def test_a_study_that_grows_runs_only_what_is_new(project):
     assert "row 4 is reproduced bit for bit" in project.harness("reproduce", study, "4")
     assert "6 trials in 2 blocks, 6 done, 0 to run" in project.harness("plan", study)
 
+    project.write(**SMALL, title="A new title", published="hou2017/table3")
+    assert project.run(study)[0] == 0
+    assert project.blocks_run() == []
+    page = (project.folder / "results" / "study" / "report.html").read_text()
+    assert "A new title" in page
+    assert "<strong>56 not run</strong>" in page
+
     project.write(**SMALL | {"methods": ["random", "prior", "1nn"]})
     assert project.run(study)[0] == 0
     assert project.blocks_run() == ["wine/1nn/l20-b30MB"]
