@@ -339,9 +339,9 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         )
         if not (last and unlabeled.size):
             return inductive(problem), []
-        if self.form == "switching":
-            return switching(problem, self.max_switches), problem.path
-        return concave_convex(problem, self.ramp), problem.path
+        cccp = self.form == "cccp"
+        f = concave_convex(problem, self.ramp) if cccp else switching(problem, self.max_switches)
+        return f, problem.path
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
@@ -352,10 +352,13 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
             np.matmul(X, self._coefficients, out=scores)
         else:
             for block in kernels.row_blocks(len(X), len(self._X) + X.shape[1], X.itemsize):
-                K = kernels.gaussian_kernel(X[block], self._X, self._width)
-                scores[block] = K @ self._coefficients
+                # Without a name it is gone before the next block is there.
+                scores[block] = self._kernel(X[block]) @ self._coefficients
         scores += self._intercepts
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _kernel(self, X: np.ndarray) -> np.ndarray:
+        return kernels.gaussian_kernel(X, self._X, self._width)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
@@ -363,18 +366,19 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
 
 
 def storage(shape: Shape, size: int, kernel: str = "rbf") -> int:
-    """Bytes held: the data, half the kernel matrix in float32, vectors; prediction needs less.
+    """Bytes held: the data, half the kernel matrix in float32, vectors, a block of new points.
 
-    2 n (n + 64) bytes with a Gaussian kernel, none of order n^2 with a linear one.
+    2 n (n + 64) bytes with a Gaussian kernel, nothing of order n^2 with a linear one.
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    points = 8 * n * (24 + 3 * max(1, shape.n_classes))
+    vectors = 8 * n * (24 + 3 * max(1, shape.n_classes))
+    held = shape.data_bytes + vectors + shape.block_bytes
     if kernel == "linear":
-        return shape.data_bytes + points + shape.block_bytes
-    matrix = kernels.triangle_bytes(n) + kernels.BAND * i * (n + d)
-    block = kernels.stream_bytes(n + shape.n_test, n + d, i)
-    working = max(kernels.width_bytes(n, d, i), matrix + block)
-    return shape.data_bytes + points + working + shape.block_bytes
+        return held
+    filling = kernels.BAND * i * (d + (n if i == 8 else 0))
+    predicting = kernels.stream_bytes(n + shape.n_test, n + d, i)
+    matrix = kernels.triangle_bytes(n) + max(filling, predicting)
+    return held + max(kernels.width_bytes(n, d, i), matrix)
 
 
 @hookimpl
@@ -389,12 +393,8 @@ def harness_methods() -> list[Method]:
         "reference": "joachims1999",
     }
     space = {"sigma": choice([0.5, 1.0, 2.0]), "C": log_uniform(0.1, 10)}
+    linear_space = {"C": log_uniform(1e-3, 1)}
     return [
         Method("tsvm", space=space, **shared),
-        Method(
-            "linear-tsvm",
-            space={"C": log_uniform(1e-3, 1)},
-            params={"kernel": "linear"},
-            **shared,
-        ),
+        Method("linear-tsvm", space=linear_space, params={"kernel": "linear"}, **shared),
     ]

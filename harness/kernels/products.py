@@ -40,11 +40,18 @@ class GaussianTriangle:
     """
 
     def __init__(self, X: np.ndarray, width: float) -> None:
-        self.n = len(X)
-        self._bands = [
-            gaussian_kernel(X[start:stop], X[:stop], width).astype(np.float32, copy=False)
-            for start, stop in _bands(self.n)
-        ]
+        self.n = n = len(X)
+        # One array for all bands and one for what is computed: nothing for the heap to scatter.
+        packed, used = np.empty(triangle_bytes(n) // 4, np.float32), 0
+        scratch = np.empty(min(BAND, n) * n, X.dtype) if X.dtype != np.float32 else packed
+        self._bands = []
+        for start, stop in _bands(n):
+            size = (stop - start) * stop
+            band = packed[used : used + size].reshape(-1, stop)
+            out = band if scratch is packed else scratch[:size].reshape(-1, stop)
+            band[:] = gaussian_kernel(X[start:stop], X[:stop], width, out=out)
+            self._bands.append(band)
+            used += size
 
     def multiply(self, vector: np.ndarray) -> np.ndarray:
         """Return K @ vector; relative to the sums of |K| |vector| it is exact to about 1e-7."""

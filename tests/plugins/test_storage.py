@@ -15,6 +15,7 @@ MODULES = (
     "mssksc",
     "kernel_ridge",
     "kmedoids",
+    "tsvm",
 )
 METHODS = [m for name in MODULES for m in importlib.import_module(name).harness_methods()]
 BUDGETS = (10_000_000, 20_000_000, 40_000_000)
@@ -82,5 +83,5 @@ def test_storage_does_not_fall_as_the_size_grows(method):
 
 def test_names_are_the_ones_that_studies_use():
     names = "random prior oracle 1nn svm linear-svm harmonic cmn clusk nysck rff-mssksc"
-    names += " nystrom-krr budget-kmedoids"
+    names += " nystrom-krr budget-kmedoids tsvm linear-tsvm"
     assert sorted(method.name for method in METHODS) == sorted(names.split())
