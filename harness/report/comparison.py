@@ -75,7 +75,8 @@ class Comparison:
     def counts(self) -> str:
         """How many cells have which verdict: "18 reproduced, 30 exceeded, 8 not reached"."""
         found = self.cells["verdict"].value_counts()
-        return ", ".join(f"{found[v]} {v}" for v in VERDICTS if v in found)
+        words = {"one seed": "with one seed only"}
+        return ", ".join(f"{found[v]} {words.get(v, v)}" for v in VERDICTS if v in found)
 
 
 @dataclass(frozen=True, eq=False)

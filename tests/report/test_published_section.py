@@ -104,6 +104,8 @@ def test_one_seed_is_no_verdict(tmp_path):
     )
     page = checked(write_report(directory))
     assert "one seed there is no interval to judge by" in page.text
+    # three methods of the paper on two data sets, one of them with its only seed failed
+    assert "5 with one seed only, 51 not run" in page.text
     assert "reproduced" not in page.text
 
 
