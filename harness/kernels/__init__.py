@@ -5,8 +5,10 @@ not obvious from its result, because the storage models of the plugins are built
 """
 
 from harness.kernels.degrees import (
+    DEGREE_TILE,
     exact_degrees,
     feature_degrees,
+    gaussian_tiles,
     landmark_degree_weights,
     landmark_degrees,
 )
@@ -28,8 +30,10 @@ from harness.kernels.gaussian import (
     width_bytes,
 )
 from harness.kernels.gram import add_gram, blas_bytes, gram_block_bytes, gram_blocks, mirror
+from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, extend_harmonically
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
 from harness.kernels.landmarks import uniform_landmarks
+from harness.kernels.laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian
 from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
 from harness.kernels.products import (
     BAND,
@@ -54,27 +58,36 @@ from harness.kernels.transfer import (
 __all__ = [
     "BAND",
     "BLOCK_BYTES",
+    "DEGREE_TILE",
+    "SOLVE_COLUMNS",
     "TILE",
     "TRANSFERS",
     "CenteredProduct",
+    "CompleteGraph",
     "Expansion",
     "FeatureMap",
     "GaussianTriangle",
+    "GroundedLaplacian",
     "HingeLosses",
     "KernelProduct",
     "Labels",
     "LinearProduct",
+    "NeighborGraph",
+    "NeighborSearch",
     "NystromFeatures",
     "PackedSymmetric",
     "RandomFourierFeatures",
+    "ReducedLaplacian",
     "add_gram",
     "blas_bytes",
     "block_rows",
     "decide",
     "eigensystem",
     "exact_degrees",
+    "extend_harmonically",
     "feature_degrees",
     "gaussian_kernel",
+    "gaussian_tiles",
     "gram_block_bytes",
     "gram_blocks",
     "kernel_width",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from harness.kernels.features import FeatureMap
@@ -16,10 +18,8 @@ def exact_degrees(
 ) -> np.ndarray:
     """Return exact degrees; every pair of points is computed once.
 
-    The norms are two more columns of the product (x/s, -|x|^2/2s^2, 1) (z/s, 1, -|z|^2/2s^2)', so
-    that a tile costs one product, one exponential and two sums. Tiles are in `dtype`, their sums
-    in float64: float32 agrees with float64 to about 1e-6. Points are centred first, because the
-    norms' rounding is what limits that. Holds `tile`^2 numbers and two tiles of rows.
+    Tiles are in `dtype`, their sums in float64: float32 agrees with float64 to about 1e-6. Holds
+    what `gaussian_tiles` does.
 
     Parameters
     ----------
@@ -33,24 +33,61 @@ def exact_degrees(
     ndarray of shape (n,), float64
         At least 1, because k(x, x) = 1.
     """
-    n, d = X.shape
-    tile = min(tile, n)
+    ones = np.ones(min(tile, len(X)), dtype)
+    degrees = np.zeros(len(X))
+    for rows, columns, block in gaussian_tiles(X, sigma, dtype, tile):
+        degrees[rows] += block @ ones[: block.shape[1]]
+        if rows != columns:
+            degrees[columns] += ones[: len(block)] @ block
+    return np.maximum(degrees, 1, out=degrees)
+
+
+def gaussian_tiles(
+    X: np.ndarray,
+    sigma: float,
+    dtype: type = np.float32,
+    tile: int = DEGREE_TILE,
+    chosen: np.ndarray | None = None,
+) -> Iterator[tuple[slice, slice, np.ndarray]]:
+    """Yield the kernel matrix of some points in tiles, at and below the diagonal.
+
+    The norms are two more columns of the product (x/s, -|x|^2/2s^2, 1) (z/s, 1, -|z|^2/2s^2)', so
+    that a tile costs one product and one exponential. Points are centred first, because the norms'
+    rounding is what limits float32. Holds `tile`^2 numbers and two tiles of rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    sigma : float
+    dtype : type, default numpy.float32
+    tile : int, default `DEGREE_TILE`
+    chosen : ndarray of shape (m,), optional
+        Numbers of the rows whose kernel matrix is wanted; all by default.
+
+    Yields
+    ------
+    rows, columns : slice
+        The tile's place in the m x m matrix.
+    block : ndarray
+        Overwritten by the next one.
+    """
+    m = len(X) if chosen is None else len(chosen)
+    tile, d = min(tile, m), X.shape[1]
     centre = X.mean(axis=0, dtype=np.float64)
     left, right = np.empty((tile, d + 2), dtype), np.empty((tile, d + 2), dtype)
-    K, ones = np.empty(tile * tile, dtype), np.ones(tile, dtype)
-    degrees = np.zeros(n)
-    for i in range(0, n, tile):
-        rows = slice(i, min(i + tile, n))
-        A = _augmented(X[rows], centre, sigma, left, norm_at=-2)
+    K = np.empty(tile * tile, dtype)
+    for i in range(0, m, max(1, tile)):
+        rows = slice(i, min(i + tile, m))
+        A = _augmented(X[_place(chosen, rows)], centre, sigma, left, norm_at=-2)
         for j in range(0, i + 1, tile):
-            columns = slice(j, min(j + tile, n))
-            B = _augmented(X[columns], centre, sigma, right, norm_at=-1)
+            columns = slice(j, min(j + tile, m))
+            B = _augmented(X[_place(chosen, columns)], centre, sigma, right, norm_at=-1)
             block = K[: len(A) * len(B)].reshape(len(A), len(B))
-            np.exp(np.matmul(A, B.T, out=block), out=block)
-            degrees[rows] += block @ ones[: len(B)]
-            if i != j:
-                degrees[columns] += ones[: len(A)] @ block
-    return np.maximum(degrees, 1, out=degrees)
+            yield rows, columns, np.exp(np.matmul(A, B.T, out=block), out=block)
+
+
+def _place(chosen: np.ndarray | None, part: slice) -> np.ndarray | slice:
+    return part if chosen is None else chosen[part]
 
 
 def _augmented(

@@ -42,6 +42,7 @@ class PackedSymmetric:
         self._packed = np.zeros((self._order + 1, self._half), order="F")
         if n % 2:
             self._packed[self._half - 1, self._half - 1] = 1.0
+        self._factored = False
 
     def fill(self, tile: Callable[[slice, slice], np.ndarray]) -> None:
         """Set A.
@@ -117,7 +118,7 @@ class PackedSymmetric:
         return np.concatenate([self._packed[first + 1, first], self._packed[second, second]])
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """Factor A in place and return the solution of A x = b; A is used up.
+        """Return the solution of A x = b; A gives way to its factor, which serves further b.
 
         Parameters
         ----------
@@ -144,14 +145,18 @@ class PackedSymmetric:
         """
         inverse, info = dpftri(self._order, self._factor(), uplo="L", overwrite_a=1)
         self._packed = inverse.reshape(self._packed.shape, order="F")
+        self._factored = False
         assert not info  # a factor that exists has no zero on its diagonal
 
     def _flat(self) -> np.ndarray:
         return self._packed.reshape(-1, order="F")
 
     def _factor(self) -> np.ndarray:
-        factor, info = dpftrf(self._order, self._flat(), uplo="L", overwrite_a=1)
-        if info:
-            message = f"the leading minor of order {info} is not positive"
-            raise np.linalg.LinAlgError(message)
-        return factor
+        if not self._factored:
+            factor, info = dpftrf(self._order, self._flat(), uplo="L", overwrite_a=1)
+            if info:
+                message = f"the leading minor of order {info} is not positive"
+                raise np.linalg.LinAlgError(message)
+            self._packed = factor.reshape(self._packed.shape, order="F")
+            self._factored = True
+        return self._flat()

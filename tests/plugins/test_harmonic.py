@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from conftest import blobs
-from harmonic import ClassMassNormalization, HarmonicFunction
+from harmonic import ClassMassNormalization, HarmonicFunction, storage
 from sklearn.metrics import roc_auc_score
+
+from harness import Shape
 
 WIDTH = 0.8
 
@@ -78,3 +80,120 @@ def test_points_that_no_edge_reaches_get_the_prior():
     model = HarmonicFunction(sigma=0.3, sigma_unit="absolute").fit(X, [0, 0, 1, -1, -1])
     np.testing.assert_allclose(model.label_distributions_[3:], [[2 / 3, 1 / 3]] * 2)
     assert np.isfinite(model.decision_function([[1e6]])).all()
+
+
+SOLVERS = [{"solver": "cholesky"}, {"solver": "cg"}, {"n_neighbors": 15}]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("params", SOLVERS, ids=str)
+@pytest.mark.parametrize("estimator", [HarmonicFunction, ClassMassNormalization])
+def test_a_fold_is_scored_as_a_fit_on_its_labels_would(estimator, params, n_classes):
+    X, y, _ = blobs(70, n_classes, labeled=9)
+    labeled = np.flatnonzero(y != -1)
+    staged = estimator(n_classes=n_classes, **params).fit_features(X, labeled)
+    for fold in range(3):
+        masked = y.copy()
+        masked[labeled[fold::3]] = -1
+        scores = staged.fit_labels(masked[labeled]).labeled_scores_
+        whole = estimator(n_classes=n_classes, **params).fit(X, masked)
+        atol = 1e-10 if params == {"solver": "cholesky"} else 1e-5
+        np.testing.assert_allclose(scores, whole.decision_scores_[labeled], atol=atol)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_solvers_agree(n_classes):
+    X, y, _ = blobs(70, n_classes)
+    direct, iterated, automatic = (
+        HarmonicFunction(solver=solver).fit(X, y) for solver in ("cholesky", "cg", "auto")
+    )
+    np.testing.assert_allclose(iterated.decision_scores_, direct.decision_scores_, atol=5e-6)
+    np.testing.assert_array_equal(automatic.decision_scores_, direct.decision_scores_)
+
+
+def test_auto_iterates_where_there_are_more_points(monkeypatch):
+    X, y, _ = blobs(70, 2)
+    monkeypatch.setattr("harmonic._FACTORED", 100)
+    automatic, iterated = (HarmonicFunction(solver=s).fit(X, y) for s in ("auto", "cg"))
+    np.testing.assert_array_equal(automatic.decision_scores_, iterated.decision_scores_)
+
+
+def test_all_neighbors_are_the_complete_graph():
+    X, y, _ = blobs(50, 3)
+    sparse = HarmonicFunction(n_neighbors=500).fit(X, y)
+    complete = HarmonicFunction().fit(X, y)
+    np.testing.assert_allclose(sparse.decision_scores_, complete.decision_scores_, atol=5e-6)
+    new = X[:9] + 0.1
+    np.testing.assert_allclose(
+        sparse.decision_function(new), complete.decision_function(new), atol=5e-6
+    )
+
+
+def test_induction_on_a_neighbor_graph_asks_the_nearest_only():
+    X, y, _ = blobs(60, 2)
+    model = HarmonicFunction(sigma=WIDTH, sigma_unit="absolute", n_neighbors=4).fit(X, y)
+    new = X[:6] + 0.1
+    W = weights(new, X)
+    W[np.sort(W, axis=1)[:, [-4]] > W] = 0
+    f = W @ model.label_distributions_ / W.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.decision_function(new), f[:, 1] - f[:, 0], atol=1e-10)
+
+
+@pytest.mark.parametrize("params", SOLVERS, ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_parts_without_labels_get_the_prior(params, dtype):
+    X, y, _ = blobs(40, 2, labeled=8)
+    X, y = 10 * np.concatenate([X, X + 1000]), np.concatenate([y, np.full(80, -1)])
+    y[np.flatnonzero(y == 1)[:4]] = -1
+    model = HarmonicFunction(sigma=8.0, sigma_unit="absolute", **params).fit(X.astype(dtype), y)
+    np.testing.assert_allclose(model.label_distributions_[80:], [[2 / 3, 1 / 3]] * 80, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("params", SOLVERS, ids=str)
+@pytest.mark.parametrize("sigma", [1e-300, 1e-6, 0.01, 0.03, 1e6, 1e150])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_width_is_too_small_or_too_large(params, sigma, dtype):
+    X, y, _ = blobs(40, 3)
+    X = np.concatenate([X, X[:40]]).astype(dtype)
+    y = np.concatenate([y, np.full(40, -1)])
+    model = ClassMassNormalization(sigma=sigma, **params).fit(X, y)
+    np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
+    assert np.isfinite(model.decision_scores_).all()
+    assert np.isfinite(model.decision_function(X + dtype(0.1))).all()
+    labeled = np.flatnonzero(y != -1)
+    given = y[labeled]
+    given[::3] = -1
+    staged = ClassMassNormalization(sigma=sigma, **params).fit_features(X, labeled)
+    assert np.isfinite(staged.fit_labels(given).labeled_scores_).all()
+
+
+@pytest.mark.parametrize("params", SOLVERS, ids=str)
+def test_all_points_labeled(params):
+    X, _, truth = blobs(30, 3)
+    model = HarmonicFunction(**params).fit(X, truth)
+    np.testing.assert_array_equal(model.transduction_, truth)
+    staged = HarmonicFunction(**params).fit_features(X, np.arange(90))
+    masked = truth.copy()
+    masked[::5] = -1
+    staged.fit_labels(masked)
+    whole = HarmonicFunction(**params).fit(X, masked)
+    np.testing.assert_allclose(staged.labeled_scores_, whole.decision_scores_, atol=5e-6)
+
+
+def test_what_cannot_be_solved_is_refused():
+    X, y, _ = blobs(20, 2)
+    with pytest.raises(ValueError, match="n_neighbors=5 use solver='auto' or 'cg'"):
+        HarmonicFunction(n_neighbors=5, solver="cholesky").fit(X, y)
+    staged = HarmonicFunction().fit_features(X, np.flatnonzero(y != -1))
+    with pytest.raises(ValueError, match="one class among its labels"):
+        staged.fit_labels(np.where(y[y != -1] == 1, -1, 0))
+
+
+@pytest.mark.parametrize("tuned", [False, True])
+@pytest.mark.parametrize(
+    "params", [{}, {"solver": "cg"}, {"solver": "cholesky"}, {"n_neighbors": 20}], ids=str
+)
+def test_storage_never_falls_over_the_change_of_solver(params, tuned):
+    needed = [storage(Shape(500, u, 30, 2), u, **params, tuned=tuned) for u in range(1, 9000, 37)]
+    assert needed == sorted(needed)
