@@ -33,6 +33,11 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
   `fit_labels(y)` the rest, with y for those rows only, -1 where a label is held out. It leaves
   their scores in `labeled_scores_`, of shape (len(labeled),) for two classes, else
   (len(labeled), n_classes). `fit` then is the two in turn.
+- It may learn in steps: `fit_steps(X, y)` is a generator that yields None after every step, when
+  it can be asked for predictions as if it were fitted (storage then counts what the iteration
+  holds together with what prediction takes), and `fit` is the same as exhausting it. It may offer
+  `diagnostics(X)`, numbers about its state by name, such as {"error": ...}; a study with
+  `checkpoints` asks for both outside the clock of the fit.
 - All randomness comes from the parameter `random_state`, if there is one.
 - A parameter `n_classes`, if there is one, is set to the number of classes of the data.
 """

@@ -195,6 +195,7 @@ class Plan:
 def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     """Bytes that the harness itself holds in a trial: targets, row numbers, predictions.
 
+    Checkpoints add nothing: what is predicted at one is sent and let go before the fit goes on.
     Cross-validation of a supervised method also copies the labeled points of each fold.
     """
     points = shape.n + shape.n_test

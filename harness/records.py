@@ -77,6 +77,7 @@ COLUMNS: dict[str, str] = {
     "params": "string",  # JSON
     # scores; null where they do not apply
     **dict.fromkeys(METRICS, "float64"),
+    "checkpoints": "string",  # JSON: the points of the fit's curve; null if none were asked for
     # where it comes from
     "fingerprint": "string",
     "dataset_sha256": "string",
@@ -125,7 +126,7 @@ class Journal:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add a row; it is on disk when this returns."""
-        line = json.dumps(_without_nan(row), separators=(",", ":")) + "\n"
+        line = json.dumps(without_nan(row), separators=(",", ":")) + "\n"
         self._file.write(line.encode())
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -195,12 +196,14 @@ def read_table(path: Path) -> pandas.DataFrame:
         raise HarnessError(f"{path}: cannot be read: {error}") from None
 
 
+def without_nan(content: Any) -> Any:
+    """Return JSON content with null in the place of every number that JSON has no word for."""
+    if isinstance(content, Mapping):
+        return {name: without_nan(value) for name, value in content.items()}
+    if isinstance(content, list):
+        return [without_nan(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
+
+
 def _rows(lines: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines.splitlines()]
-
-
-def _without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in row.items()
-    }

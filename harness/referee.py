@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,7 @@ class Referee:
             tuning=self.block.grid.tuning,
             metric=self.primary,
             seed=trial_seed,
+            checkpoints=tuple(self.block.grid.checkpoints),
         )
 
     def write_rows(self, assignment: Assignment, path: Path) -> Assignment:
@@ -124,6 +125,38 @@ class Referee:
             reason = f"could not be scored: {type(error).__name__}: {error}"
             return {"outcome": "error", "reason": reason}
 
+    def score_curve(
+        self,
+        assignment: Assignment,
+        deliveries: Iterable[tuple[Mapping[str, Any], Mapping[str, np.ndarray]]],
+        end: Mapping[str, Any] | None,
+        scores: Mapping[str, Any],
+    ) -> list[dict[str, Any]]:
+        """Score what a fit delivered at its checkpoints.
+
+        Parameters
+        ----------
+        assignment : Assignment
+        deliveries : iterable of (dict, dict of str to array)
+            Points as `harness.checkpoints.point` gives them, and what was predicted there.
+        end : mapping or None
+            The point at the end of the fit, if it came to one. It stands in the place of one of
+            the same step.
+        scores : mapping
+            What the trial itself scored: that is the end's.
+
+        Returns
+        -------
+        list of dict
+            In order: the points, each with "scores" (dict of str to float) or, where it could not
+            be scored, "reason".
+        """
+        curve = []
+        for reached, predictions in deliveries:
+            if end is None or reached["step"] != end["step"]:
+                curve.append({**reached, **_as_point(self.score(assignment, predictions))})
+        return curve if end is None else [*curve, {**end, **_as_point(scores)}]
+
     def _split(self, rng: np.random.Generator) -> Split:
         if self.task == "clustering":
             nothing = np.empty(0, dtype=np.int64)
@@ -138,3 +171,7 @@ class Referee:
             return {"values": truth}
         scores = np.eye(self.meta.n_classes)[truth.astype(np.int64)]
         return {"labels": truth, "scores": scores}
+
+
+def _as_point(scores: Mapping[str, Any]) -> dict[str, Any]:
+    return {"reason": scores["reason"]} if "reason" in scores else {"scores": dict(scores)}

@@ -6,6 +6,7 @@ Nothing heavy is imported here: Snakemake reads the study again in every job of 
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -50,6 +51,20 @@ def _labeled(value: Any) -> int | float:
     if count or (isinstance(value, float) and 0 < value < 1):
         return value
     message = "{value} is neither a count of labeled points nor a share between 0 and 1"
+    raise PydanticCustomError("harness", message, {"value": repr(value)})
+
+
+def _steps(value: Any) -> Any:
+    if value == "none":
+        return []
+    steps = _as_list(value)
+    whole = all(type(step) is int and step > 0 for step in steps)
+    if whole and all(step < later for step, later in itertools.pairwise(steps)):
+        return steps
+    message = (
+        "{value} is neither 'none' nor a list of steps: whole numbers above zero, "
+        "each larger than the one before"
+    )
     raise PydanticCustomError("harness", message, {"value": repr(value)})
 
 
@@ -137,6 +152,8 @@ class Grid(_Strict):
     tuning: Annotated[Tuning | None, BeforeValidator(_none_word)] = None
     limits: TrialLimits = TrialLimits()
     data: Literal["counted", "mapped"] = "counted"
+    checkpoints: Annotated[list[int], BeforeValidator(_steps)] = []
+    """Steps after which a fit that has steps is paused and scored."""
 
     @property
     def split_rules(self) -> str | dict[str, Any]:

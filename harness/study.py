@@ -152,9 +152,12 @@ class Study:
     ) -> str:
         # what the scheduler reserves does not change what a trial computes
         settings = grid.model_dump(
-            mode="json", include={"evaluation", "task", "tuning", "limits", "data"}
+            mode="json",
+            include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"},
         )
         del settings["limits"]["memory"]
+        if not grid.checkpoints:  # rows of studies that ask for none stay what they are
+            del settings["checkpoints"]
         parts = [
             dataset,
             method.model_dump(mode="json"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.checkpoints import fit_in_steps, point
 from harness.datasets import open_mapped, read_rows, row_blocks
 from harness.hookspecs import Metric
 from harness.method import N_UNLABELED, PREDICT_BLOCK, Method
@@ -51,6 +52,8 @@ class Assignment:
     metric : Metric
         What tuning goes by.
     seed : numpy.random.SeedSequence
+    checkpoints : tuple of int, default ()
+        Steps of the fit after which it is paused and its predictions are delivered.
     """
 
     method: Method
@@ -68,6 +71,7 @@ class Assignment:
     tuning: Tuning | None
     metric: Metric
     seed: np.random.SeedSequence
+    checkpoints: tuple[int, ...] = ()
 
     @property
     def kept(self) -> np.ndarray:
@@ -90,7 +94,8 @@ def run_trial(
     Returns
     -------
     facts : dict
-        "params" (JSON-ready), "data_bytes", "tuned_score".
+        "params" (JSON-ready), "data_bytes", "tuned_score", and "end": the last point of the fit's
+        curve, None unless there are checkpoints.
     predictions : dict of str to array
         For the unlabeled rows (transductive) or the test rows, in the assignment's order:
         "labels", "scores" or "values".
@@ -130,16 +135,29 @@ def run_trial(
                 label_params=assignment.method.label_params,
             )
     estimator = make(**tuned)
-    with monitor.stage("fit"):
-        estimator.fit(X, y)
-    with monitor.stage("predict"):
+
+    def answer() -> dict[str, np.ndarray]:
         predictions = _predictions(assignment, estimator, X)
-    if "values" in predictions:
-        predictions["values"] = predictions["values"] * scale + center
+        if "values" in predictions:
+            predictions["values"] = predictions["values"] * scale + center
+        return predictions
+
+    checkpoints, step, end = assignment.checkpoints, None, None
+    if checkpoints and hasattr(estimator, "fit_steps"):
+        step = fit_in_steps(estimator, X, y, checkpoints, monitor, answer)
+    else:
+        with monitor.stage("fit"):
+            estimator.fit(X, y)
+    if checkpoints:
+        with monitor.stage("checkpoint"):
+            end = point(estimator, X, step, monitor)
+    with monitor.stage("predict"):
+        predictions = answer()
     facts = {
         "params": {name: _plain(value) for name, value in estimator.get_params().items()},
         "data_bytes": (0 if assignment.mapped is not None else X.nbytes) + y.nbytes,
         "tuned_score": None if score is None or np.isnan(score) else score,
+        "end": end,
     }
     return facts, predictions
 

@@ -29,7 +29,7 @@ from harness.index import method_entry
 from harness.method import Method, Plan, Shape
 from harness.planning import plan_block, shape_of
 from harness.provenance import surroundings
-from harness.records import COLUMNS, Journal, finished_rows
+from harness.records import COLUMNS, Journal, finished_rows, without_nan
 from harness.registry import Registry, Source
 from harness.study import Block
 from harness.timelines import has_timeline, make_timeline, write_json
@@ -146,12 +146,17 @@ class _BlockRun:
             result = runner.run(assignment, limits, sampled)
         row = _measured(result) if result else _runner_lost()
         row["started_at"] = started.isoformat(timespec="seconds")
+        scores, end = {}, None
         if row["outcome"] == "ok":
-            row |= referee.score(assignment, result.arrays)
+            scores, end = referee.score(assignment, result.arrays), result.value["end"]
+            row |= scores
             row["params"] = json.dumps(result.value["params"], sort_keys=True)
             row["data_bytes"] = result.value["data_bytes"]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
+        if result and grid.checkpoints:
+            curve = referee.score_curve(assignment, result.deliveries, end, scores)
+            row["checkpoints"] = json.dumps(without_nan(curve), separators=(",", ":"))
         return row, result
 
     def _blank_row(self, shape: Shape, planned: Plan, seed: int) -> dict[str, Any]:

@@ -142,9 +142,9 @@
       if (!drawn.has(holder) && holder.getClientRects().length) await draw(holder);
   };
   for (const fold of document.querySelectorAll("details")) fold.addEventListener("toggle", drawNew);
-  for (const choice of document.querySelectorAll("[name=timeline-budget]")) {
+  for (const choice of document.querySelectorAll("[name$=-budget]")) {
     choice.addEventListener("change", () => {
-      for (const group of document.querySelectorAll("[data-budget]"))
+      for (const group of choice.closest("section").querySelectorAll("[data-budget]"))
         group.hidden = group.dataset.budget !== choice.value;
       drawNew();
     });

@@ -12,6 +12,7 @@ from harness.records import (
     finished_rows,
     read_rows,
     read_table,
+    without_nan,
     write_table,
 )
 
@@ -83,3 +84,11 @@ def test_tables_that_are_absent_or_broken(tmp_path):
     (tmp_path / "trials.parquet").write_bytes(b"PAR1 not really")
     with pytest.raises(HarnessError, match="cannot be read"):
         read_table(tmp_path / "trials.parquet")
+
+
+def test_what_json_has_no_word_for_becomes_null():
+    nan, inf = math.nan, math.inf
+    assert without_nan([{"a": nan, "b": [inf, 1.5, "nan"]}, None]) == [
+        {"a": None, "b": [None, 1.5, "nan"]},
+        None,
+    ]

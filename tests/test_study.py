@@ -49,12 +49,26 @@ def test_fingerprints_follow_what_decides_a_trial(write):
         {"limits": {"time": "1h"}},
         {"seed": 1},
         {"data": "mapped"},
+        {"checkpoints": [1, 2]},
     ):
         assert load_study(write(**change)).blocks()[0].fingerprint != plain
     digests = {("a9a", "clusk"): "edited"}
     first, *_, last = load_study(write()).blocks(digests)
     assert first.fingerprint != plain
     assert last.fingerprint == load_study(write()).blocks()[-1].fingerprint
+
+
+def test_a_study_without_checkpoints_keeps_its_rows(write):
+    plain = [block.fingerprint for block in load_study(write()).blocks()]
+    for none in ([], "none"):
+        assert [b.fingerprint for b in load_study(write(checkpoints=none)).blocks()] == plain
+
+
+def test_a_case_has_checkpoints_of_its_own(write):
+    cases = [{"labeled": [7], "checkpoints": "none"}, {"labeled": [8]}]
+    study = load_study(write(checkpoints=[1, 5], cases=cases))
+    found = {block.labeled: block.grid.checkpoints for block in study.blocks()}
+    assert found == {100: [1, 5], 0.1: [1, 5], 7: [], 8: [1, 5]}
 
 
 def test_cases_inherit_and_add(write):
@@ -94,6 +108,13 @@ def test_labels_of_methods(write):
         ({"evaluation": "inductive"}, "neither 'transductive' nor a mapping"),
         ({"tuning": {"search": "gird"}}, "tuning.search"),
         ({"datasets": []}, "names no data set with a method"),
+        ({"checkpoints": [2, 2]}, "checkpoints: [2, 2] is neither 'none' nor a list of steps"),
+        ({"checkpoints": [5, 1]}, "each larger than the one before"),
+        ({"checkpoints": [0, 1]}, "whole numbers above zero"),
+        ({"checkpoints": [1.5]}, "whole numbers above zero"),
+        ({"checkpoints": [True]}, "whole numbers above zero"),
+        ({"checkpoints": "all"}, "checkpoints: 'all' is neither 'none' nor"),
+        ({"cases": [{"checkpoints": [3, 2]}]}, "case 1: checkpoints: [3, 2] is neither"),
         ({"cases": [{"seeds": "x"}]}, "case 1: seeds: 'x'"),
     ],
 )

@@ -51,19 +51,19 @@ def chart_data(
         "control": [bool(value) for value in cells["control"]],
         "budget": list(cells["budget"]),
         "place": [int(value) for value in place],
-        "x": _plain(place + _DODGE * shift.fillna(0)),
+        "x": rounded(place + _DODGE * shift.fillna(0)),
         "ok": [f"{k} of {n}" for k, n in zip(cells["n_ok"], cells["n"], strict=True)],
     }
     figures = {"mean": "mean", "low": "ci_low", "high": "ci_high"}
     figures |= {"train": "train_s", "predict": "predict_s", "peak": "peak_bytes"}
     figures |= {"bytes": "budget_bytes"}
-    data |= {short: _plain(cells[name]) for short, name in figures.items()}
+    data |= {short: rounded(cells[name]) for short, name in figures.items()}
     for short in ("train", "predict", "peak"):  # what a logarithm cannot show is a gap in a line
         data[short] = [value if value and value > 0 else None for value in data[short]]
     return data
 
 
-def _plain(values: pd.Series) -> list[float | None]:
+def rounded(values: pd.Series) -> list[float | None]:
     """Five digits are more than a chart shows, and half the bytes of all of them."""
     return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values]
 
@@ -250,13 +250,13 @@ class Charts:
             return alt.Scale(domain=list(self.looks))
         return alt.Scale(domain=list(self.looks), range=values)
 
-    def _strokes(self) -> dict[str, Any]:
+    def _strokes(self, opacity: float = 1) -> dict[str, Any]:
         # Channels rather than `alt.condition`: its plain dicts are validated at a second a chart.
         greyed = {"test": f"!({_PICKED})", "value": GREY}
-        faint = {"test": f"!({_PICKED})", "value": 0.22}
+        faint = {"test": f"!({_PICKED})", "value": 0.22 * opacity}
         return {
             "color": alt.Color("method:N", legend=None, scale=self._scale(), condition=greyed),
-            "opacity": alt.OpacityValue(1, condition=faint),
+            "opacity": alt.OpacityValue(opacity, condition=faint),
         }
 
     def _tooltip(self) -> list[alt.Tooltip]:

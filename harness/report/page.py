@@ -30,6 +30,7 @@ from harness.report.answers import (
     make_answers,
     overall_sentences,
 )
+from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
 from harness.report.comparison import Comparison, compare, comparison_tables
 from harness.report.provenance import describe_provenance
 from harness.report.results import STUDY, Results, read_results
@@ -58,6 +59,11 @@ def make_report(
     answers = make_answers(results, scores, tables)
     best = best_table(answers, tables)
     comparisons = _comparisons(results)
+    points = checkpoint_table(results)
+    figures = _figures(results, scores, tables)
+    anytime = make_anytime(results, scores, points, figures["looks"])
+    for drawn in ("data", "specs"):
+        figures[drawn] |= anytime[drawn]
     page = _render(
         results=results,
         scores=scores,
@@ -68,14 +74,15 @@ def make_report(
         verdicts=beside.legend(comparisons),
         notes=[*results.notes, *_undeclared(scores)],
         summary=_summary(results),
-        figures=_figures(results, scores, tables),
+        figures=figures,
+        anytime=anytime,
         timelines=make_timelines(results),
         calibration=_calibration(results),
         provenance=describe_provenance(results),
         sections=[_section(section, results.trials) for section in sections],
     )
     files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
-    for name, table in files.items():
+    for name, table in (files | anytime_tables(points)).items():
         _write(results.directory / "tables" / f"{name}.csv", table.to_csv(index=False))
     report = results.directory / "report.html"
     _write(report, page)

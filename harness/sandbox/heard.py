@@ -36,6 +36,7 @@ class Heard:
         self.descendants = False
         self.value: dict[str, Any] | None = None
         self.arrays: dict[str, np.ndarray] = {}
+        self.deliveries: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = []
         self.failure: tuple[str, str] | None = None
         self.done = False
         self.garbled = ""
@@ -123,6 +124,10 @@ class Heard:
 
     def _on_array(self, event: dict[str, Any]) -> None:
         self.arrays[event["name"]] = event["array"]
+
+    def _on_delivery(self, event: dict[str, Any]) -> None:
+        self.deliveries.append((dict(event["value"]), self.arrays))
+        self.arrays = {}
 
     def _on_failed(self, event: dict[str, Any]) -> None:
         self.failure = str(event["kind"]), str(event["reason"])

@@ -111,6 +111,8 @@ class Result:
     timeline : list of (float, int)
         Sampled (seconds, bytes above the baseline), 200 or fewer, for a picture only; empty unless
         asked for.
+    deliveries : list of (dict, dict of str to numpy.ndarray)
+        What the callable delivered while it ran, in order, however it ended.
     """
 
     outcome: str
@@ -126,3 +128,4 @@ class Result:
     measured_by: str
     output: str
     timeline: list[tuple[float, int]] = field(default_factory=list)
+    deliveries: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The stages of a trial, told apart inside the child."""
+"""The stages of a trial, told apart inside the child, and what it hands over on its way."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import resource
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from harness.sandbox import peaks
 from harness.sandbox.channel import Sender
 from harness.sandbox.group import Group
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Monitor:
@@ -26,6 +30,7 @@ class Monitor:
         self._cache = 0
         self._open: list[peaks.Marks] = []
         self._pid = os.getpid()
+        self._spent: dict[str, tuple[float, float]] = {}
         self.total = peaks.Marks()
 
     @contextmanager
@@ -48,6 +53,8 @@ class Monitor:
             yield
         finally:
             seconds, cpu = time.monotonic() - started, _cpu_seconds() - cpu
+            before = self.spent(name)
+            self._spent[name] = before[0] + seconds, before[1] + cpu
             self.split()
             marks = self._open.pop()
             if os.getpid() == self._pid:
@@ -59,6 +66,20 @@ class Monitor:
                     process=marks.process,
                     group=marks.group,
                 )
+
+    def spent(self, name: str) -> tuple[float, float]:
+        """Return the wall and CPU seconds of a stage so far, without one that is open."""
+        return self._spent.get(name, (0.0, 0.0))
+
+    def deliver(self, value: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Send a JSON object and arrays of plain dtype now, so that they need not be held.
+
+        Deliveries are kept whatever becomes of the trial later; see `Result.deliveries`.
+        """
+        if os.getpid() == self._pid:
+            for name, array in arrays.items():
+                self._sender.array(name, array)
+            self._sender.event("delivery", value=value)
 
     def split(self) -> None:
         """Credit the high-water marks to the open stages and start new ones."""

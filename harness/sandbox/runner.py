@@ -253,6 +253,7 @@ class Sandbox:
             measured_by=measured_by,
             output=attendance.output,
             timeline=attendance.samples,
+            deliveries=heard.deliveries,
         )
         return result, peaks.Idle(marks, heard.copied or 0)
 

@@ -28,8 +28,13 @@ def main() -> None:
                 trial = functools.partial(function, **request["args"])
                 result = sandbox.run(trial, Limits(**request["limits"]), request["timeline"])
                 answer = dataclasses.asdict(result)
-                answer["arrays"] = {k: a.tolist() for k, a in result.arrays.items()}
+                answer["arrays"] = _lists(result.arrays)
+                answer["deliveries"] = [(v, _lists(arrays)) for v, arrays in result.deliveries]
             print(json.dumps(answer), file=answers, flush=True)
+
+
+def _lists(arrays):
+    return {name: array.tolist() for name, array in arrays.items()}
 
 
 main()

@@ -99,3 +99,28 @@ def test_a_closed_sandbox_takes_no_trials():
     sandbox.close()
     with pytest.raises(HarnessError, match="closed"):
         sandbox.run(lambda monitor: ({}, {}))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_deliveries_arrive_however_the_trial_ends(any_sandbox, fails):
+    result = any_sandbox.run("delivers", memory=50_000_000, fails=fails)
+    assert result.outcome == ("over_budget" if fails else "ok")
+    values, arrays = zip(*result.deliveries, strict=True)
+    assert [value["step"] for value in values] == [0, 1, 2]
+    assert list(arrays) == [{"row": [float(step)] * 3} for step in range(3)]
+    if not fails:
+        assert result.value["never"] == [0.0, 0.0]
+        assert result.arrays == {"row": [9.0] * 3}
+
+
+def test_seconds_of_a_stage_leave_out_what_lies_between(any_sandbox):
+    result = any_sandbox.run("delivers")
+    spent = [value["cpu_seconds"] for value, _ in result.deliveries]
+    assert spent == pytest.approx([0.02, 0.04, 0.06], abs=0.01)
+    assert result.stages["work"].cpu_seconds == spent[-1]
+    assert all(value["seconds"] >= value["cpu_seconds"] - 0.005 for value, _ in result.deliveries)
+
+
+def test_what_was_delivered_is_not_held(any_sandbox):
+    result = any_sandbox.run("delivers", memory=50_000_000, size=2_000_000)
+    assert abs(result.peak_bytes - 16_000_000) < 1_200_000

@@ -1,0 +1,87 @@
+"""Pausing a fit: what a method would answer if it were stopped now, asked outside its clock.
+
+This runs in the trial's process. What is predicted at a checkpoint is sent before the fit goes on
+and is scored elsewhere when the trial is over, so that scoring takes no time from the fit.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from harness.sandbox import Monitor
+
+
+def fit_in_steps(
+    estimator: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    checkpoints: Iterable[int],
+    monitor: Monitor,
+    predict: Callable[[], dict[str, np.ndarray]],
+) -> int:
+    """Exhaust `estimator.fit_steps(X, y)`, and deliver a point of its curve at each checkpoint.
+
+    Parameters
+    ----------
+    estimator : estimator with `fit_steps`
+    X : (n, d) array
+    y : (n,) array
+    checkpoints : iterable of int
+        Steps after which to pause, strictly increasing. The end of the fit is no pause: its
+        predictions are the trial's own.
+    monitor : Monitor
+        Its stage "fit" runs while the method does; all else is stage "checkpoint".
+    predict : callable () -> dict of str to array
+        Asks the estimator in its present state.
+
+    Returns
+    -------
+    int
+        Steps that the fit took.
+    """
+    with monitor.stage("fit"):
+        steps = iter(estimator.fit_steps(X, y))
+    done = 0
+    for pause in (*checkpoints, None):
+        ahead = None if pause is None else pause - done
+        with monitor.stage("fit"):
+            done += sum(1 for _ in itertools.islice(steps, ahead))
+        if done != pause:
+            break
+        with monitor.stage("checkpoint"):
+            monitor.deliver(point(estimator, X, done, monitor), predict())
+    return done
+
+
+def point(estimator: Any, X: np.ndarray, step: int | None, monitor: Monitor) -> dict[str, Any]:
+    """Describe where a fit stands.
+
+    Returns
+    -------
+    dict
+        "step" (None for a method that takes none), "fit_s" and "fit_cpu_s" (wall and CPU seconds
+        up to here) and "diagnostics" (dict of str to float, empty if the estimator has none).
+
+    Raises
+    ------
+    ValueError
+        If the estimator's diagnostics are not numbers by name.
+    """
+    seconds, cpu_seconds = monitor.spent("fit")
+    diagnostics = estimator.diagnostics(X) if hasattr(estimator, "diagnostics") else {}
+    try:
+        diagnostics = {str(name): float(value) for name, value in diagnostics.items()}
+    except (AttributeError, TypeError, ValueError):
+        message = f"diagnostics gave {type(diagnostics).__name__}, not a dict of numbers"
+        raise ValueError(message) from None
+    return {
+        "step": step,
+        "fit_s": seconds,
+        "fit_cpu_s": cpu_seconds,
+        "diagnostics": diagnostics,
+    }
