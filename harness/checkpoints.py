@@ -7,7 +7,7 @@ and is scored elsewhere when the trial is over, so that scoring takes no time fr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ def fit_in_steps(
 ) -> int:
     """Exhaust `estimator.fit_steps(X, y)`, and deliver a point of its curve at each checkpoint.
 
+    What is left to do when a fit stops, `estimator.finish_fit()` if there is one, counts at the
+    point where it was done and not at later ones: a fit that goes on would not have done it.
+
     Parameters
     ----------
     estimator : estimator with `fit_steps`
@@ -35,7 +38,8 @@ def fit_in_steps(
         Steps after which to pause, strictly increasing. The end of the fit is no pause: its
         predictions are the trial's own.
     monitor : Monitor
-        Its stage "fit" runs while the method does; all else is stage "checkpoint".
+        Its stage "fit" runs while the method does; all else is stage "checkpoint", in which
+        "finish" is a stage of its own.
     predict : callable () -> dict of str to array
         Asks the estimator in its present state.
 
@@ -54,12 +58,29 @@ def fit_in_steps(
         if done != pause:
             break
         with monitor.stage("checkpoint"):
-            monitor.deliver(point(estimator, X, done, monitor), predict())
+            before = monitor.spent("finish")
+            with monitor.stage("finish"):
+                _finish(estimator)
+            left = [now - then for now, then in zip(monitor.spent("finish"), before, strict=True)]
+            monitor.deliver(point(estimator, X, done, monitor, left), predict())
+    with monitor.stage("fit"):
+        _finish(estimator)
     return done
 
 
-def point(estimator: Any, X: np.ndarray, step: int | None, monitor: Monitor) -> dict[str, Any]:
-    """Describe where a fit stands.
+def _finish(estimator: Any) -> None:
+    if hasattr(estimator, "finish_fit"):
+        estimator.finish_fit()
+
+
+def point(
+    estimator: Any,
+    X: np.ndarray,
+    step: int | None,
+    monitor: Monitor,
+    left: Sequence[float] = (0.0, 0.0),
+) -> dict[str, Any]:
+    """Describe where a fit stands; `left` are wall and CPU seconds beside those of stage "fit".
 
     Returns
     -------
@@ -81,7 +102,7 @@ def point(estimator: Any, X: np.ndarray, step: int | None, monitor: Monitor) -> 
         raise ValueError(message) from None
     return {
         "step": step,
-        "fit_s": seconds,
-        "fit_cpu_s": cpu_seconds,
+        "fit_s": seconds + left[0],
+        "fit_cpu_s": cpu_seconds + left[1],
         "diagnostics": diagnostics,
     }

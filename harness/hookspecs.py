@@ -35,7 +35,9 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
   (len(labeled), n_classes). `fit` then is the two in turn.
 - It may learn in steps: `fit_steps(X, y)` is a generator that yields None after every step, when
   it can be asked for predictions as if it were fitted (storage then counts what the iteration
-  holds together with what prediction takes), and `fit` is the same as exhausting it. It may offer
+  holds together with what prediction takes), and `fit` is the same as exhausting it. Work that
+  only a fit that stops must do is left to `finish_fit()`, if there is one, which does all of it
+  whenever it is called: at a pause and after the last step, on the clock. It may offer
   `diagnostics(X)`, numbers about its state by name, such as {"error": ...}; a study with
   `checkpoints` asks for both outside the clock of the fit.
 - All randomness comes from the parameter `random_state`, if there is one.

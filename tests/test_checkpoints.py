@@ -79,7 +79,7 @@ def test_only_steps_are_on_the_clock():
     ]
     assert [arrays["values"][0] for _, arrays in clock.deliveries] == [2.0**-s for s in (1, 2, 5)]
     assert (end["step"], end["fit_s"]) == (10, 10.5)
-    assert set(clock.stages) == {"fit", "checkpoint"}
+    assert set(clock.stages) == {"fit", "checkpoint", "finish"}
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,19 @@ def test_a_fit_that_ends_early_has_the_points_it_came_to(steps, checkpoints, pau
     clock, done, end = halved(steps, checkpoints)
     assert [value["step"] for value, _ in clock.deliveries] == paused
     assert done == end["step"] == steps
+
+
+def test_what_is_left_at_a_stop_counts_there_and_at_the_end():
+    class Finished(Halving):
+        def finish_fit(self):
+            self.clock.now += 10
+
+    clock = Clock()
+    estimator = Finished(clock, 5)
+    done = fit_in_steps(estimator, (), None, [1, 3, 5], clock, dict)
+    assert [value["fit_s"] for value, _ in clock.deliveries] == [11, 13, 15]
+    assert point(estimator, (), done, clock)["fit_s"] == 15.5
+    assert clock.spent("fit")[0] == 15.5
 
 
 @pytest.mark.parametrize("given", [3, [("error", 1)], {"error": "small"}, {"error": [1, 2]}, None])
