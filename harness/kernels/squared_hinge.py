@@ -19,8 +19,10 @@ import numpy as np
 
 from harness.kernels.products import KernelProduct
 
+# A Newton step is solved to this part of its first residual: the next one has other active losses.
 _FORCING = 0.1
 _MOST_PRODUCTS = 500
+# A line search ends where the slope has fallen to this part.
 _SLOPE_LEFT = 0.01
 _MOST_TRIALS = 50
 
