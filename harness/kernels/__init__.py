@@ -34,6 +34,7 @@ from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, 
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
 from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian
+from harness.kernels.low_rank import LowRankKernel, step_bytes
 from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
 from harness.kernels.products import (
     BAND,
@@ -72,6 +73,7 @@ __all__ = [
     "KernelProduct",
     "Labels",
     "LinearProduct",
+    "LowRankKernel",
     "NeighborGraph",
     "NeighborSearch",
     "NystromFeatures",
@@ -108,6 +110,7 @@ __all__ = [
     "spread_scores",
     "squared_norms",
     "step",
+    "step_bytes",
     "stream_bytes",
     "transferred",
     "triangle_bytes",

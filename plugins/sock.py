@@ -1,0 +1,333 @@
+"""Stochastic optimisation for the cluster kernel (SoCK; Hou, Zhang & Zhou 2017, algorithm 1).
+
+Each step mixes a sample of L = D^-1/2 K D^-1/2, made of random Fourier features, into a low-rank
+estimate Z and lowers its eigenvalues. Z = B B' stays positive semidefinite, so one factor B is all
+that grows with the points: features are computed anew for each pass over the rows, and what is
+decomposed is a Gram matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import Method, Shape, choice, hookimpl, kernels, log_uniform, overhead_bytes
+
+# Features from which degrees are estimated, once: a sum over all points needs few.
+_DEGREE_FEATURES = 1000
+# More columns than half of the 20 x 100 features that the steps see cost time and gain nothing.
+_MOST_COLUMNS = 1000
+# Rows and columns of a tile of kernel values, as of exact degrees.
+_TILE = 512
+
+
+class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
+    """Linear SVM on the virtual samples of a stochastically optimised cluster kernel (SoCK).
+
+    Steps begin at the paper's t = 2, where eta_t = 2 / t is 1: its first draw is discarded there.
+
+    Parameters
+    ----------
+    rank : int, default 100
+        b, the eigenvectors kept at most.
+    n_components : int, default 100
+        a, random Fourier features drawn anew for each step.
+    n_iter : int, default 20
+        T, steps.
+    threshold : float, default 1e-5
+        lambda. The largest eigenvalue of L is 1. Small, so that it is `rank` that limits.
+    transfer : str, default "regularized-laplacian"
+        What becomes of the eigenvalues, as for NysCK: the regularised Laplacian is without its
+        multiple of the identity. "poly-step" is the paper's.
+    degree : float, default 2.0
+        Of the polynomial.
+    degrees : {"features", "exact"}, default "features"
+        D: from 1,000 random features, at least 1; or exact, at n^2 d operations.
+    sigma : float, default 1.0
+        Width of the kernel.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between the points, or units of the features.
+    C : float, default 10.0
+        Penalty of the squared hinge loss; as for NysCK.
+    n_classes : int, optional
+        Found from y by default.
+    storage : {"held", "paper"}, default "held"
+        By what a plan finds `rank`: the bytes that are held, or the paper's formula. The
+        estimator itself does not read it.
+    random_state : int, RandomState instance or None, default None
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    eigenvalues_ : ndarray of shape (r,)
+        Of L, before the transfer function.
+    labeled_scores_ : ndarray of shape (n_labeled,) or (n_labeled, n_classes)
+        Scores of the rows that may have labels.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "rank": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, 0, None, closed="left")],
+        "transfer": [StrOptions(set(kernels.TRANSFERS))],
+        "degree": [Interval(Real, 0, None, closed="neither")],
+        "degrees": [StrOptions({"features", "exact"})],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
+        "storage": [StrOptions({"held", "paper"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        rank: int = 100,
+        n_components: int = 100,
+        n_iter: int = 20,
+        threshold: float = 1e-5,
+        transfer: str = "regularized-laplacian",
+        degree: float = 2.0,
+        degrees: str = "features",
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        C: float = 10.0,
+        n_classes: int | None = None,
+        storage: str = "held",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.rank = rank
+        self.n_components = n_components
+        self.n_iter = n_iter
+        self.threshold = threshold
+        self.transfer = transfer
+        self.degree = degree
+        self.degrees = degrees
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.C = C
+        self.n_classes = n_classes
+        self.storage = storage
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn the kernel from all points and the SVM from those whose label is not -1."""
+        for _ in self.fit_steps(X, y):
+            pass
+        return self._learned()
+
+    def fit_steps(self, X: np.ndarray, y: np.ndarray) -> Iterator[None]:
+        """Fit step by step: after each, the estimator answers as if it were fitted."""
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        check_classification_targets(y)
+        self._labeled = kernels.read_labels(y, self.n_classes).rows
+        self._y = y[self._labeled]
+        yield from self._steps(X)
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Do all that no label decides; `labeled` are the rows that may get labels."""
+        self._validate_params()
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        self._labeled, self._y = np.asarray(labeled), None
+        for _ in self._steps(X):
+            pass
+        return self
+
+    def _steps(self, X: np.ndarray) -> Iterator[None]:
+        rng = check_random_state(self.random_state)
+        self._X, self._width = X, kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        if self.degrees == "exact":
+            self._degrees = self._exact_degrees = kernels.exact_degrees(X, self._width)
+        else:
+            self._exact_degrees = None
+            self._degrees = kernels.feature_degrees(self._features(_DEGREE_FEATURES, rng), X)
+        rank = min(self.rank, len(X))
+        self._kernel = kernels.LowRankKernel(X, self._degrees, rank, self.threshold)
+        for t in range(2, self.n_iter + 2):
+            self._kernel.step(self._features(self.n_components, rng), 2 / t)
+            self._stale = True
+            yield
+
+    def _features(
+        self, n_components: int, rng: np.random.RandomState
+    ) -> kernels.RandomFourierFeatures:
+        return kernels.RandomFourierFeatures(self._X.shape[1], n_components, self._width, rng)
+
+    def _learned(self) -> Self:
+        """Train the SVM if the kernel has changed since."""
+        check_is_fitted(self)
+        if self._stale:
+            if self._y is None:
+                raise NotFittedError("fit_features has been called, but fit_labels has not")
+            self.fit_labels(self._y)
+        return self
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Learn the SVM from labels of the rows that may have one, -1 where it is held out."""
+        labels = kernels.read_labels(y, self.n_classes)
+        self._y, self.classes_ = np.asarray(y), labels.classes
+        lowered = self._kernel.eigenvalues
+        self.eigenvalues_ = lowered + self.threshold
+        known = len(labels.rows)
+        phi = kernels.transferred(self.eigenvalues_, self.transfer, known, self.degree)
+        self._weights = np.sqrt(phi / lowered).astype(np.float32)
+        F = np.empty((len(y), len(lowered)), np.float32)
+        for block in self._blocks(len(F)):
+            F[block] = self._virtual_samples(self._kernel.factor[self._labeled[block]])
+        samples = F if known == len(F) else F[labels.rows]
+        self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, self.C)
+        self.labeled_scores_ = self._score(F)
+        self._scores, self._stale = None, False
+        return self
+
+    def _virtual_samples(self, B: np.ndarray) -> np.ndarray:
+        """Return rows of F: of U phi(S)^1/2, of which those of B are multiples, with norm one."""
+        F = B * self._weights
+        # A point that has no part in Z has a row of zeros, and keeps it.
+        norms, least = np.sqrt(kernels.squared_norms(F)), np.finfo(F.dtype).tiny ** 0.5
+        F *= np.where(norms > least, 1 / np.maximum(norms, least), 0)[:, None]
+        return F
+
+    def _score(self, F: np.ndarray) -> np.ndarray:
+        scores = F @ self.coef_ + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _blocks(self, n: int) -> Iterator[slice]:
+        return kernels.row_blocks(n, _score_width(self._kernel.factor.shape[1]), 4)
+
+    @property
+    def decision_scores_(self) -> np.ndarray:
+        """Scores of the points of `fit`, of shape (n,) for two classes, else (n, n_classes)."""
+        self._learned()
+        if self._scores is None:
+            B = self._kernel.factor
+            scores = [self._score(self._virtual_samples(B[b])) for b in self._blocks(len(B))]
+            self._scores = np.concatenate(scores)
+        return self._scores
+
+    @property
+    def transduction_(self) -> np.ndarray:
+        """Classes of the points of `fit`; labels that were given stay."""
+        classes = kernels.decide(self.decision_scores_, self.classes_)
+        given = self._y != -1
+        classes[self._labeled[given]] = self._y[given]
+        return classes
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return scores of new points, by the Nystrom extension of the eigenvectors."""
+        self._learned()
+        X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
+        blocks = kernels.row_blocks(len(X), _extended_width(len(self.eigenvalues_), X.shape[1]))
+        return np.concatenate(
+            [self._score(self._virtual_samples(self._extend(X[block]))) for block in blocks]
+        )
+
+    def _extend(self, X: np.ndarray) -> np.ndarray:
+        """Return sum_j L(x, x_j) B_j / e, but for the degree of x.
+
+        It would multiply a whole row of F, which is then normalised.
+        """
+        B = np.zeros((len(X), len(self.eigenvalues_)), np.float32)
+        for start in range(0, len(self._X), _TILE):
+            tile = slice(start, start + _TILE)
+            K = kernels.gaussian_kernel(X, self._X[tile], self._width)
+            K /= np.sqrt(self._degrees[tile])
+            B += K.astype(np.float32, copy=False) @ self._kernel.factor[tile]
+        B /= self.eigenvalues_
+        return B
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the class of each row."""
+        return kernels.decide(self.decision_function(X), self.classes_)
+
+    def diagnostics(self, X: np.ndarray) -> dict[str, float]:
+        """Return "error", |Z - L|_F / n with exact degrees (the paper's figure 2), and "rank".
+
+        n^2 (d + r) operations for the points of `fit`, in tiles, and exact degrees once.
+        """
+        if self._exact_degrees is None:
+            self._exact_degrees = kernels.exact_degrees(X, self._width)
+        scale = (self._exact_degrees**-0.5).astype(np.float32)
+        B, squares = self._kernel.factor, 0.0
+        for rows, columns, L in kernels.gaussian_tiles(X, self._width):
+            L *= scale[rows, None]
+            L *= scale[columns]
+            L -= B[rows] @ B[columns].T
+            squares += (1 + (rows != columns)) * float(np.vdot(L, L))
+        return {"error": squares**0.5 / len(X), "rank": float(B.shape[1])}
+
+
+def _score_width(r: int) -> int:
+    """Elements held for a row that is scored: of B, of F."""
+    return 2 * r
+
+
+def _extended_width(r: int, d: int) -> int:
+    """Doubles held for a new row: kernel values in both precisions, B, one product, F, X."""
+    return 2 * _TILE + 2 * r + d
+
+
+def storage_model(
+    shape: Shape,
+    size: int,
+    n_components: int = 100,
+    degrees: str = "features",
+    storage: str = "held",
+    tuned: bool = False,
+) -> int:
+    """Bytes held: the data, B in float32, two matrices of order a + b and a block, or the SVM.
+
+    With storage="paper" the formula of the paper's section 3.1, 8 n (d + 2 (a + b)).
+    """
+    n, labeled, d, a, b = shape.n, shape.n_labeled, shape.n_features, n_components, size
+    if storage == "paper":
+        # The paper counts everything.
+        return 8 * n * (d + 2 * (a + b)) - overhead_bytes(shape, tuned)
+    b = min(b, n)
+    step = 2 * d * a + kernels.step_bytes(n, b, a, d)
+    svm = 4 * labeled * b * (2 if tuned else 1) + 8 * 16 * labeled
+    scoring = kernels.stream_bytes(n, _score_width(b), 4)
+    if shape.n_test:
+        extended = kernels.stream_bytes(shape.n_test, _extended_width(b, d))
+        scoring = max(scoring, extended + shape.block_bytes + 8 * _TILE * d)
+    factor = 4 * n * b + max(step, svm + scoring)
+    if degrees == "exact":
+        weighing = 4 * _TILE * (_TILE + 4 * (d + 2))
+    else:
+        weighing = 2 * d * _DEGREE_FEATURES + kernels.stream_bytes(n, 2 * _DEGREE_FEATURES + d, 4)
+    peak = max(kernels.width_bytes(n, d, shape.itemsize), weighing, factor)
+    vectors = 8 * n * (3 + 2 * max(1, shape.n_classes))
+    return shape.data_bytes + vectors + 2 * kernels.blas_bytes(a + b) + peak
+
+
+def _sizes(shape: Shape) -> tuple[int, int]:
+    return 1, min(shape.n, _MOST_COLUMNS)
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide SoCK."""
+    return [
+        Method(
+            "sock",
+            StochasticClusterKernelSVM,
+            storage_model,
+            size="rank",
+            sizes=_sizes,
+            tasks={"binary", "multiclass"},
+            space={"sigma": choice([0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-2, 1e3)},
+            label_params={"C", "transfer", "degree"},
+            reference="hou2017",
+        )
+    ]
