@@ -13,7 +13,7 @@ from harness.hookspecs import (
     TrialInfo,
     hookimpl,
 )
-from harness.method import PREDICT_BLOCK, Method, Shape
+from harness.method import PREDICT_BLOCK, Method, Shape, overhead_bytes
 from harness.space import choice, log_uniform, uniform
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "choice",
     "hookimpl",
     "log_uniform",
+    "overhead_bytes",
     "uniform",
 ]
 __version__ = "0.1.0"

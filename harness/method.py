@@ -147,6 +147,12 @@ class Method:
             message = f"method {self.name!r}: label_params need an estimator with fit_labels"
             raise ValueError(message)
 
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The values that tuned parameters have where they are not tuned."""
+        accepted = inspect.signature(self.estimator).parameters
+        return {name: self.params.get(name, accepted[name].default) for name in self.space}
+
     def storage_bytes(
         self, shape: Shape, size: int, params: Mapping[str, Any], tuned: bool = False
     ) -> int:

@@ -110,6 +110,8 @@ class Tuning(_Strict):
     search: Literal["grid", "random", "sobol"] = "grid"
     folds: int = Field(default=5, ge=2)
     trials: int = Field(default=20, ge=1)
+    standard_errors: float = Field(default=2.0, ge=0)
+    """By how many a setting must beat the defaults to replace them."""
 
 
 def _none_word(value: Any) -> Any:

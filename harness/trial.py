@@ -133,6 +133,8 @@ def run_trial(
                 folds=assignment.tuning.folds,
                 rng=rng,
                 label_params=assignment.method.label_params,
+                defaults={name: assignment.method.defaults[name] for name in space},
+                standard_errors=assignment.tuning.standard_errors,
             )
     estimator = make(**tuned)
 

@@ -66,11 +66,14 @@ def tune(
     folds: int,
     rng: np.random.Generator,
     label_params: Set[str] = frozenset(),
+    defaults: Mapping[str, Any] | None = None,
+    standard_errors: float = 0.0,
 ) -> tuple[dict[str, Any], float]:
     """Return the setting with the best mean score over the folds, and that score.
 
-    Of equally good settings the one in the middle of their list is taken: few labels leave many
-    ties, and the ends of a range are poor guesses.
+    Few labels tell settings apart poorly, and the best of many is then best by luck. So the
+    defaults stand unless the best setting beats them, fold by fold, by more than so many standard
+    errors. Of equally good settings the one in the middle of their list is taken.
 
     Parameters
     ----------
@@ -89,42 +92,63 @@ def tune(
         Decides the folds, which are the same for every setting.
     label_params : set of str, default empty
         As in `Method`.
+    defaults : mapping, optional
+        The setting that stands in doubt; if there is none, the best one is always taken.
+    standard_errors : float, default 0.0
+        Of the mean difference between two settings over the folds.
 
     Returns
     -------
     setting : dict
     score : float
-        NaN if no fold of any setting could be scored; the setting is then empty, which leaves
-        the estimator's own defaults.
+        NaN if no fold of any setting could be scored; the setting is then the defaults, or the
+        first one where there are none.
     """
+    if defaults is not None:
+        settings = [dict(defaults), *(setting for setting in settings if setting != defaults)]
     n_labeled = int(np.count_nonzero(np.isfinite(y) if task == "regression" else y >= 0))
     problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled)
     parts = list(_folds(y[:n_labeled], task, folds, rng))
-    means = np.full(len(settings), np.nan)
+    scores = np.full((len(settings), len(parts)), np.nan)
     for alike in _alike(settings, label_params):
         estimator = make(**settings[alike[0]])
         staged = hasattr(estimator, "fit_features") and task in ("binary", "multiclass")
         if staged:
             estimator.fit_features(X, np.arange(n_labeled))
         for i in alike:
-            scores = []
-            for held in parts:
+            changes = {name: settings[i][name] for name in label_params & set(settings[i])}
+            for j, held in enumerate(parts):
                 if staged:
-                    changes = {name: settings[i][name] for name in label_params & set(settings[i])}
                     predicted = problem.refit(estimator.set_params(**changes), held)
                 else:
                     predicted = problem.fit(make(**settings[i]), held)
                 scored = evaluate([metric], task, y[held], predicted)
-                scores += [value for value in scored.values() if np.isfinite(value)]
-            if scores:
-                means[i] = np.mean(scores)
+                scores[i, j] = scored.get(metric.name, np.nan)
         # before the next one takes as much again
         del estimator
-    if np.isnan(means).all():
-        return {}, float("nan")
-    score = np.nanmax(means) if metric.greater_is_better else np.nanmin(means)
-    ties = np.flatnonzero(means == score)
-    return settings[ties[len(ties) // 2]], float(score)
+    signed = scores if metric.greater_is_better else -scores
+    best = _best(signed, standard_errors, defaults is not None)
+    known = scores[best][np.isfinite(scores[best])]
+    return settings[best], float(known.mean()) if known.size else float("nan")
+
+
+def _best(scores: np.ndarray, standard_errors: float, defaults_first: bool) -> int:
+    """Return the row of scores to go by: the best mean, or the first in doubt."""
+    counts = np.isfinite(scores).sum(axis=1)
+    if not counts.any():
+        return 0
+    means = np.full(len(scores), -np.inf)
+    means[counts > 0] = np.nanmean(scores[counts > 0], axis=1)
+    ties = np.flatnonzero(means == means.max())
+    best = int(ties[len(ties) // 2])
+    if not defaults_first or not counts[0]:
+        return best
+    gains = scores[best] - scores[0]
+    gains = gains[np.isfinite(gains)]
+    if 0 in ties or len(gains) < 2:
+        return 0
+    doubt = standard_errors * gains.std(ddof=1) / np.sqrt(len(gains))
+    return best if gains.mean() > doubt else 0
 
 
 def _alike(settings: list[dict[str, Any]], label_params: Set[str]) -> list[list[int]]:

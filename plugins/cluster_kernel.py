@@ -23,10 +23,10 @@ _RANK_TOLERANCE = 1e-10
 
 
 class InverseSpectrum:
-    """L~ = (1 + eps - L)^-1 without an eigenvector: one packed matrix, inverted in place.
+    """The regularised Laplacian's L~ without an eigenvector: one packed matrix, inverted in place.
 
-    Out of sample it follows from L~ = (1 + L L~) / (1 + eps), which extends without dividing by
-    an eigenvalue.
+    With A = (1 + eps - L)^-1 it is L~ = A - 1 / (1 + eps) = L A / (1 + eps). The second form
+    extends to new points without dividing by an eigenvalue.
     """
 
     def __init__(self, X: np.ndarray, width: float, epsilon: float) -> None:
@@ -45,17 +45,23 @@ class InverseSpectrum:
         self._matrix.scale(self.degrees**-0.5)
         self._matrix.add_to_diagonal(self._shift)
         self._matrix.invert()
-        self.diagonal = self._matrix.diagonal()
 
-    def gram(self, rows: np.ndarray) -> np.ndarray:
+    def gram(self, rows: np.ndarray, n_labeled: int) -> np.ndarray:
         """Return L~[rows][:, rows]."""
         blocks = kernels.row_blocks(len(rows), 5 * len(rows))
-        return np.concatenate([self._matrix.take(rows[block], rows) for block in blocks])
+        gram = np.concatenate([self._matrix.take(rows[block], rows) for block in blocks])
+        gram[np.diag_indices_from(gram)] -= 1 / self._shift
+        return gram
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal of L~."""
+        return self._matrix.diagonal() - 1 / self._shift
 
     def apply(self, vectors: np.ndarray) -> np.ndarray:
         """Return L~ @ vectors, and keep what extends it to other points."""
         values = self._matrix.multiply(vectors)
         self._extension = values / self._shift
+        values -= vectors / self._shift
         return values
 
     def extend(self, L: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -70,19 +76,16 @@ class InverseSpectrum:
         """
         spread = self._matrix.multiply(L.T)
         quadratic = np.einsum("ij,ji->i", L, spread)
-        diagonal = 1 / self._shift + (own + quadratic) / self._shift**2
-        return L @ self._extension, diagonal
+        return L @ self._extension, (own + quadratic) / self._shift**2
 
 
 class EigenSpectrum:
     """L~ = U phi(S) U' with all eigenvectors, for any transfer function.
 
-    Holds 2 n^2 doubles: K and its eigenvectors.
+    Holds 2 n^2 doubles while it is made, n^2 afterwards.
     """
 
-    def __init__(
-        self, X: np.ndarray, width: float, transfer: str, n_labeled: int, degree: float
-    ) -> None:
+    def __init__(self, X: np.ndarray, width: float, transfer: str, degree: float) -> None:
         n = len(X)
         L = np.empty((n, n))
         for block in kernels.row_blocks(n, n):
@@ -90,29 +93,36 @@ class EigenSpectrum:
         self.degrees = L.sum(axis=1)
         L /= np.sqrt(self.degrees)[:, None]
         L /= np.sqrt(self.degrees)
-        eigenvalues, U = kernels.eigensystem(L)
-        del L
-        self._factor, self._eigenvalues = U, eigenvalues
-        weights = kernels.transferred(eigenvalues, transfer, n_labeled, degree)
-        U *= np.sqrt(weights)
-        self.diagonal = np.maximum(np.einsum("ij,ij->i", U, U), np.finfo(float).tiny)
-        self._extends = eigenvalues > _RANK_TOLERANCE
+        self._eigenvalues, self._U = kernels.eigensystem(L)
+        self._transfer, self._degree = transfer, degree
 
-    def gram(self, rows: np.ndarray) -> np.ndarray:
-        """Return L~[rows][:, rows]."""
-        F = self._factor[rows]
+    def gram(self, rows: np.ndarray, n_labeled: int) -> np.ndarray:
+        """Return L~[rows][:, rows], where the transfer function knows of `n_labeled` labels."""
+        self._weights = kernels.transferred(
+            self._eigenvalues, self._transfer, n_labeled, self._degree
+        )
+        F = self._U[rows]
+        F *= np.sqrt(self._weights)
         return F @ F.T
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal of L~."""
+        diagonal = np.empty(len(self._U))
+        for block in kernels.row_blocks(len(diagonal), len(diagonal)):
+            diagonal[block] = self._U[block] ** 2 @ self._weights
+        return diagonal
 
     def apply(self, vectors: np.ndarray) -> np.ndarray:
         """Return L~ @ vectors, and keep what extends it to other points."""
-        self._coefficients = self._factor.T @ vectors
-        return self._factor @ self._coefficients
+        self._coefficients = self._weights[:, None] * (self._U.T @ vectors)
+        return self._U @ self._coefficients
 
     def extend(self, L: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return L~ @ vectors and the diagonal of L~ at new points (Nystrom extension)."""
-        F = L @ self._factor
-        F *= np.where(self._extends, 1 / np.where(self._extends, self._eigenvalues, 1), 0)
-        return F @ self._coefficients, np.einsum("ij,ij->i", F, F)
+        extends = self._eigenvalues > _RANK_TOLERANCE
+        V = L @ self._U
+        V *= np.where(extends, 1 / np.where(extends, self._eigenvalues, 1), 0)
+        return V @ self._coefficients, V**2 @ self._weights
 
 
 class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
@@ -121,7 +131,8 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     transfer : str, default "regularized-laplacian"
-        What becomes of the eigenvalues: "regularized-laplacian" 1 / (1 + eps - e), the paper's
+        What becomes of the eigenvalues: "regularized-laplacian" 1 / (1 + eps - e) less its value
+        at 0 (see `harness.kernels.regularized_laplacian`), the paper's
         "poly-step" (square roots of the first n_labeled + 8, squares of the rest), "step",
         "polynomial", or "linear", which gives the RBF-SVM.
     epsilon : float, default 0.05
@@ -132,8 +143,9 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
-    C : float, default 1.0
-        Penalty of the hinge loss.
+    C : float, default 10.0
+        Penalty of the hinge loss. The regularised Laplacian gives most of a point's norm to the
+        first eigenvector, which is nearly the same for all points; hence more than 1.
     n_classes : int, optional
         Found from y by default. Three and more are told apart one against the rest.
 
@@ -163,7 +175,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         degree: float = 2.0,
         sigma: float = 1.0,
         sigma_unit: str = "median",
-        C: float = 1.0,
+        C: float = 10.0,
         n_classes: int | None = None,
     ) -> None:
         self.transfer = transfer
@@ -180,31 +192,37 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         check_classification_targets(y)
         labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._X = labels.classes, X
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._spectrum = self._decompose(X, len(labels.rows))
-
-        scale = self._spectrum.diagonal**-0.5
-        weights, self._intercepts = self._train(labels, scale[labels.rows])
-        vectors = np.zeros((len(X), weights.shape[1]))
-        vectors[labels.rows] = weights * scale[labels.rows, None]
-        values = self._spectrum.apply(vectors) * scale[:, None] + self._intercepts
+        self.fit_features(X, labels.rows).fit_labels(np.asarray(y)[labels.rows])
+        vectors = np.zeros((len(X), self._weights.shape[1]))
+        vectors[labels.rows] = self._weights * self._scale[:, None]
+        values = self._spectrum.apply(vectors)
+        values *= _inverse_roots(self._spectrum.diagonal())[:, None]
+        values += self._intercepts
         self.decision_scores_ = values[:, 0] if values.shape[1] == 1 else values
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
         self.transduction_[labels.rows] = self.classes_[labels.codes]
         return self
 
-    def _decompose(self, X: np.ndarray, n_labeled: int) -> InverseSpectrum | EigenSpectrum:
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Decompose L; `labeled` are the rows that may get labels."""
+        self._X, self._labeled = X, labeled
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         if self.transfer == "regularized-laplacian":
-            return InverseSpectrum(X, self._width, self.epsilon)
-        return EigenSpectrum(X, self._width, self.transfer, n_labeled, self.degree)
+            self._spectrum = InverseSpectrum(X, self._width, self.epsilon)
+        else:
+            self._spectrum = EigenSpectrum(X, self._width, self.transfer, self.degree)
+        self._gram_labels = 0
+        return self
 
-    def _train(self, labels: kernels.Labels, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        gram = self._spectrum.gram(labels.rows)
-        gram *= scale
-        gram *= scale[:, None]
-        targets = labels.targets()
-        weights, intercepts = np.zeros(targets.shape), np.full(targets.shape[1], -1.0)
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Train the SVM on those of the labeled rows whose y is not -1."""
+        labels = kernels.read_labels(y, self.n_classes)
+        self.classes_ = labels.classes
+        self._normalise(len(labels.rows))
+        gram, targets = self._gram, labels.targets()
+        if len(labels.rows) < len(y):
+            gram = gram[np.ix_(labels.rows, labels.rows)]
+        self._weights, self._intercepts = np.zeros((len(y), targets.shape[1])), []
         # Its solver draws nothing, but without a seed SVC takes one from the global state.
         svm = SVC(
             C=self.C,
@@ -216,9 +234,20 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
             # A class without a labeled point stays at -1, below all others.
             if np.ptp(target):
                 svm.fit(gram, target)
-                weights[svm.support_, j] = svm.dual_coef_[0]
-                intercepts[j] = svm.intercept_[0]
-        return weights, intercepts
+                self._weights[labels.rows[svm.support_], j] = svm.dual_coef_[0]
+            self._intercepts.append(svm.intercept_[0] if np.ptp(target) else -1.0)
+        scores = self._gram @ self._weights + self._intercepts
+        self.labeled_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
+        return self
+
+    def _normalise(self, n_labeled: int) -> None:
+        """Make K~ of the labeled rows, whose number sets where some transfer functions step."""
+        if n_labeled != self._gram_labels:
+            self._gram = self._spectrum.gram(self._labeled, n_labeled)
+            self._scale = _inverse_roots(self._gram.diagonal())
+            self._gram *= self._scale
+            self._gram *= self._scale[:, None]
+            self._gram_labels = n_labeled
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of new points, by the Nystrom extension of the cluster kernel."""
@@ -237,12 +266,15 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         L /= np.sqrt(degrees)[:, None]
         L /= np.sqrt(self._spectrum.degrees)
         values, diagonal = self._spectrum.extend(L, 1 / degrees)
-        scale = np.maximum(diagonal, np.finfo(float).tiny) ** -0.5
-        return values * scale[:, None] + self._intercepts
+        return values * _inverse_roots(diagonal)[:, None] + self._intercepts
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
         return kernels.decide(self.decision_function(X), self.classes_)
+
+
+def _inverse_roots(diagonal: np.ndarray) -> np.ndarray:
+    return np.maximum(diagonal, np.finfo(float).tiny) ** -0.5
 
 
 def _rows_extended(n: int) -> int:
@@ -250,13 +282,16 @@ def _rows_extended(n: int) -> int:
     return max(64, n // 64)
 
 
-def storage(shape: Shape, size: int, transfer: str = "regularized-laplacian") -> int:
+def storage(
+    shape: Shape, size: int, transfer: str = "regularized-laplacian", tuned: bool = False
+) -> int:
     """Bytes held: the data, n^2 / 2 doubles packed (2 n^2 if eigenvectors are needed), the SVM.
 
-    The SVM holds its Gram matrix over the labeled points and LIBSVM's cache of it.
+    The SVM holds its Gram matrix over the labeled points and LIBSVM's cache of it; in a search
+    also the part of it that belongs to a fold.
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
-    svm = 12 * labeled**2 + 64 * labeled
+    svm = (20 if tuned else 12) * labeled**2 + 64 * labeled
     extending = 24 * n * _rows_extended(n)
     if transfer == "regularized-laplacian":
         tile = min(n, kernels.TILE)
@@ -282,6 +317,7 @@ def harness_methods() -> list[Method]:
             size="n_unlabeled",
             tasks={"binary", "multiclass"},
             space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-2, 1e3)},
+            label_params={"C"},
             reference="hou2017",
         )
     ]

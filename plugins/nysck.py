@@ -2,26 +2,27 @@
 
 A row of the virtual samples F is normalise(k(x, Z) M) with M of size s x k, so nothing of size
 n x s or n x k is ever needed: the landmarks, three s x s matrices and a block of rows suffice.
+Kernel rows and M are float32; sums over points, inverses and eigensystems are float64.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Shape, choice, hookimpl, kernels, log_uniform, overhead_bytes
 
-# Where the eigenvalues of a Gram matrix that was summed up in float64 end and rounding begins.
-_TOLERANCE = 1e-8
+# Where the eigenvalues of L end and the rounding of kernel rows in float32 begins.
+_TOLERANCE = 1e-6
 
 
 class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
@@ -32,19 +33,22 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     n_landmarks : int, default 100
         s, the points sampled uniformly; all of them where there are fewer.
     rank : int, optional
-        k, the eigenvectors kept. By default all that stand out from rounding; in the literal
-        variant k log k <= s as in the paper, but below n_labeled + 9, where squares would begin.
+        k, the eigenvectors kept. By default all that stand out from rounding; with
+        `storage="paper"` and in the literal variant k log k <= s as in the paper, in the latter
+        below n_labeled + 9, where squares would begin.
     variant : {"one-shot", "literal"}, default "one-shot"
         "one-shot": the exact eigensystem of the Nystrom approximation of L = D^-1/2 K D^-1/2.
         "literal": the paper's equations 3-6 and 13, a cluster kernel of K, in which D cancels.
     transfer : str, optional
-        As for ClusK. By default "regularized-laplacian", "poly-step" in the literal variant. The
-        one-shot regularised Laplacian is without its multiple of the identity, 1 / (1 + eps):
-        e / (1 + eps) / (1 + eps - e) of an eigenvalue e.
+        As for ClusK. By default "regularized-laplacian", "poly-step" in the literal variant.
     degree : float, default 2.0
         Of the polynomial.
-    degrees : {"nystrom", "exact"}, default "nystrom"
-        D of the one-shot variant: of the Nystrom kernel, or of K at n^2 d operations.
+    degrees : {"nystrom", "features", "exact"}, default "nystrom"
+        D of the one-shot variant: of the Nystrom kernel, of as many random Fourier features, or
+        of K at n^2 d operations.
+    storage : {"held", "paper"}, default "held"
+        What the plan counts: the bytes that are held, or the paper's 8 n (d + s + 2 k), which
+        gives the paper's s and k for a budget. `fit` holds the same in both cases.
     sigma : float, default 1.0
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
@@ -59,8 +63,8 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    landmarks_ : ndarray of shape (s, d)
-    projection_ : ndarray of shape (s, k)
+    landmarks_ : ndarray of shape (s, d), float32
+    projection_ : ndarray of shape (s, k), float32
         M.
     eigenvalues_ : ndarray of shape (k,)
         Of L (one-shot) or of K (literal), before the transfer function.
@@ -72,7 +76,8 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "variant": [StrOptions({"one-shot", "literal"})],
         "transfer": [StrOptions(set(kernels.TRANSFERS)), None],
         "degree": [Interval(Real, 0, None, closed="neither")],
-        "degrees": [StrOptions({"nystrom", "exact"})],
+        "degrees": [StrOptions({"nystrom", "features", "exact"})],
+        "storage": [StrOptions({"held", "paper"})],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -88,6 +93,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         transfer: str | None = None,
         degree: float = 2.0,
         degrees: str = "nystrom",
+        storage: str = "held",
         sigma: float = 1.0,
         sigma_unit: str = "median",
         C: float = 10.0,
@@ -100,6 +106,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.transfer = transfer
         self.degree = degree
         self.degrees = degrees
+        self.storage = storage
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.C = C
@@ -111,37 +118,48 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         check_classification_targets(y)
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
+        rows = kernels.read_labels(y, self.n_classes).rows
+        self.fit_features(X, rows).fit_labels(np.asarray(y)[rows])
+        self.projection_ = self._basis
+        self.projection_ *= self._weights
+        del self._basis, self._samples
+        return self
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Compute the eigensystem; `labeled` are the rows that may get labels."""
         rng = check_random_state(self.random_state)
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         sample = kernels.uniform_landmarks(X, min(self.n_landmarks, len(X)), rng)
-        self.landmarks_ = X[sample]
-        decompose = self._literal if self.variant == "literal" else self._one_shot
-        decompose(X, len(labels.rows))
-        F = np.empty((len(labels.rows), self.projection_.shape[1]))
-        for block in self._blocks(len(F)):
-            F[block] = self._virtual_samples(X[labels.rows[block]])
-        svm = LinearSVC(C=self.C, dual=len(F) < F.shape[1], max_iter=10_000, random_state=rng)
-        self._svm = svm.fit(F, labels.codes)
+        self.landmarks_ = X[sample].astype(np.float32, copy=False)
+        if self.variant == "literal":
+            self._basis = self._literal(len(X), len(labeled))
+        else:
+            self._basis = self._one_shot(X, rng)
+        self._labeled, self._samples, self._weights = X[labeled], None, None
         return self
 
-    def _one_shot(self, X: np.ndarray, n_labeled: int) -> None:
-        nystrom = kernels.NystromFeatures(self.landmarks_, self._width, _TOLERANCE)
-        P = nystrom.projection
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Train the SVM on those of the labeled rows whose y is not -1."""
+        labels = kernels.read_labels(y, self.n_classes)
+        self.classes_ = labels.classes
+        weights = self._transfer_weights(len(labels.rows))
+        if self._samples is None or not np.array_equal(weights, self._weights):
+            self._weights = weights
+            self._samples = np.empty((len(y), len(weights)), np.float32)
+            for block in self._blocks(len(y)):
+                F = self._kernel(self._labeled[block]) @ self._basis
+                F *= weights
+                self._samples[block] = _normalised(F)
+        F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
+        self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, self.C)
+        self.labeled_scores_ = self._scores(self._samples)
+        return self
+
+    def _one_shot(self, X: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+        """Return M without the transfer function: k(x, Z) M is a row of D^1/2 U."""
         Z = self.landmarks_
-        if self.degrees == "exact":
-            D = kernels.exact_degrees(X, self._width)
-        else:
-            weights = kernels.landmark_degree_weights(X, Z, self._width, P)
-            D = kernels.landmark_degrees(X, Z, self._width, weights)
-        S = np.zeros((len(P), len(P)), order="F")
-        for block in kernels.gram_blocks(len(X), len(P), X.shape[1]):
-            C = nystrom.kernel(X[block])
-            C /= np.sqrt(D[block])[:, None]
-            kernels.add_gram(S, C)
-            del C
-        kernels.mirror(S)
+        P = kernels.NystromFeatures(Z, self._width, _TOLERANCE).projection
+        S = self._degree_normalised_gram(X, P, rng)
         # G = P' S P has the nonzero eigenvalues of D^-1/2 C W^+ C' D^-1/2.
         for block in self._blocks(len(S)):
             S[block, : P.shape[1]] = S[block] @ P
@@ -149,57 +167,87 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         del S
         eigenvalues, V = kernels.eigensystem(G)
         del G
-        kept = min(self.rank or len(eigenvalues), np.sum(eigenvalues > _TOLERANCE))
+        most = self.rank or (_paper_rank(len(Z)) if self.storage == "paper" else len(eigenvalues))
+        kept = min(most, int(np.sum(eigenvalues > _TOLERANCE)))
         self.eigenvalues_ = eigenvalues[:kept]
         V = V[:, :kept]
-        phi = self._transferred("regularized-laplacian", n_labeled)
-        if self.transfer in (None, "regularized-laplacian"):
-            # phi(0) I is part of L~. As features it would give each of up to s directions that
-            # are almost noise a weight of its own, and more of them the larger s is; as part of
-            # the norm it would outweigh the rest. It tells no two points alike: leave it out.
-            phi = phi - kernels.regularized_laplacian(np.zeros(1))
-        V *= np.sqrt(np.maximum(phi, 0) / self.eigenvalues_)
+        V /= np.sqrt(self.eigenvalues_)
+        basis = np.empty((len(P), kept), np.float32)
         for block in self._blocks(len(P)):
-            P[block, :kept] = P[block] @ V
-        self.projection_ = P[:, :kept]
+            basis[block] = P[block] @ V
+        return basis
 
-    def _literal(self, X: np.ndarray, n_labeled: int) -> None:
+    def _degree_normalised_gram(
+        self, X: np.ndarray, P: np.ndarray, rng: np.random.RandomState
+    ) -> np.ndarray:
+        """Return C' D^-1 C."""
+        Z, degrees = self.landmarks_, None
+        if self.degrees == "exact":
+            degrees = kernels.exact_degrees(X, self._width)
+        elif self.degrees == "features":
+            d, s = X.shape[1], len(Z)
+            features = kernels.RandomFourierFeatures(d, s, self._width, rng)
+            degrees = kernels.feature_degrees(features, X)
+        else:
+            weights = kernels.landmark_degree_weights(X, Z, self._width, P).astype(np.float32)
+        gram = kernels.SingleGram(len(Z))
+        for block in self._blocks(len(X)):
+            C = self._kernel(X[block])
+            D = np.maximum(C @ weights, 1) if degrees is None else degrees[block]
+            C /= np.sqrt(D, dtype=np.float32)[:, None]
+            gram.add(C)
+            del C
+        return gram.total()
+
+    def _literal(self, n: int, n_labeled: int) -> np.ndarray:
         eigenvalues, U = kernels.landmark_spectrum(self.landmarks_, self._width, _TOLERANCE)
         most = n_labeled + 8
         if self.rank is not None and self.rank > most:
             message = f"rank={self.rank}: poly-step squares all but the first {most} eigenvalues"
             warnings.warn(message + " of K, which are above 1", UserWarning, stacklevel=3)
         kept = min(self.rank or min(_paper_rank(len(U)), most), len(eigenvalues))
-        self.eigenvalues_ = eigenvalues[:kept] * (len(X) / len(U))
-        U = U[:, :kept]
-        U *= np.sqrt(self._transferred("poly-step", n_labeled)) / eigenvalues[:kept]
-        self.projection_ = U
+        self.eigenvalues_ = eigenvalues[:kept] * (n / len(U))
+        return (U[:, :kept] / eigenvalues[:kept]).astype(np.float32)
 
-    def _transferred(self, default: str, n_labeled: int) -> np.ndarray:
-        transfer = self.transfer or default
-        return kernels.transferred(self.eigenvalues_, transfer, n_labeled, self.degree)
+    def _transfer_weights(self, n_labeled: int) -> np.ndarray:
+        """Return sqrt(phi(e)) of every eigenvalue that is kept."""
+        literal = self.variant == "literal"
+        transfer = self.transfer or ("poly-step" if literal else "regularized-laplacian")
+        phi = kernels.transferred(self.eigenvalues_, transfer, n_labeled, self.degree)
+        if literal and self.rank is None:
+            phi[n_labeled + 8 :] = 0
+        return np.sqrt(np.maximum(phi, 0)).astype(np.float32)
 
-    def _blocks(self, n: int) -> list[slice]:
-        return list(kernels.row_blocks(n, _stream_width(*self.landmarks_.shape)))
+    def _blocks(self, n: int) -> Iterator[slice]:
+        return kernels.gram_blocks(n, *self.landmarks_.shape)
+
+    def _kernel(self, X: np.ndarray) -> np.ndarray:
+        X = X.astype(np.float32, copy=False)
+        return kernels.gaussian_kernel(X, self.landmarks_, self._width)
 
     def _virtual_samples(self, X: np.ndarray) -> np.ndarray:
-        F = kernels.gaussian_kernel(X, self.landmarks_, self._width) @ self.projection_
-        # A point that no landmark sees has a row of zeros, and keeps it.
-        F /= np.maximum(np.sqrt(kernels.squared_norms(F)), np.finfo(float).tiny)[:, None]
-        return F
+        return _normalised(self._kernel(X) @ self.projection_)
+
+    def _scores(self, F: np.ndarray) -> np.ndarray:
+        scores = F @ self.coef_ + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
-        X = X.astype(self.landmarks_.dtype, copy=False)
         blocks = self._blocks(len(X))
-        scores = [self._svm.decision_function(self._virtual_samples(X[block])) for block in blocks]
-        return kernels.spread_scores(np.concatenate(scores), self._present, len(self.classes_))
+        return np.concatenate([self._scores(self._virtual_samples(X[block])) for block in blocks])
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
         return kernels.decide(self.decision_function(X), self.classes_)
+
+
+def _normalised(F: np.ndarray) -> np.ndarray:
+    """Scale rows to norm one, in place; a point that no landmark sees keeps its row of zeros."""
+    F /= np.maximum(np.sqrt(kernels.squared_norms(F)), np.finfo(F.dtype).tiny)[:, None]
+    return F
 
 
 def _paper_rank(n_landmarks: int) -> int:
@@ -208,32 +256,40 @@ def _paper_rank(n_landmarks: int) -> int:
     return int(np.searchsorted(k * np.log(k), n_landmarks, side="right")) or 1
 
 
-def _stream_width(s: int, n_features: int) -> int:
-    """Elements held for a row that is streamed: kernel row, virtual sample, scaled features."""
-    return 2 * s + n_features
-
-
-def storage(shape: Shape, size: int, variant: str = "one-shot", rank: int | None = None) -> int:
+def storage_model(
+    shape: Shape,
+    size: int,
+    variant: str = "one-shot",
+    rank: int | None = None,
+    degrees: str = "nystrom",
+    storage: str = "held",
+    tuned: bool = False,
+) -> int:
     """Bytes held: the data, s landmarks, and at the peak three s x s matrices or the SVM's rows.
 
-    The SVM holds F of the labeled points (8 bytes an element) and LIBLINEAR's copy (16). The
-    paper's formula is 8 n (d + s + 2 k) bytes, with n x s and n x k matrices held at once.
+    The paper's formula is 8 n (d + s + 2 k) bytes, with n x s and n x k matrices held at once.
     """
-    n, d, s = shape.n, shape.n_features, min(size, shape.n)
+    n, labeled, d, s = shape.n, shape.n_labeled, shape.n_features, min(size, shape.n)
+    k = min(s, rank or (_paper_rank(s) if storage == "paper" or variant == "literal" else s))
+    if storage == "paper":
+        # the paper counts everything
+        return 8 * n * (d + s + 2 * k) - overhead_bytes(shape, tuned)
     square = 8 * s * s
+    blocks = kernels.gram_block_bytes(n, s, d) // 2
     if variant == "literal":
-        k, summing, matrices = rank or min(_paper_rank(s), shape.n_labeled + 8), 0, 2
+        k = min(k, labeled + 8)
+        peak = 2 * square + 600 * s
     else:
-        k, matrices = rank or s, 3
-        summing = 2 * square + kernels.gram_block_bytes(n, s, d)
-    decomposing = matrices * square + 600 * s
-    blocks = kernels.stream_bytes(n, _stream_width(s, d))
-    svm = square + 24 * shape.n_labeled * (min(k, s) + 2) + blocks
+        # P with the Gram matrix and its part in float32, or G and its eigenvectors
+        peak = max(2 * square + square // 2 + blocks, 3 * square + 600 * s)
+    samples = 4 * labeled * (k + d) * (2 if tuned else 1) + 8 * 16 * labeled
     loaded = shape.block_bytes if shape.n_test else 0
-    predicting = square + loaded + blocks
-    peak = max(kernels.width_bytes(n, d, shape.itemsize), summing, decomposing, svm, predicting)
-    landmarks = s * d * shape.itemsize + 2 * kernels.blas_bytes(s)
-    return shape.data_bytes + landmarks + 8 * 4 * n + peak
+    predicting = 4 * s * k + loaded + blocks
+    exact = 8 * n if degrees != "nystrom" else 0
+    width = kernels.width_bytes(n, d, shape.itemsize)
+    panels = kernels.blas_bytes(s) + 2 * kernels.blas_bytes(s, 4)
+    peak = max(width, exact + peak, 4 * s * k + samples + blocks, predicting)
+    return shape.data_bytes + 4 * s * d + panels + peak
 
 
 @hookimpl
@@ -243,10 +299,11 @@ def harness_methods() -> list[Method]:
         Method(
             "nysck",
             NystromClusterKernelSVM,
-            storage,
+            storage_model,
             size="n_landmarks",
             tasks={"binary", "multiclass"},
             space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-2, 1e3)},
+            label_params={"C"},
             reference="hou2017",
         )
     ]

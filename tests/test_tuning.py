@@ -100,7 +100,7 @@ def test_a_rare_class_lowers_the_number_of_folds():
     assert len(SeesUnlabeled.seen) == 2
 
 
-def test_where_nothing_can_be_scored_the_defaults_stand():
+def test_where_nothing_can_be_scored_the_first_setting_stands():
     y = np.array([0, 0, 0, -1])
     best, score = tune(
         SeesUnlabeled,
@@ -109,7 +109,7 @@ def test_where_nothing_can_be_scored_the_defaults_stand():
         y,
         **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
     )
-    assert best == {}
+    assert best == {"a": 1}
     assert np.isnan(score)
 
 
@@ -188,3 +188,47 @@ class _Generic:
     def fit(self, X, y):
         self._model.fit(X, y)
         self.classes_, self.decision_scores_ = self._model.classes_, self._model.decision_scores_
+
+
+class Noisy(SeesUnlabeled):
+    """Scores that know the truth of a share `a` of the points."""
+
+    truth = np.tile([0, 1], 100)
+
+    def fit(self, X, y):
+        rng = np.random.default_rng(0)
+        known = rng.permutation(len(y)) < self.a * len(y)
+        self.decision_scores_ = np.where(
+            known, 2 * self.truth[: len(y)] - 1, rng.normal(size=len(y))
+        )
+        self.classes_ = np.array([0, 1])
+
+
+@pytest.mark.parametrize(("better", "chosen"), [(0.52, 0.5), (0.9, 0.9)])
+def test_defaults_stand_unless_they_are_clearly_beaten(better, chosen):
+    y = Noisy.truth.copy()
+    found, _ = tune(
+        Noisy,
+        [{"a": better}],
+        np.zeros((len(y), 1)),
+        y,
+        **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
+        defaults={"a": 0.5},
+        standard_errors=2.0,
+    )
+    assert found == {"a": chosen}
+
+
+def test_with_no_standard_error_the_best_mean_wins():
+    y = Noisy.truth.copy()
+    shared = {"defaults": {"a": 0.5}, "standard_errors": 0.0}
+    found, score = tune(
+        Noisy,
+        [{"a": 0.1}, {"a": 0.6}],
+        np.zeros((len(y), 1)),
+        y,
+        **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
+        **shared,
+    )
+    assert found == {"a": 0.6}
+    assert score > 0.6

@@ -29,11 +29,19 @@ from harness.kernels.gaussian import (
     stream_bytes,
     width_bytes,
 )
-from harness.kernels.gram import add_gram, blas_bytes, gram_block_bytes, gram_blocks, mirror
+from harness.kernels.gram import (
+    SingleGram,
+    add_gram,
+    blas_bytes,
+    gram_block_bytes,
+    gram_blocks,
+    mirror,
+)
 from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, extend_harmonically
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
 from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian
+from harness.kernels.linear_machines import train_linear_machines
 from harness.kernels.low_rank import LowRankKernel, step_bytes
 from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
 from harness.kernels.products import (
@@ -80,6 +88,7 @@ __all__ = [
     "PackedSymmetric",
     "RandomFourierFeatures",
     "ReducedLaplacian",
+    "SingleGram",
     "add_gram",
     "blas_bytes",
     "block_rows",
@@ -112,6 +121,7 @@ __all__ = [
     "step",
     "step_bytes",
     "stream_bytes",
+    "train_linear_machines",
     "transferred",
     "triangle_bytes",
     "uniform_landmarks",

@@ -37,8 +37,13 @@ def poly_step(eigenvalues: np.ndarray, h: int) -> np.ndarray:
 
 
 def regularized_laplacian(eigenvalues: np.ndarray, epsilon: float = 0.05) -> np.ndarray:
-    """Return 1 / (1 + epsilon - e): the inverse of the normalised Laplacian plus epsilon."""
-    return 1 / (1 + epsilon - np.minimum(eigenvalues, 1))
+    """Return 1 / (1 + epsilon - e) - 1 / (1 + epsilon), which is 0 at 0.
+
+    The inverse of the normalised Laplacian plus epsilon, less its multiple of the identity. That
+    tells no two points alike, but it would be most of the norm of a point with few neighbours, and
+    as features it would give every direction that is almost noise a weight of its own.
+    """
+    return 1 / (1 + epsilon - np.clip(eigenvalues, 0, 1)) - 1 / (1 + epsilon)
 
 
 def transferred(

@@ -124,7 +124,8 @@ def test_transfers_are_nonnegative_and_the_regularised_laplacian_is_an_inverse()
     e = np.array([1.0, 0.5, 0.0, -1e-12])
     for name in kernels.TRANSFERS:
         assert (kernels.transferred(e, name, 1) >= 0).all()
-    np.testing.assert_allclose(kernels.regularized_laplacian(e)[:3], [20, 1 / 0.55, 1 / 1.05])
+    expected = np.array([20, 1 / 0.55, 1 / 1.05]) - 1 / 1.05
+    np.testing.assert_allclose(kernels.regularized_laplacian(e)[:3], expected, atol=1e-15)
     np.testing.assert_array_equal(kernels.step(e, 2), [1, 1, 0, 0])
 
 
@@ -167,6 +168,15 @@ def test_eigensystem_is_descending_and_reassembles():
     e, U = kernels.eigensystem(A.copy())
     assert (np.diff(e) <= 0).all()
     np.testing.assert_allclose((U * e) @ U.T, A, atol=1e-10)
+
+
+def test_single_gram_adds_up_as_float64_would():
+    Z = np.random.default_rng(0).normal(size=(9000, 7)).astype(np.float32)
+    gram = kernels.SingleGram(7)
+    for block in kernels.row_blocks(9000, 1000):
+        gram.add(Z[block])
+    exact = Z.T.astype(np.float64) @ Z
+    np.testing.assert_allclose(gram.total(), exact, atol=1e-6 * exact.max())
 
 
 def test_gram_is_summed_up_in_place():

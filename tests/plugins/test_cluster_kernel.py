@@ -34,7 +34,7 @@ def test_scores_are_those_of_the_dense_kernel(transfer):
     K = dense_cluster_kernel(
         X, 1.2, lambda e: kernels.transferred(e, transfer, n_labeled, degree=2.0)
     )
-    model = ClusterKernelSVM(transfer=transfer, **ABSOLUTE).fit(X, y)
+    model = ClusterKernelSVM(transfer=transfer, C=1.0, **ABSOLUTE).fit(X, y)
     np.testing.assert_allclose(model.decision_scores_, scores_of(K, y), atol=1e-6)
 
 
@@ -42,17 +42,33 @@ def test_linear_transfer_is_the_rbf_svm():
     X, y, _ = blobs(60, 2)
     known = y != -1
     model = ClusterKernelSVM(transfer="linear", **ABSOLUTE).fit(X, y)
-    svm = SVC(gamma=0.5 / 1.2**2).fit(X[known], y[known])
+    svm = SVC(C=10.0, gamma=0.5 / 1.2**2).fit(X[known], y[known])
     np.testing.assert_allclose(model.decision_scores_, svm.decision_function(X), atol=1e-6)
 
 
 def test_inverse_and_eigenvectors_give_the_same_matrix():
     X, _, _ = blobs(31, 3)
     everything = np.arange(len(X))
+    vectors = np.random.default_rng(0).normal(size=(len(X), 2))
     inverse = cluster_kernel.InverseSpectrum(X, 1.0, 0.05)
-    eigen = cluster_kernel.EigenSpectrum(X, 1.0, "regularized-laplacian", 5, 2.0)
-    np.testing.assert_allclose(inverse.gram(everything), eigen.gram(everything), atol=1e-12)
-    np.testing.assert_allclose(inverse.diagonal, eigen.diagonal, atol=1e-12)
+    eigen = cluster_kernel.EigenSpectrum(X, 1.0, "regularized-laplacian", 2.0)
+    gram = eigen.gram(everything, 5)
+    np.testing.assert_allclose(inverse.gram(everything, 5), gram, atol=1e-12)
+    np.testing.assert_allclose(inverse.diagonal(), eigen.diagonal(), atol=1e-12)
+    np.testing.assert_allclose(inverse.apply(vectors), eigen.apply(vectors), atol=1e-11)
+
+
+@pytest.mark.parametrize("transfer", kernels.TRANSFERS)
+def test_a_fold_is_scored_as_fit_scores_it(transfer):
+    X, y, _ = blobs(40, 2, labeled=12)
+    rows = np.flatnonzero(y != -1)
+    model = ClusterKernelSVM(transfer=transfer, **ABSOLUTE).fit_features(X, rows)
+    for held in (rows[:3], rows[5:9], rows[:3]):
+        masked = y.copy()
+        masked[held] = -1
+        whole = ClusterKernelSVM(transfer=transfer, **ABSOLUTE).fit(X, masked)
+        found = model.fit_labels(masked[rows]).labeled_scores_
+        np.testing.assert_allclose(found, whole.decision_scores_[rows], atol=1e-8)
 
 
 @pytest.mark.parametrize("transfer", ["polynomial", "poly-step"])

@@ -1,6 +1,7 @@
 """NysCK against the dense cluster kernel, and the paper's formulas taken literally."""
 
 import numpy as np
+import nysck
 import pytest
 from conftest import blobs
 from nysck import NystromClusterKernelSVM, _paper_rank
@@ -10,7 +11,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from test_cluster_kernel import dense_cluster_kernel
 
-from harness import kernels
+from harness import Shape, kernels
+from harness.method import plan
 
 ABSOLUTE = {"sigma": 0.8, "sigma_unit": "absolute", "random_state": 0}
 
@@ -36,12 +38,8 @@ def test_with_all_points_as_landmarks_it_is_the_cluster_kernel(transfer):
     X, y, _ = blobs(50, 2)
     model = NystromClusterKernelSVM(n_landmarks=100, transfer=transfer, **ABSOLUTE).fit(X, y)
     F = model._virtual_samples(X)
-    # The regularised Laplacian comes without its multiple of the identity.
-    identity = 1 / 1.05 if transfer == "regularized-laplacian" else 0.0
-    expected = dense_cluster_kernel(
-        X, 0.8, lambda e: kernels.transferred(e, transfer, 12, 2.0) - identity
-    )
-    np.testing.assert_allclose(F @ F.T, expected, atol=1e-8)
+    expected = dense_cluster_kernel(X, 0.8, lambda e: kernels.transferred(e, transfer, 12, 2.0))
+    np.testing.assert_allclose(F @ F.T, expected, atol=3e-5)
 
 
 @pytest.mark.parametrize("degrees", ["ones", "exact", "random"])
@@ -56,7 +54,7 @@ def test_literal_variant_is_the_papers_and_d_cancels(degrees):
     k = model.projection_.shape[1]
     expected = literal_samples(X, model.landmarks_, k, 12, D)
     F = model._virtual_samples(X)
-    np.testing.assert_allclose(F @ F.T, expected @ expected.T, atol=1e-9)
+    np.testing.assert_allclose(F @ F.T, expected @ expected.T, atol=3e-5)
 
 
 def test_one_shot_eigensystem_is_that_of_the_normalised_nystrom_kernel():
@@ -66,7 +64,7 @@ def test_one_shot_eigensystem_is_that_of_the_normalised_nystrom_kernel():
     K = C @ np.linalg.pinv(W, rcond=1e-8) @ C.T
     D = np.maximum(K.sum(1), 1)
     expected = np.linalg.eigvalsh(K / np.sqrt(np.outer(D, D)))[::-1][: len(model.eigenvalues_)]
-    np.testing.assert_allclose(model.eigenvalues_, expected, atol=1e-9)
+    np.testing.assert_allclose(model.eigenvalues_, expected, atol=3e-5)
 
 
 def test_exact_degrees_change_little_where_landmarks_are_many():
@@ -74,6 +72,46 @@ def test_exact_degrees_change_little_where_landmarks_are_many():
     own = NystromClusterKernelSVM(110, **ABSOLUTE).fit(X, y)
     exact = NystromClusterKernelSVM(110, degrees="exact", **ABSOLUTE).fit(X, y)
     np.testing.assert_allclose(own.eigenvalues_[:20], exact.eigenvalues_[:20], rtol=0.1)
+
+
+def test_degrees_of_random_features_are_another_estimate_of_the_same():
+    X, y, _ = blobs(150, 2)
+    settings = {**ABSOLUTE, "sigma": 2.0}
+    exact = NystromClusterKernelSVM(300, degrees="exact", **settings).fit(X, y)
+    features = NystromClusterKernelSVM(300, degrees="features", **settings).fit(X, y)
+    found, expected = features.decision_function(X), exact.decision_function(X)
+    assert 0.98 < np.corrcoef(found, expected)[0, 1] < 1
+    np.testing.assert_allclose(features.eigenvalues_[0], 1, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "megabytes", "rank"),
+    [(32561, 123, 200, 97), (32561, 123, 400, 194), (49749, 300, 200, 36)],
+)
+def test_the_papers_storage_gives_the_papers_ranks(n, d, megabytes, rank):
+    """The largest k with 8 n (d + k log k + 2 k) within the budget."""
+    k = np.arange(1, 1000)
+    assert int(np.sum(8 * n * (d + k * np.log(k) + 2 * k) <= megabytes * 10**6)) == rank
+    method = nysck.harness_methods()[0]
+    shape = Shape(1000, n - 1000, d, 2)
+    found = plan(method, shape, megabytes * 10**6, {"storage": "paper"})
+    assert _paper_rank(found.size) == rank
+    assert found.planned_bytes <= megabytes * 10**6
+
+
+@pytest.mark.parametrize("variant", ["one-shot", "literal"])
+@pytest.mark.parametrize("transfer", [None, "poly-step", "step"])
+def test_a_fold_is_scored_as_fit_scores_it(variant, transfer):
+    X, y, _ = blobs(60, 2, labeled=12)
+    rows = np.flatnonzero(y != -1)
+    settings = {**ABSOLUTE, "variant": variant, "transfer": transfer}
+    model = NystromClusterKernelSVM(90, **settings).fit_features(X, rows)
+    for held in (rows[:3], rows[5:9], rows[:3]):
+        masked = y.copy()
+        masked[held] = -1
+        whole = NystromClusterKernelSVM(90, **settings).fit(X, masked)
+        found = model.fit_labels(masked[rows]).labeled_scores_
+        np.testing.assert_allclose(found, whole.decision_function(X[rows]), atol=0.02)
 
 
 def test_a_rank_that_poly_step_would_square_is_warned_of():
@@ -138,7 +176,7 @@ def test_near_zero_eigenvalues_do_not_weigh():
     X, truth = cancer_data()
     y = np.where(np.arange(len(X)) < 40, truth, -1)
     full = NystromClusterKernelSVM(len(X), random_state=0).fit(X, y)
-    rank = int(np.sum(full.eigenvalues_ > 1e-4))
+    rank = int(np.sum(full.eigenvalues_ > 1e-3))
     assert rank < len(full.eigenvalues_) / 2
     short = NystromClusterKernelSVM(len(X), rank=rank, random_state=0).fit(X, y)
     found, expected = short.decision_function(X), full.decision_function(X)
@@ -156,7 +194,7 @@ def test_points_that_occur_often_change_nothing(transfer, dtype):
     often = NystromClusterKernelSVM(180, **settings).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
     np.testing.assert_allclose(once.eigenvalues_, often.eigenvalues_, atol=1e-5)
     F, G = once._virtual_samples(X), often._virtual_samples(X)
-    np.testing.assert_allclose(F @ F.T, G @ G.T, atol=1e-3 if dtype == np.float32 else 1e-6)
+    np.testing.assert_allclose(F @ F.T, G @ G.T, atol=1e-3 if dtype == np.float32 else 1e-5)
 
 
 def test_float32_agrees_with_float64():
