@@ -70,10 +70,9 @@ class CompleteGraph:
         vectors = vectors.astype(np.float32)
         for first, second, weights in gaussian_tiles(self._X, self._width, chosen=rows):
             if first == second:
-                weights = without_loops(weights)
-            else:
-                product[second] += weights.T @ vectors[first]
+                keep_pairs(weights)
             product[first] += weights @ vectors[second]
+            product[second] += weights.T @ vectors[first]
         return product
 
 
@@ -152,15 +151,13 @@ class NeighborGraph:
         return (self._weights @ spread)[rows]
 
 
-def without_loops(weights: np.ndarray) -> np.ndarray:
-    """Return weights of points among themselves with an empty diagonal, symmetric to the bit.
+def keep_pairs(weights: np.ndarray) -> None:
+    """Clear the upper half and the diagonal of points' weights among themselves, in place.
 
     Rounding makes the halves of a computed kernel matrix differ, and a Laplacian whose degrees do
-    not add up to its weights need not be positive definite.
+    not add up to its weights to the last bit need not be positive definite.
     """
-    weights = np.tril(weights, -1)
-    weights += weights.T
-    return weights
+    weights *= np.tri(len(weights), k=-1, dtype=bool)
 
 
 def without_edges_one(degrees: np.ndarray, dtype: type) -> np.ndarray:

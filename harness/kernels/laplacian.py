@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.kernels.gaussian import gaussian_kernel, row_blocks
-from harness.kernels.graph import TIE, without_edges_one, without_loops
+from harness.kernels.graph import TIE, keep_pairs, without_edges_one
 from harness.kernels.packed import TILE, PackedSymmetric
 
 SOLVE_COLUMNS = 64
@@ -41,10 +41,9 @@ class GroundedLaplacian:
         def tile(rows: slice, columns: slice) -> np.ndarray:
             W = self._weights(free[rows], free[columns])
             if rows == columns:
-                W = without_loops(W)
+                keep_pairs(W)
             degrees[rows] += W.sum(axis=1, dtype=np.float64)
-            if rows != columns:
-                degrees[columns] += W.sum(axis=0, dtype=np.float64)
+            degrees[columns] += W.sum(axis=0, dtype=np.float64)
             return np.negative(W, out=W)
 
         self._system.fill(tile)
@@ -106,17 +105,16 @@ class GroundedLaplacian:
                 mass[rows] = influence.sum(axis=0)
             W = self._weights(self._known[rows], self._known[columns]).astype(np.float64)
             if rows == columns:
-                W = without_loops(W)
+                keep_pairs(W)
             excess[rows] += TIE * W.sum(axis=1)
-            if rows != columns:
-                excess[columns] += TIE * W.sum(axis=0)
+            excess[columns] += TIE * W.sum(axis=0)
             for block in row_blocks(len(self._free), TILE):
                 cross = self._weights(self._free[block], self._known[columns])
                 W += influence[block].T @ cross
                 if rows == columns:
                     excess[rows] += (TIE + ties[block, 0]) @ cross
             if rows == columns:
-                W = without_loops(W)
+                keep_pairs(W)
             return np.negative(W, out=W)
 
         reduced.fill(tile)

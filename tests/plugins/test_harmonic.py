@@ -1,12 +1,15 @@
 """Harmonic functions against their closed form, and what class mass normalisation changes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conftest import blobs
-from harmonic import ClassMassNormalization, HarmonicFunction, storage
+from harmonic import ClassMassNormalization, HarmonicFunction, harness_methods, storage
 from sklearn.metrics import roc_auc_score
 
 from harness import Shape
+from harness.method import overhead_bytes
 
 WIDTH = 0.8
 
@@ -154,9 +157,9 @@ def test_parts_without_labels_get_the_prior(params, dtype):
 @pytest.mark.parametrize("sigma", [1e-300, 1e-6, 0.01, 0.03, 1e6, 1e150])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_no_width_is_too_small_or_too_large(params, sigma, dtype):
-    X, y, _ = blobs(40, 3)
-    X = np.concatenate([X, X[:40]]).astype(dtype)
-    y = np.concatenate([y, np.full(40, -1)])
+    X, y, _ = blobs(20, 3)
+    X = np.concatenate([X, X[:20]]).astype(dtype)
+    y = np.concatenate([y, np.full(20, -1)])
     model = ClassMassNormalization(sigma=sigma, **params).fit(X, y)
     np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
     assert np.isfinite(model.decision_scores_).all()
@@ -197,3 +200,12 @@ def test_what_cannot_be_solved_is_refused():
 def test_storage_never_falls_over_the_change_of_solver(params, tuned):
     needed = [storage(Shape(500, u, 30, 2), u, **params, tuned=tuned) for u in range(1, 9000, 37)]
     assert needed == sorted(needed)
+
+
+@pytest.mark.parametrize("params", [{"solver": "cg"}, {"n_neighbors": 30}], ids=str)
+def test_storage_without_a_factorisation_is_what_is_held(params, measured_trial):
+    method = replace(harness_methods()[0], params=params)
+    shape = Shape(300, 9000, 30, 2, n_test=200)
+    planned = method.storage_bytes(shape, 9000, params) + overhead_bytes(shape)
+    peak = measured_trial(method, shape, 9000, "binary")
+    assert 0.7 <= peak / planned <= 1.05
