@@ -301,14 +301,15 @@ def storage_model(
     if shape.n_test:
         extended = kernels.stream_bytes(shape.n_test, _extended_width(b, d))
         scoring = max(scoring, extended + shape.block_bytes + 8 * _TILE * d)
-    factor = 4 * n * b + max(step, svm + scoring)
+    columns = shape.n_classes if shape.n_classes > 2 else 1
+    panels = kernels.blas_bytes(a + b) + kernels.blas_bytes(a + b, 4)
+    learning = 4 * n * b + 16 * n * columns + panels + max(step, svm + scoring)
     if degrees == "exact":
         weighing = 4 * _TILE * (_TILE + 4 * (d + 2))
     else:
         weighing = 2 * d * _DEGREE_FEATURES + kernels.stream_bytes(n, 2 * _DEGREE_FEATURES + d, 4)
-    peak = max(kernels.width_bytes(n, d, shape.itemsize), weighing, factor)
-    vectors = 8 * n * (3 + 2 * max(1, shape.n_classes))
-    return shape.data_bytes + vectors + 2 * kernels.blas_bytes(a + b) + peak
+    peak = max(kernels.width_bytes(n, d, shape.itemsize), weighing, learning)
+    return shape.data_bytes + 16 * n + peak
 
 
 def _sizes(shape: Shape) -> tuple[int, int]:

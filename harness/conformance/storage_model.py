@@ -27,6 +27,8 @@ def asks_for_known_parameters(method: Method, task: str) -> str:
         if argument in positional[:2] or argument.kind is argument.VAR_KEYWORD:
             continue
         name = argument.name
+        if name == "tuned":
+            continue
         if name not in accepted:
             return (
                 f"storage asks for {name!r}, which {method.estimator.__name__} has not; name a "

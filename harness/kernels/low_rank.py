@@ -131,13 +131,13 @@ def _mixture(r: int, a: int, eta: float) -> np.ndarray:
 
 
 def _step_width(r: int, a: int, d: int) -> int:
-    """Elements held for a row in a step: of B and Phi, Phi as computed, its phases, X."""
-    return r + a + a + a // 2 + d
+    """Elements held for a row in a step: of B and Phi, phases, and Phi as computed or X."""
+    return r + a + a // 2 + max(a, d)
 
 
 def _rows_of_step(order: int, width: int) -> int:
     """Rows of a block; each adds to a Gram matrix, so not few beside its order."""
-    return max(block_rows(width, 4), order // 4)
+    return max(block_rows(2 * width, 4), order // 4)
 
 
 def step_bytes(n: int, rank: int, n_components: int, n_features: int) -> int:

@@ -12,6 +12,7 @@ MODULES = (
     "harmonic",
     "cluster_kernel",
     "nysck",
+    "sock",
     "mssksc",
     "kernel_ridge",
     "kmedoids",
@@ -82,6 +83,6 @@ def test_storage_does_not_fall_as_the_size_grows(method):
 
 
 def test_names_are_the_ones_that_studies_use():
-    names = "random prior oracle 1nn svm linear-svm harmonic cmn clusk nysck rff-mssksc"
+    names = "random prior oracle 1nn svm linear-svm harmonic cmn clusk nysck sock rff-mssksc"
     names += " nystrom-krr budget-kmedoids tsvm linear-tsvm"
     assert sorted(method.name for method in METHODS) == sorted(names.split())
