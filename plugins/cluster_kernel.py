@@ -57,26 +57,12 @@ class InverseSpectrum:
         """Return the diagonal of L~."""
         return self._matrix.diagonal() - 1 / self._shift
 
-    def apply(self, vectors: np.ndarray) -> np.ndarray:
-        """Return L~ @ vectors, and keep what extends it to other points."""
+    def apply(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return L~ @ vectors, and what L at new points makes of it there."""
         values = self._matrix.multiply(vectors)
-        self._extension = values / self._shift
+        extension = values / self._shift
         values -= vectors / self._shift
-        return values
-
-    def extend(self, L: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return L~ @ vectors and the diagonal of L~ at new points.
-
-        Parameters
-        ----------
-        L : ndarray of shape (m, n)
-            Normalised kernel between the new points and those of `fit`.
-        own : ndarray of shape (m,)
-            Normalised kernel of each new point with itself.
-        """
-        spread = self._matrix.multiply(L.T)
-        quadratic = np.einsum("ij,ji->i", L, spread)
-        return L @ self._extension, (own + quadratic) / self._shift**2
+        return values, extension
 
 
 class EigenSpectrum:
@@ -112,17 +98,12 @@ class EigenSpectrum:
             diagonal[block] = self._U[block] ** 2 @ self._weights
         return diagonal
 
-    def apply(self, vectors: np.ndarray) -> np.ndarray:
-        """Return L~ @ vectors, and keep what extends it to other points."""
-        self._coefficients = self._weights[:, None] * (self._U.T @ vectors)
-        return self._U @ self._coefficients
-
-    def extend(self, L: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return L~ @ vectors and the diagonal of L~ at new points (Nystrom extension)."""
+    def apply(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return L~ @ vectors, and what L at new points makes of it there (Nystrom extension)."""
+        coefficients = self._weights[:, None] * (self._U.T @ vectors)
         extends = self._eigenvalues > _RANK_TOLERANCE
-        V = L @ self._U
-        V *= np.where(extends, 1 / np.where(extends, self._eigenvalues, 1), 0)
-        return V @ self._coefficients, V**2 @ self._weights
+        inverses = np.where(extends, 1 / np.where(extends, self._eigenvalues, 1), 0)
+        return self._U @ coefficients, self._U @ (inverses[:, None] * coefficients)
 
 
 class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
@@ -195,8 +176,13 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.fit_features(X, labels.rows).fit_labels(np.asarray(y)[labels.rows])
         vectors = np.zeros((len(X), self._weights.shape[1]))
         vectors[labels.rows] = self._weights * self._scale[:, None]
-        values = self._spectrum.apply(vectors)
-        values *= _inverse_roots(self._spectrum.diagonal())[:, None]
+        values, self._extension = self._spectrum.apply(vectors)
+        diagonal, self._degrees = self._spectrum.diagonal(), self._spectrum.degrees
+        # The matrix is not needed any more.
+        del self._spectrum, self._gram
+        self._power = _power_of(diagonal, self._degrees)
+        self._smooth_diagonal = diagonal / self._degrees**self._power
+        values *= _inverse_roots(diagonal)[:, None]
         values += self._intercepts
         self.decision_scores_ = values[:, 0] if values.shape[1] == 1 else values
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
@@ -250,23 +236,27 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
             self._gram_labels = n_labeled
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of new points, by the Nystrom extension of the cluster kernel."""
+        """Return scores of new points, by the Nystrom extension of the cluster kernel.
+
+        Its diagonal there would take n^2 operations a point. It goes with a power of the degree
+        (1 where the first eigenvector is most of it, -1 for the linear transfer function), so
+        what is left of it without that power is interpolated.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
-        scores = np.empty((len(X), len(self._intercepts)))
-        step = _rows_extended(len(self._X))
-        for start in range(0, len(X), step):
-            scores[start : start + step] = self._extend(X[start : start + step])
+        blocks = kernels.row_blocks(len(X), _extended_width(*self._X.shape))
+        scores = np.concatenate([self._extend(X[block]) for block in blocks])
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
-        L = kernels.gaussian_kernel(X, self._X, self._width).astype(np.float64, copy=False)
+        K = kernels.gaussian_kernel(X, self._X, self._width).astype(np.float64, copy=False)
+        total = K.sum(axis=1)
         # The new point counts itself, as the points of `fit` do.
-        degrees = 1 + L.sum(axis=1)
-        L /= np.sqrt(degrees)[:, None]
-        L /= np.sqrt(self._spectrum.degrees)
-        values, diagonal = self._spectrum.extend(L, 1 / degrees)
-        return values * _inverse_roots(diagonal)[:, None] + self._intercepts
+        degrees = 1 + total
+        smooth = K @ self._smooth_diagonal / np.maximum(total, np.finfo(float).tiny)
+        scale = _inverse_roots(smooth * degrees ** (self._power + 1))
+        K /= np.sqrt(self._degrees)
+        return (K @ self._extension) * scale[:, None] + self._intercepts
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
@@ -277,9 +267,18 @@ def _inverse_roots(diagonal: np.ndarray) -> np.ndarray:
     return np.maximum(diagonal, np.finfo(float).tiny) ** -0.5
 
 
-def _rows_extended(n: int) -> int:
-    """Rows predicted together: enough for a product, few beside the n x n matrix."""
-    return max(64, n // 64)
+def _power_of(values: np.ndarray, degrees: np.ndarray) -> float:
+    """Return the slope of log values on log degrees."""
+    logs = np.log(degrees) - np.log(degrees).mean()
+    spread = logs @ logs
+    return (
+        float(np.log(np.maximum(values, np.finfo(float).tiny)) @ logs / spread) if spread else 0.0
+    )
+
+
+def _extended_width(n: int, d: int) -> int:
+    """Doubles held for a new row: its kernel values in both precisions, its features."""
+    return 2 * n + d
 
 
 def storage(
@@ -292,18 +291,18 @@ def storage(
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
     svm = (20 if tuned else 12) * labeled**2 + 64 * labeled
-    extending = 24 * n * _rows_extended(n)
     if transfer == "regularized-laplacian":
         tile = min(n, kernels.TILE)
         tiles = 3 * 8 * tile**2 + 3 * tile * d * i
         gram = max(8 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled), svm)
-        matrix = kernels.packed_bytes(n) + kernels.blas_bytes(n) + max(gram, tiles + extending)
+        matrix = kernels.packed_bytes(n) + kernels.blas_bytes(n) + max(gram, tiles)
     else:
         square = 8 * n * n
-        working = max(square + 600 * n, 8 * labeled * n + svm, extending)
+        working = max(square + 600 * n, 8 * labeled * n + svm)
         matrix = square + 2 * kernels.blas_bytes(n) + working
-    points = 8 * n * (6 + 4 * max(1, shape.n_classes)) + shape.block_bytes
-    return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), matrix)
+    extending = kernels.stream_bytes(shape.n_test, _extended_width(n, d)) + shape.block_bytes
+    points = 8 * n * (8 + 4 * max(1, shape.n_classes))
+    return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), matrix, extending)
 
 
 @hookimpl

@@ -71,13 +71,22 @@ def test_a_fold_is_scored_as_fit_scores_it(transfer):
         np.testing.assert_allclose(found, whole.decision_scores_[rows], atol=1e-8)
 
 
-@pytest.mark.parametrize("transfer", ["polynomial", "poly-step"])
-def test_nystrom_extension_returns_the_scores_of_points_it_has_seen(transfer):
-    X, y, _ = blobs(40, 2)
-    model = ClusterKernelSVM(transfer=transfer, **ABSOLUTE).fit(X, y)
-    seen = model.decision_function(X)
-    # A point of `fit` counts itself twice in its degree, which the normalisation takes out.
-    np.testing.assert_allclose(seen, model.decision_scores_, atol=1e-6)
+@pytest.mark.parametrize("transfer", kernels.TRANSFERS)
+def test_nystrom_extension_is_nearly_what_fit_says_of_points_it_has_seen(transfer):
+    X, y, _ = blobs(150, 2, d=2, labeled=10)
+    model = ClusterKernelSVM(transfer=transfer, sigma=0.7, sigma_unit="absolute").fit(X, y)
+    seen, unlabeled = model.decision_function(X), y == -1
+    assert np.corrcoef(seen[unlabeled], model.decision_scores_[unlabeled])[0, 1] > 0.99
+
+
+def test_extension_of_the_linear_transfer_is_the_rbf_svm():
+    X, y, _ = blobs(60, 2)
+    known, new = y != -1, np.random.default_rng(0).normal(size=(50, 4))
+    model = ClusterKernelSVM(transfer="linear", **ABSOLUTE).fit(X, y)
+    svm = SVC(C=10.0, gamma=0.5 / 1.2**2).fit(X[known], y[known])
+    np.testing.assert_allclose(
+        model.decision_function(new), svm.decision_function(new), rtol=1e-6, atol=1e-6
+    )
 
 
 def test_extension_of_the_regularised_laplacian_agrees_on_unlabeled_points():
