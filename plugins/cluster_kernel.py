@@ -36,6 +36,9 @@ class InverseSpectrum:
 
         def tile(rows: slice, columns: slice) -> np.ndarray:
             K = kernels.gaussian_kernel(X[rows], X[columns], width)
+            if rows == columns:
+                # Rounding may make a point unlike itself where the width is tiny.
+                np.fill_diagonal(K, 1)
             self.degrees[rows] += K.sum(axis=1, dtype=np.float64)
             if rows != columns:
                 self.degrees[columns] += K.sum(axis=0, dtype=np.float64)
@@ -76,6 +79,7 @@ class EigenSpectrum:
         L = np.empty((n, n))
         for block in kernels.row_blocks(n, n):
             L[block] = kernels.gaussian_kernel(X[block], X, width)
+        np.fill_diagonal(L, 1)
         self.degrees = L.sum(axis=1)
         L /= np.sqrt(self.degrees)[:, None]
         L /= np.sqrt(self.degrees)
@@ -268,12 +272,10 @@ def _inverse_roots(diagonal: np.ndarray) -> np.ndarray:
 
 
 def _power_of(values: np.ndarray, degrees: np.ndarray) -> float:
-    """Return the slope of log values on log degrees."""
+    """Return the slope of log values on log degrees, between -1 and 1."""
     logs = np.log(degrees) - np.log(degrees).mean()
-    spread = logs @ logs
-    return (
-        float(np.log(np.maximum(values, np.finfo(float).tiny)) @ logs / spread) if spread else 0.0
-    )
+    slope = np.log(np.maximum(values, np.finfo(float).tiny)) @ logs
+    return float(np.clip(slope / max(logs @ logs, np.finfo(float).eps), -1, 1))
 
 
 def _extended_width(n: int, d: int) -> int:

@@ -124,7 +124,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         """Learn the kernel from all points and the SVM from those whose label is not -1."""
         for _ in self.fit_steps(X, y):
             pass
-        return self._learned()
+        return self.finish_fit()
 
     def fit_steps(self, X: np.ndarray, y: np.ndarray) -> Iterator[None]:
         """Fit step by step: after each, the estimator answers as if it were fitted."""
@@ -134,6 +134,10 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self._labeled = kernels.read_labels(y, self.n_classes).rows
         self._y = y[self._labeled]
         yield from self._steps(X)
+
+    def finish_fit(self) -> Self:
+        """Train the SVM on the kernel as it is after the last step."""
+        return self.fit_labels(self._y)
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Do all that no label decides; `labeled` are the rows that may get labels."""
@@ -170,7 +174,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         if self._stale:
             if self._y is None:
                 raise NotFittedError("fit_features has been called, but fit_labels has not")
-            self.fit_labels(self._y)
+            self.finish_fit()
         return self
 
     def fit_labels(self, y: np.ndarray) -> Self:

@@ -83,7 +83,10 @@ def gaussian_tiles(
             columns = slice(j, min(j + tile, m))
             B = _augmented(X[_place(chosen, columns)], centre, sigma, right, norm_at=-1)
             block = K[: len(A) * len(B)].reshape(len(A), len(B))
-            yield rows, columns, np.exp(np.matmul(A, B.T, out=block), out=block)
+            np.matmul(A, B.T, out=block)
+            # Rounding can put the squared distance of equal points below zero.
+            np.minimum(block, 0, out=block)
+            yield rows, columns, np.exp(block, out=block)
 
 
 def _place(chosen: np.ndarray | None, part: slice) -> np.ndarray | slice:

@@ -18,6 +18,10 @@ MEDIAN_SAMPLE = 300
 """Points from which the median distance is estimated; 45,000 pairs know it to about 2 %."""
 
 
+_EXTREME = 1e6
+"""Widths beyond so many median distances, or below their inverse, change nothing but overflow."""
+
+
 def block_rows(width: int, itemsize: int = 8) -> int:
     """Rows of `width` elements that make a block of `BLOCK_BYTES`, 16 at the least.
 
@@ -111,7 +115,7 @@ def width_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
 
 
 def kernel_width(X: np.ndarray, sigma: float, sigma_unit: str) -> float:
-    """Return a kernel's width in the units of X.
+    """Return a kernel's width in the units of X, between 1e-6 and 1e6 median distances.
 
     Parameters
     ----------
@@ -121,4 +125,6 @@ def kernel_width(X: np.ndarray, sigma: float, sigma_unit: str) -> float:
     sigma_unit : str
         "median": the median distance between two rows of X; "absolute": 1.
     """
-    return sigma * median_distance(X) if sigma_unit == "median" else float(sigma)
+    median = median_distance(X)
+    width = sigma * median if sigma_unit == "median" else float(sigma)
+    return min(max(width, median / _EXTREME), _EXTREME * median)
