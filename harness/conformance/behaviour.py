@@ -115,9 +115,9 @@ def can_be_pickled(method: Method, problem: Problem) -> str:
             f"cannot be pickled ({type(error).__name__}: {error}); keep lambdas, open files and "
             "local classes out of its attributes"
         )
-    differing = _differing(predictions(estimator, problem), predictions(copy, problem))
-    if differing:
-        return f"predicts other {differing} after pickling; keep all of its state in attributes"
+    changed = differing(predictions(estimator, problem), predictions(copy, problem))
+    if changed:
+        return f"predicts other {changed} after pickling; keep all of its state in attributes"
     return ""
 
 
@@ -125,16 +125,16 @@ def is_deterministic(method: Method, problem: Problem) -> str:
     """Fit twice with one random_state and compare the predictions bit for bit."""
     first = predictions(fitted(method, problem, 7), problem)
     second = predictions(fitted(method, problem, 7), problem)
-    differing = _differing(first, second)
-    if not differing:
+    changed = differing(first, second)
+    if not changed:
         return ""
     if takes_random_state(method):
         return (
-            f"two fits with random_state=7 gave different {differing}; draw every random number "
+            f"two fits with random_state=7 gave different {changed}; draw every random number "
             "from check_random_state(self.random_state) in fit"
         )
     return (
-        f"two fits on the same data gave different {differing} and there is no random_state; add "
+        f"two fits on the same data gave different {changed} and there is no random_state; add "
         "the parameter random_state and draw every random number from it"
     )
 
@@ -154,9 +154,9 @@ def leaves_global_random_state_alone(method: Method, problem: Problem) -> str:
                 f"drew from or set the global state of {which}; draw from "
                 "check_random_state(self.random_state) instead"
             )
-    differing = _differing(*found)
-    if differing and not is_deterministic(method, problem):
-        return f"np.random.seed changes its {differing}; draw from random_state only"
+    changed = differing(*found)
+    if changed and not is_deterministic(method, problem):
+        return f"np.random.seed changes its {changed}; draw from random_state only"
     return ""
 
 
@@ -187,7 +187,8 @@ def _global_state() -> dict[str, Any]:
     return {"np.random": (key.tobytes(), position), "Python's random": random.getstate()}
 
 
-def _differing(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> str:
+def differing(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> str:
+    """Name the predictions that are not equal bit for bit; empty where all are."""
     names = [name for name in first if not np.array_equal(first[name], second.get(name))]
     return " and ".join(name.replace("seen", "transductive").replace("new ", "") for name in names)
 

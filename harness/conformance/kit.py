@@ -11,6 +11,7 @@ from typing import Any
 import threadpoolctl
 
 from harness.conformance import measured_storage, storage_model
+from harness.conformance.anytime import steps_agree
 from harness.conformance.behaviour import CHECKS, predicts
 from harness.conformance.estimator_checks import sklearn_checks
 from harness.conformance.finding import (
@@ -136,6 +137,7 @@ class _MethodCheck:
             return [*findings, skipped(method.name, f"all others{suffix}", why)]
         checks = {name: partial(check, method, problem) for name, check in CHECKS.items()}
         checks["split fit"] = partial(split_fit_agrees, method, problem)
+        checks["anytime fit"] = partial(steps_agree, method, problem)
         checks["permutation equivariant"] = partial(is_permutation_equivariant, method, problem)
         for name, make in INPUTS.items():
             checks[name] = partial(survives, method, problem, make)

@@ -6,7 +6,7 @@ Data are generated, saved as a prepared data set is, split as a worker's referee
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +30,7 @@ TOP = 20_000_000
 FEATURES = 40
 _SMALLEST, _LARGEST = 1_000, 64_000
 _ROOM = 4
+_PAUSES = (1, 2)
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,16 @@ class Workload:
     budget: int
     plan: Plan
     inductive: bool = False
+    checkpoints: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         size = "" if self.plan.size is None else f", size = {self.plan.size}"
         kind = {4: "float32", 8: "float64"}[self.shape.itemsize]
         points = self.shape.n + self.shape.n_test
+        asked = f", asked after steps {list(self.checkpoints)}" if self.checkpoints else ""
         return (
             f"n = {points} ({self.shape.n_labeled} labeled), d = {self.shape.n_features}, "
-            f"{kind}{size}"
+            f"{kind}{size}{asked}"
         )
 
 
@@ -80,8 +83,14 @@ def workloads(method: Method, task: str) -> list[Workload]:
 
 
 def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds: float) -> str:
-    """Measure the three trials; the peak must be 0.5 to 1.05 of what was planned."""
-    for workload in workloads(method, task):
+    """Measure the three trials; the peak must be 0.5 to 1.05 of what was planned.
+
+    A fit in steps is measured again with pauses: predictions then stand beside the iteration.
+    """
+    chosen = workloads(method, task)
+    if hasattr(method.estimator, "fit_steps"):
+        chosen += [replace(workload, checkpoints=_PAUSES) for workload in chosen]
+    for workload in chosen:
         result = _run(method, task, workload, workload.budget, sandbox, folder, seconds)
         planned = workload.plan.planned_bytes
         if result.outcome == "over_budget":
@@ -197,6 +206,7 @@ def _assign(method: Method, task: str, workload: Workload, folder: Path) -> Assi
         tuning=None,
         metric=_metric(task),
         seed=np.random.SeedSequence(0),
+        checkpoints=workload.checkpoints,
     )
 
 

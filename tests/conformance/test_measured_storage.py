@@ -39,6 +39,18 @@ def test_bytes_that_no_size_can_lower_are_missed_at_the_smallest_budget(checked)
     assert "over_budget" in failed["smallest budget"]
 
 
+def test_bytes_that_only_a_fit_in_steps_holds(checked):
+    steps = """    def fit_steps(self, X, y):
+        held = np.ones(10**6)
+        yield self.fit(X, y)
+        del held
+
+    def decision_function"""
+    failed = checked({"    def decision_function": steps}, measure=True)
+    assert list(failed) == ["storage honest"]
+    assert "asked after steps [1, 2]); raise `storage`" in failed["storage honest"]
+
+
 class Estimator:
     def __init__(self, rank=1):
         self.rank = rank
