@@ -11,15 +11,27 @@ from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 
+# Excess of the SVM's objective over its minimum, in parts of it.
+_TOL = 1e-5
 # Eigenvalues below this are rounding; the Nystrom extension divides by them.
 _RANK_TOLERANCE = 1e-10
+
+
+class GramProduct:
+    """A kernel matrix in float32, as the solver of support vector machines wants it."""
+
+    def __init__(self, gram: np.ndarray) -> None:
+        self.n, self._gram = len(gram), gram
+
+    def multiply(self, vector: np.ndarray) -> np.ndarray:
+        """Return K @ vector."""
+        return (self._gram @ vector.astype(np.float32)).astype(np.float64)
 
 
 class InverseSpectrum:
@@ -50,10 +62,12 @@ class InverseSpectrum:
         self._matrix.invert()
 
     def gram(self, rows: np.ndarray, n_labeled: int) -> np.ndarray:
-        """Return L~[rows][:, rows]."""
-        blocks = kernels.row_blocks(len(rows), 5 * len(rows))
-        gram = np.concatenate([self._matrix.take(rows[block], rows) for block in blocks])
-        gram[np.diag_indices_from(gram)] -= 1 / self._shift
+        """Return L~[rows][:, rows] in float32."""
+        gram = np.empty((len(rows), len(rows)), np.float32)
+        for block in kernels.row_blocks(len(rows), 5 * len(rows)):
+            part = self._matrix.take(rows[block], rows)
+            part[np.arange(len(part)), np.arange(block.start, block.stop)] -= 1 / self._shift
+            gram[block] = part
         return gram
 
     def diagonal(self) -> np.ndarray:
@@ -87,13 +101,16 @@ class EigenSpectrum:
         self._transfer, self._degree = transfer, degree
 
     def gram(self, rows: np.ndarray, n_labeled: int) -> np.ndarray:
-        """Return L~[rows][:, rows], where the transfer function knows of `n_labeled` labels."""
+        """Return L~[rows][:, rows] in float32, where `n_labeled` labels are known."""
         self._weights = kernels.transferred(
             self._eigenvalues, self._transfer, n_labeled, self._degree
         )
         F = self._U[rows]
         F *= np.sqrt(self._weights)
-        return F @ F.T
+        gram = np.empty((len(F), len(F)), np.float32)
+        for block in kernels.row_blocks(len(F), len(F)):
+            gram[block] = F[block] @ F.T
+        return gram
 
     def diagonal(self) -> np.ndarray:
         """Return the diagonal of L~."""
@@ -129,8 +146,8 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
     C : float, default 10.0
-        Penalty of the hinge loss. The regularised Laplacian gives most of a point's norm to the
-        first eigenvector, which is nearly the same for all points; hence more than 1.
+        Penalty of the squared hinge loss. The regularised Laplacian gives most of a point's norm
+        to the first eigenvector, which is nearly the same for all points; hence more than 1.
     n_classes : int, optional
         Found from y by default. Three and more are told apart one against the rest.
 
@@ -213,20 +230,16 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         if len(labels.rows) < len(y):
             gram = gram[np.ix_(labels.rows, labels.rows)]
         self._weights, self._intercepts = np.zeros((len(y), targets.shape[1])), []
-        # Its solver draws nothing, but without a seed SVC takes one from the global state.
-        svm = SVC(
-            C=self.C,
-            kernel="precomputed",
-            cache_size=max(1.0, 4 * len(gram) ** 2 / 2**20),
-            random_state=0,
-        )
         for j, target in enumerate(targets.T):
             # A class without a labeled point stays at -1, below all others.
+            machine = kernels.Expansion.zero(len(gram), bias=-1.0)
             if np.ptp(target):
-                svm.fit(gram, target)
-                self._weights[labels.rows[svm.support_], j] = svm.dual_coef_[0]
-            self._intercepts.append(svm.intercept_[0] if np.ptp(target) else -1.0)
-        scores = self._gram @ self._weights + self._intercepts
+                losses = kernels.HingeLosses(self.C * (target > 0), self.C * (target < 0))
+                start = kernels.Expansion.zero(len(gram))
+                machine = kernels.minimise(GramProduct(gram), start, losses, _TOL)
+            self._weights[labels.rows, j] = machine.coefficients
+            self._intercepts.append(machine.bias)
+        scores = self._gram @ self._weights.astype(np.float32) + self._intercepts
         self.labeled_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
         return self
 
@@ -288,19 +301,21 @@ def storage(
 ) -> int:
     """Bytes held: the data, n^2 / 2 doubles packed (2 n^2 if eigenvectors are needed), the SVM.
 
-    The SVM holds its Gram matrix over the labeled points and LIBSVM's cache of it; in a search
-    also the part of it that belongs to a fold.
+    The SVM holds its Gram matrix over the labeled points in float32; in a search also the part of
+    it that belongs to a fold.
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
-    svm = (20 if tuned else 12) * labeled**2 + 64 * labeled
+    svm = (8 if tuned else 4) * labeled**2 + 8 * 24 * labeled
     if transfer == "regularized-laplacian":
         tile = min(n, kernels.TILE)
         tiles = 3 * 8 * tile**2 + 3 * tile * d * i
-        gram = max(8 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled), svm)
+        gram = max(4 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled), svm)
         matrix = kernels.packed_bytes(n) + kernels.blas_bytes(n) + max(gram, tiles)
     else:
         square = 8 * n * n
-        working = max(square + 600 * n, 8 * labeled * n + svm)
+        working = max(
+            square + 600 * n, 8 * labeled * n + svm + kernels.stream_bytes(labeled, labeled)
+        )
         matrix = square + 2 * kernels.blas_bytes(n) + working
     extending = kernels.stream_bytes(shape.n_test, _extended_width(n, d)) + shape.block_bytes
     points = 8 * n * (8 + 4 * max(1, shape.n_classes))
