@@ -1,0 +1,167 @@
+"""Inputs at the edge of what a method can be given: finite scores, or a refusal in words.
+
+What `test_contract` asks of every method (NaN in X, labels of one class, sizes far above the
+number of points, equal points at default widths) is not asked again.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import blobs
+from scipy import sparse
+from test_contract import LEARNERS
+
+from harness import kernels
+
+# Ways through a method's code that its defaults do not take.
+VARIANTS = {
+    "harmonic": [{"solver": "cg"}, {"n_neighbors": 5}],
+    "clusk": [{"transfer": "poly-step"}],
+    "nysck": [{"degrees": "features"}, {"degrees": "exact"}, {"variant": "literal"}],
+    "sock": [{"degrees": "exact"}, {"transfer": "poly-step"}],
+    "rff-mssksc": [{"penalise_bias": True}],
+    "tsvm": [{"form": "cccp"}],
+    "linear-tsvm": [{"form": "cccp"}],
+}
+QUICK = {"n_iter": 3, "n_landmarks": 20, "n_components": 20, "random_state": 0}
+CASES = [
+    pytest.param(method, params, id=" ".join([method.name, *map(str, params.values())]))
+    for method in LEARNERS
+    if method.name != "nystrom-krr"
+    for params in [{}, *VARIANTS.get(method.name, [])]
+]
+KERNEL_CASES = [case for case in CASES if "sigma" in case.values[0].parameters]
+WIDTHS = (1e-300, 1e-3, 1e3, 1e300)
+
+each_case = pytest.mark.parametrize(("method", "params"), CASES)
+
+
+def build(method, params, **more):
+    quick = {name: value for name, value in QUICK.items() if name in method.parameters}
+    return method.estimator(**{**method.params, **quick, **params, **more})
+
+
+def all_scores(estimator, X_new):
+    """Return the scores of new points and, where `fit` left them, of its own; all finite."""
+    found = [estimator.decision_function(X_new)]
+    for name in ("decision_scores_", "label_distributions_"):
+        if hasattr(estimator, name):
+            found.append(getattr(estimator, name))
+    assert all(np.isfinite(scores).all() for scores in found)
+    assert np.isin(estimator.predict(X_new), estimator.classes_).all()
+    return found
+
+
+def samples(dtype):
+    X, y, _ = blobs(20, 2)
+    X = X.astype(dtype)
+    half_labeled = np.where(np.arange(40) % 2, y, -1)
+    half_labeled[:2] = 0, 1
+    yield X, y
+    # far from the origin, where squared norms have lost what tells the points apart
+    yield X + dtype(1e4), y
+    yield np.repeat(X[:10], 4, axis=0), half_labeled
+    yield np.ones_like(X), y
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("method", "params"), KERNEL_CASES)
+def test_scores_are_finite_at_any_width(method, params, dtype):
+    for (X, y), unit in itertools.product(samples(dtype), ["median", "absolute"]):
+        far = np.concatenate([X, X + dtype(100), X * dtype(1e6)])
+        for sigma in WIDTHS if "n_neighbors" not in params else (WIDTHS[0], WIDTHS[-1]):
+            estimator = build(method, params, sigma=sigma, sigma_unit=unit)
+            all_scores(estimator.fit(X, y), far)
+
+
+@each_case
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_point_labeled(method, params, n_classes):
+    X, _, truth = blobs(20, n_classes)
+    estimator = build(method, params).fit(X, truth)
+    # The classes overlap: only 1-NN is right at all of its own points.
+    scores = getattr(estimator, "decision_scores_", all_scores(estimator, X)[0])
+    right = kernels.decide(scores, estimator.classes_) == truth
+    assert right.mean() >= (1 if method.name == "1nn" else 0.7)
+
+
+@each_case
+def test_a_class_that_no_unlabeled_point_is_of(method, params):
+    X, y, truth = blobs(20, 3)
+    kept = (truth != 1) | (y == 1)
+    estimator = build(method, params).fit(X[kept], y[kept])
+    assert all_scores(estimator, X[kept])[0].shape == (kept.sum(), 3)
+
+
+@each_case
+def test_labels_of_one_class_of_three_are_refused(method, params):
+    X, y, _ = blobs(20, 3)
+    with pytest.raises(ValueError, match="one class among its labels"):
+        build(method, params, n_classes=3).fit(X, np.where(y == 2, 2, -1))
+
+
+@each_case
+def test_sparse_and_infinite_features_are_refused(method, params):
+    X, y, _ = blobs(20, 2)
+    infinite = X.copy()
+    infinite[3, 1] = np.inf
+    with pytest.raises(TypeError, match="dense data is required"):
+        build(method, params).fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match="infinity"):
+        build(method, params).fit(infinite, y)
+    fitted = build(method, params).fit(X, y)
+    with pytest.raises(TypeError, match="dense data is required"):
+        fitted.decision_function(sparse.csr_array(X))
+    with pytest.raises(ValueError, match="infinity"):
+        fitted.decision_function(infinite)
+    with pytest.raises(ValueError, match="3 features"):
+        fitted.decision_function(X[:, :3])
+
+
+@each_case
+def test_the_type_of_the_features_changes_nothing(method, params):
+    X, y, _ = blobs(20, 2)
+    whole = np.rint(10 * X)
+    expected = all_scores(build(method, params).fit(whole, y), whole)
+    for dtype, tolerance in {np.int64: 0, np.int16: 0, np.float32: 0.01}.items():
+        given = whole.astype(dtype)
+        found = all_scores(build(method, params).fit(given, y), given)
+        for some, others in zip(found, expected, strict=True):
+            np.testing.assert_allclose(some, others, rtol=0, atol=tolerance * np.ptp(others))
+
+
+@each_case
+def test_one_feature(method, params):
+    X, y, _ = blobs(20, 2, d=1)
+    all_scores(build(method, params).fit(X, y), X)
+
+
+@each_case
+@pytest.mark.parametrize("d", [1, 4])
+def test_two_points(method, params, d):
+    X = np.random.default_rng(0).normal(size=(2, d))
+    for points in (X, np.zeros_like(X)):
+        all_scores(build(method, params).fit(points, np.array([0, 1])), X)
+    estimator = build(method, params).fit(X, np.array([0, 1]))
+    assert estimator.predict(X).tolist() == [0, 1]
+
+
+SIZED = [
+    pytest.param(case.values[0], case.values[1], name, id=f"{case.id} {name}")
+    for case in CASES
+    for name in ("n_landmarks", "n_components", "rank")
+    if name in case.values[0].parameters and case.values[1] != {"variant": "literal"}
+]
+
+
+@pytest.mark.parametrize(("method", "params", "name"), SIZED)
+def test_sizes_from_one_to_above_the_number_of_points(method, params, name):
+    X, y, _ = blobs(10, 2)
+    found = {
+        size: all_scores(build(method, params, **{name: size}).fit(X, y), X)[0]
+        for size in (1, 2, 19, 20, 21, 100)
+    }
+    if name != "n_components":
+        np.testing.assert_array_equal(found[21], found[20])
+        np.testing.assert_array_equal(found[100], found[20])
