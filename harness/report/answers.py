@@ -151,6 +151,12 @@ def _compare(
     gap = abs(other["difference"])
     if math.isnan(gap):
         return "few", f"The next best, {following}, shares no seed with it to be compared on."
+    level = [name for name in table.index[table["p_holm"] >= SIGNIFICANCE] if name != following]
+    also = f" Nor can {_list(level)} be told apart from it." if level else ""
+    if (by_seed[best.method] == by_seed[following]).sum() == pairs:
+        seeds = "one seed" if pairs == 1 else f"{pairs} seeds"
+        verdict = "few" if pairs < MIN_PAIRS else "no"
+        return verdict, f"{following} scores exactly the same ({seeds}).{also}"
     ahead = (other["difference"] < 0) == score.greater_is_better or gap == 0
     way = "lower" if other["difference"] < 0 else "higher"
     next_best = f"The next best, {following}, is {way} by {gap:.2g}"
@@ -166,8 +172,6 @@ def _compare(
         return "few", f"{next_best}; {seeds} too few to tell whether that is more than chance."
     if other["p_holm"] < SIGNIFICANCE:
         return "yes", f"{next_best}: really worse (p = {other['p_holm']:.2g}, {pairs} seeds)."
-    level = [name for name in table.index[table["p_holm"] >= SIGNIFICANCE] if name != following]
-    also = f" Nor can {_list(level)} be told apart from it." if level else ""
     return "no", (
         f"{next_best}, which may be chance (p = {other['p_holm']:.2g}, {pairs} seeds).{also}"
     )
@@ -244,7 +248,9 @@ def _compare_ranks(part: pd.DataFrame, n: int) -> str:
         return f"{next_best}; {n} data sets are too few to tell whether that holds beyond them."
     if following["p_holm"] < SIGNIFICANCE:
         return f"{next_best}: really worse (p = {following['p_holm']:.2g})."
-    return f"{next_best}, which may be chance (p = {following['p_holm']:.2g})."
+    level = list(part["method"].iloc[2:][part["p_holm"].iloc[2:] >= SIGNIFICANCE])
+    also = f" Nor can {_list(level)} be told apart from it." if level else ""
+    return f"{next_best}, which may be chance (p = {following['p_holm']:.2g}).{also}"
 
 
 def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:

@@ -79,6 +79,19 @@ def ours_text(cell: Any) -> str:
     return f"{cell.mean:.{digits}f} ± {half:.{digits}f}"
 
 
+def leaders(made: Comparison) -> str:
+    """Say whose total rank is lowest: as printed, here, and with the study's further methods."""
+    words = {"printed_rank": "as printed", "rank": "here"}
+    if made.cells["further"].any():
+        words["rank_of_all"] = "here of all methods"
+    found = []
+    for column, where in words.items():
+        totals = made.totals[column].dropna()
+        names = list(totals.index[totals == totals.min()])
+        found.append(f"{where} {' and '.join(names)} ({totals.min():g})")
+    return ", ".join(found)
+
+
 def headline(made: Comparison) -> str:
     """Say which table, which metric, and what is true of every setting."""
     shared, _ = _settings_in_words(made)

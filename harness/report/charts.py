@@ -8,7 +8,6 @@ dark setting.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,13 +19,14 @@ import pandas as pd
 from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import BYTES, SECONDS, layered, least_range, log_axis
-from harness.report.looks import GREY, PALETTES, styles
+from harness.report.looks import GREY, PALETTES
 from harness.report.scores import Score
 from harness.report.tables import HONEST
 
 HEIGHT = 240
 _DODGE = 0.5
 _PICKED = "indexof(picked, datum.method) >= 0"
+_GREYED = {"test": f"!({_PICKED})", "value": GREY}
 
 
 def chart_data(
@@ -97,17 +97,10 @@ def axes_of(score: Score, cells: pd.DataFrame, budgets: Sequence[str]) -> Axes:
     return Axes(score, tuple((text, b if b == b else None) for text, b in known), wide)
 
 
-@functools.lru_cache(maxsize=256)
-def specifications(axes: Axes, methods: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Every chart of a problem, by kind; built once for all problems of equal axes.
-
-    Parameters
-    ----------
-    axes : Axes
-    methods : tuple of str
-        Those of the study that are not controls, in the order of their `styles`.
-    """
-    return Charts(axes, styles(methods)).all()
+def hollow(looks: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Write the condition under which a point is not filled."""
+    methods = json.dumps([method for method, look in looks.items() if look["hollow"]])
+    return {"test": f"indexof({methods}, datum.method) >= 0", "value": "transparent"}
 
 
 class Charts:
@@ -119,6 +112,9 @@ class Charts:
     looks : mapping
         `styles` of all methods of the study that are not controls.
     """
+
+    mark_area = 42
+    """Of a point, in square pixels."""
 
     def __init__(self, axes: Axes, looks: dict[str, dict[str, Any]]) -> None:
         self.axes = axes
@@ -240,8 +236,14 @@ class Charts:
         lines = base.mark_line(strokeWidth=1.6).encode(
             x, y, strokeDash=dash, order=order, detail="method:N", **self._strokes()
         )
-        points = base.mark_point(filled=True, size=42).encode(
-            x, y, shape=shape, tooltip=self._tooltip(), **self._strokes()
+        fill = alt.Fill(
+            "method:N",
+            legend=None,
+            scale=self._scale(),
+            condition=[hollow(self.looks), _GREYED],
+        )
+        points = base.mark_point(size=self.mark_area, strokeWidth=1.4).encode(
+            x, y, shape=shape, tooltip=self._tooltip(), fill=fill, **self._strokes()
         )
         return lines, points
 
@@ -252,10 +254,9 @@ class Charts:
 
     def _strokes(self, opacity: float = 1) -> dict[str, Any]:
         # Channels rather than `alt.condition`: its plain dicts are validated at a second a chart.
-        greyed = {"test": f"!({_PICKED})", "value": GREY}
         faint = {"test": f"!({_PICKED})", "value": 0.22 * opacity}
         return {
-            "color": alt.Color("method:N", legend=None, scale=self._scale(), condition=greyed),
+            "color": alt.Color("method:N", legend=None, scale=self._scale(), condition=_GREYED),
             "opacity": alt.OpacityValue(opacity, condition=faint),
         }
 
@@ -304,7 +305,7 @@ def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
     low, high = HONEST
     data = honesty.assign(honest=honesty["median"].between(low, high))
     values = [
-        {key: _number(value) for key, value in row.items()} for row in data.to_dict("records")
+        {key: number(value) for key, value in row.items()} for row in data.to_dict("records")
     ]
     base = alt.Chart(alt.Data(values=values))
     y = alt.Y("method:N", sort=list(data["method"]), title=None, axis=alt.Axis(labelLimit=160))
@@ -334,7 +335,8 @@ def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
     return {**layered(layers), "height": {"step": 20}}
 
 
-def _number(value: Any) -> Any:
+def number(value: Any) -> Any:
+    """Turn a figure into what JSON can hold, with five digits; None for what is no number."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (float, np.floating)):

@@ -26,8 +26,9 @@ def styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict
-        Method -> {"colour": number in the palette, "dash": list, "shape": str}. Colour with dash
-        tells apart 36 methods, colour with shape 42, and all three more.
+        Method -> {"colour": number in the palette, "dash": list, "shape": str, "hollow": bool}.
+        Colour with dash tells apart 36 methods, colour with shape 42, and all three more; every
+        second round of the palette is drawn hollow, for charts without lines.
     """
     n = len(PALETTES["light"])
     return {
@@ -35,6 +36,7 @@ def styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
             "colour": i % n,
             "dash": DASHES[(i // n) % len(DASHES)],
             "shape": SHAPES[i % len(SHAPES)],
+            "hollow": i // n % 2 == 1,
         }
         for i, method in enumerate(methods)
     }

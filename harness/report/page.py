@@ -33,8 +33,10 @@ from harness.report.answers import (
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
 from harness.report.comparison import Comparison, compare, comparison_tables
 from harness.report.provenance import describe_provenance
+from harness.report.ranking import mean_rank_chart
 from harness.report.results import STUDY, Results, read_results
 from harness.report.scores import Score, choose_scores
+from harness.report.single import specifications
 from harness.report.tables import HONEST, Tables, csv_tables, make_tables
 from harness.report.timelines import make_timelines
 from harness.units import format_bytes, format_duration
@@ -46,7 +48,8 @@ TEMPLATES = Path(__file__).resolve().parents[2] / "reports"
 MOST_ROWS = 4000
 """Rows of one table on the page; the CSV file beside it always holds all of them."""
 MOST_PICKED = 8
-"""Methods drawn in colour at first; more lines than this cannot be told apart at a glance."""
+"""Methods drawn in colour at first; more lines than this cannot be told apart at a glance.
+Dots that stand in rows under their names can, so studies of one budget show all."""
 
 
 def make_report(
@@ -109,13 +112,14 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "bytes": functools.partial(_shown, format_bytes),
-        "duration": functools.partial(_shown, format_duration),
+        "duration": functools.partial(_shown, _duration),
         "budget": lambda text: "no limit" if text == "none" else text,
     }
     environment.globals |= {
         "format_score": format_score,
         "ours_text": beside.ours_text,
         "verdict_marks": beside.MARKS,
+        "leaders": beside.leaders,
         "decimals": decimals,
         "most_rows": MOST_ROWS,
         "honest": HONEST,
@@ -136,6 +140,10 @@ def _shown(write: Any, value: float | None) -> str:
     return NO_SCORE if value is None or value != value else write(value)
 
 
+def _duration(seconds: float) -> str:
+    return f"{1000 * seconds:.2g} ms" if seconds < 0.01 else format_duration(seconds)
+
+
 def _comparisons(results: Results) -> list[Comparison]:
     asked = results.study.get("published") or []
     names = asked if isinstance(asked, list) else [asked]
@@ -151,7 +159,7 @@ def _summary(results: Results) -> dict[str, Any]:
         "datasets": cells["dataset"].nunique(),
         "methods": cells.loc[~cells["control"], "method"].nunique(),
         "controls": sorted(cells.loc[cells["control"], "method"].unique()),
-        "budgets": len(results.budgets),
+        "budgets": results.budgets,
         "seeds": cells["seed"].nunique(),
         "enforced": sorted(cells["enforced_by"].dropna().unique()),
         "measured": sorted(cells["measured_by"].dropna().unique()),
@@ -168,13 +176,14 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     cells = tables.cells
     by_rank = cells[~cells["control"]].groupby("method")["rank"].mean().sort_values(kind="stable")
     styles = looks.styles(list(by_rank.index))
+    single = len(results.budgets) == 1
     problems, data, specs, numbers = [], {}, {}, {}
     for i, (problem, mine) in enumerate(cells.groupby("problem", sort=False)):
         budgets = [text for text in results.budgets if text in set(mine["budget"])]
         axes = charts.axes_of(scores[problem], mine, budgets)
         if axes not in numbers:
             numbers[axes] = len(numbers)
-            built = charts.specifications(axes, tuple(styles))
+            built = specifications(axes, tuple(styles), single)
             specs |= {f"{kind}-{numbers[axes]}": spec for kind, spec in built.items()}
         data[str(i)] = charts.chart_data(mine, budgets, list(styles))
         problems.append(
@@ -191,11 +200,21 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
         )
     if len(tables.honesty):
         specs["planned"] = charts.measured_over_planned(tables.honesty)
+    rankings = []
+    for (family, budget), part in tables.ranks.groupby(["family", "budget"], sort=False):
+        if len(part) > 1:
+            name = f"rank-{len(rankings)}"
+            specs[name] = mean_rank_chart(part, styles)
+            tested = bool(part["p_holm"].notna().any())
+            rankings.append({"family": family, "budget": budget, "spec": name, "tested": tested})
+    crowded = not single and len(styles) > MOST_PICKED + 2
     return {
+        "single": single,
+        "rankings": rankings,
         "problems": problems,
         "data": data,
         "looks": styles,
-        "picked": list(styles)[:MOST_PICKED] if len(styles) > MOST_PICKED + 2 else list(styles),
+        "picked": list(styles)[:MOST_PICKED] if crowded else list(styles),
         "specs": specs,
         "themes": {scheme: looks.theme(scheme) for scheme in looks.PALETTES},
     }

@@ -18,6 +18,7 @@ from harness.records import OUTCOMES
 from harness.report.results import CELL
 from harness.report.scores import FAMILIES, Score, declared_metrics, score_of
 from harness.statistics import average_ranks, compare_mean_ranks, half_width
+from harness.statistics import ranks as rank_methods
 
 if TYPE_CHECKING:
     from harness.report.results import Results
@@ -185,10 +186,11 @@ def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
         common = ranks.dropna(axis=1)
         if common.shape[1] == 0:
             continue
-        losses = common.to_numpy()
         # Ranked anew: leaving out a method that some data sets lack closes its gaps.
+        losses = common.to_numpy()
+        anew = rank_methods(losses, greater_is_better=False)
         mean_rank = average_ranks(losses, greater_is_better=False)
-        best = losses == losses.min(axis=1, keepdims=True)
+        best = anew == anew.min(axis=1, keepdims=True)
         tables.append(
             pd.DataFrame(
                 {
@@ -197,6 +199,8 @@ def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
                     "budget": budget,
                     "method": common.columns,
                     "mean_rank": mean_rank,
+                    "min_rank": anew.min(axis=0),
+                    "max_rank": anew.max(axis=0),
                     "n_datasets": len(ranks),
                     "n_methods": common.shape[1],
                     "wins": best.sum(axis=0),
@@ -210,8 +214,8 @@ def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
                 }
             ).sort_values(["mean_rank", "method"])
         )
-    columns = ["family", "place", "budget", "method", "mean_rank", "n_datasets", "n_methods"]
-    columns += ["wins", "failed", "p_holm", "not_compared"]
+    columns = ["family", "place", "budget", "method", "mean_rank", "min_rank", "max_rank"]
+    columns += ["n_datasets", "n_methods", "wins", "failed", "p_holm", "not_compared"]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
 
 

@@ -54,6 +54,14 @@ def test_a_difference_that_may_be_chance_is_called_so(tmp_path):
     assert "Nor can" in found.comparison
 
 
+@pytest.mark.parametrize(("n", "verdict"), [(5, "no"), (1, "few")])
+def test_methods_that_score_the_same_are_not_called_higher_or_lower(tmp_path, n, verdict):
+    found = answer(tmp_path, {"a": GOOD[:n], "b": GOOD[:n], "c": WORSE[:n]})
+    assert found.verdict == verdict
+    seeds = "5 seeds" if n == 5 else "one seed"
+    assert found.comparison == f"b scores exactly the same ({seeds})."
+
+
 def test_few_seeds_are_not_tested(tmp_path):
     found = answer(tmp_path, {"a": WORSE[:4], "b": GOOD[:4]})
     assert found.verdict == "few"
@@ -113,6 +121,23 @@ def test_over_data_sets_the_best_mean_rank_is_told(tmp_path, n_datasets, words):
     assert found["where"] == "Without a limit"
     assert found["method"] == tables.ranks.sort_values("mean_rank")["method"].iloc[0]
     assert words in found["text"] or "shares that rank" in found["text"]
+
+
+def test_over_data_sets_all_that_are_level_are_named(tmp_path):
+    datasets = [(f"d{i}", "binary") for i in range(5)]
+    trials = make_trials(datasets, [f"m{i}" for i in range(6)], {"none": None}, seeds=[0])
+    # ranks 1 to 6 throughout: only the last is far enough from the first
+    trials["auc"] = 0.9 - 0.1 * trials["method"].str[1:].astype(float)
+    results = read_results(write_results(tmp_path / "s", trials))
+    tables = make_tables(results, choose_scores(results))
+    (found,) = overall_sentences(tables)
+    p = tables.ranks.set_index("method")["p_holm"]
+    assert p["m2"] >= 0.05 > p["m5"]
+    level = [name for name in ("m2", "m3", "m4") if p[name] >= 0.05]
+    assert "The next best is m1 (2), which may be chance" in found["text"]
+    *first, last = level
+    names = f"{', '.join(first)} or {last}" if first else last
+    assert found["text"].endswith(f" Nor can {names} be told apart from it.")
 
 
 @pytest.mark.parametrize(

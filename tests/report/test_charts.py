@@ -7,8 +7,10 @@ import vl_convert
 from synthetic_trials import bad_endings, make_trials, write_results
 
 from harness.report import charts, looks
+from harness.report.ranking import mean_rank_chart
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
+from harness.report.single import specifications
 from harness.report.tables import make_tables
 
 
@@ -44,6 +46,67 @@ def test_every_chart_draws_every_method_that_has_a_score(parts, kind):
     palette = looks.PALETTES["light"][: len(marks)]
     assert all(colour in svg for colour in palette)
     assert "no limit" in svg or kind == "score_time"
+
+
+@pytest.mark.parametrize("text", ["none", "10MB"])
+@pytest.mark.parametrize("kind", ["score", "score_time", "train", "predict", "peak"])
+def test_with_one_budget_methods_stand_in_rows_under_their_names(parts, kind, text):
+    tables, score, _ = parts
+    cells = tables.cells[tables.cells["budget"] == text]
+    with_score = set(cells.loc[~cells["control"] & (cells["n_scored"] > 0), "method"])
+    order = ["svm", "1nn", "harmonic", "nysck", "rff-mssksc"]
+    axes = charts.axes_of(score, cells, [text])
+    spec = specifications(axes, tuple(order), single=True)[kind]
+    svg = drawn(spec, charts.chart_data(cells, [text], order))
+    assert "NaN" not in svg
+    for method in with_score:
+        assert f"method: {method}" in svg
+    assert "memory budget" not in svg
+    labels = re.findall(r">([\w-]+)</text>", svg)
+    rows_of_methods = [label for label in labels if label in order]
+    assert rows_of_methods == ([] if kind == "score_time" else order)
+    assert ({"random", "prior", "oracle"} <= set(labels)) == (kind == "score")
+    limited = kind == "peak" and text != "none"
+    assert (f'stroke="{looks.GREY}" stroke-width="2.5"' in svg) == limited
+
+
+def test_colours_that_come_again_are_hollow(parts):
+    tables, score, budgets = parts
+    marks = looks.styles([f"m{i}" for i in range(5)] + ["nysck", "svm"])
+    assert [method for method, look in marks.items() if look["hollow"]] == ["svm"]
+    built = charts.Charts(charts.axes_of(score, tables.cells, budgets), marks).all()
+    svg = drawn(built["train"], charts.chart_data(tables.cells, budgets, list(marks)))
+    points = [path for path in re.findall(r"<path[^>]*>", svg) if '"point"' in path]
+    seen = {method: path for path in points for method in marks if f"method: {method};" in path}
+    assert f'fill="{looks.PALETTES["light"][5]}"' in seen["nysck"]
+    assert "fill=" not in seen["svm"]
+    assert f'stroke="{looks.PALETTES["light"][0]}"' in seen["svm"]
+
+
+@pytest.mark.parametrize("n_datasets", [3, 8])
+def test_mean_ranks_shade_what_cannot_be_told_from_the_best(tmp_path, n_datasets):
+    datasets = [(f"d{i}", "binary") for i in range(n_datasets)]
+    results = read_results(write_results(tmp_path / "s", make_trials(datasets)))
+    ranks = make_tables(results, choose_scores(results)).ranks
+    part = ranks[ranks["budget"] == "none"]
+    assert (part["min_rank"] <= part["mean_rank"]).all()
+    assert (part["mean_rank"] <= part["max_rank"]).all()
+    marks = looks.styles(sorted(part["method"]))
+    spec = mean_rank_chart(part, marks)
+    svg = drawn(spec, {})
+    for method, mean in zip(part["method"], part["mean_rank"], strict=True):
+        told = re.search(rf"method: {method}; mean rank: ([\d.]+)", svg)
+        assert float(told[1]) == pytest.approx(mean, abs=0.0051)
+    bands = [layer for layer in spec["layer"] if layer["mark"]["type"] == "rect"]
+    if n_datasets < 5:
+        assert not bands
+        return
+    (band,) = bands[0]["data"]["values"]
+    worse = part[part["p_holm"] < 0.05]
+    assert band["low"] == part["mean_rank"].min()
+    assert 0 < len(worse) < len(part) - 1
+    assert (worse["mean_rank"] > band["high"]).all()
+    assert (part.drop(worse.index)["mean_rank"] <= band["high"]).all()
 
 
 def test_dark_charts_use_the_dark_palette(parts):

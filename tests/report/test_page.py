@@ -157,6 +157,7 @@ def test_the_page_holds_for(tmp_path, reported, name):
         "nothing fits at a budget": "At 10kB",
         "nothing fits at all": "No method has a score on this data set.",
         "one method": "It is the only method.",
+        "one budget, none": "on 1 data set without a memory limit",
         "every outcome": "4/5 ok",
         "many": "The 8 methods of best mean rank are drawn in colour",
     }
@@ -239,6 +240,28 @@ def test_the_metric_asked_for_is_the_one_shown(tmp_path):
     assert "AUC" not in page.text
 
 
+@pytest.mark.parametrize(
+    ("budgets", "said", "unsaid"),
+    [
+        ({"none": None}, "without a memory limit", "Thick grey line"),
+        ({"10MB": 10**7}, "under a memory budget of 10MB", "What more memory buys"),
+    ],
+)
+def test_with_one_budget_nothing_is_drawn_against_budgets(tmp_path, budgets, said, unsaid):
+    page = report(tmp_path / "s", make_trials(TOY, budgets=budgets))
+    assert said in page.text
+    assert "How well each method does" in page.text
+    assert "against budget" not in page.text
+    assert unsaid not in page.text
+    assert "memory budget" not in json.dumps(json.loads(page.data)["specs"])
+
+
+def test_times_below_a_millisecond_are_told(tmp_path):
+    trials = make_trials(**TINY)
+    trials["predict_s"] = 0.00042
+    assert "0.42 ms" in report(tmp_path / "s", trials).text
+
+
 def test_uncommitted_changes_and_a_failed_calibration_are_pointed_out(tmp_path):
     calibration = [{"kind": "numpy", "allocated_bytes": 10, "within": False}]
     page = report(tmp_path / "s", make_trials(**TINY), calibration=calibration)
@@ -302,7 +325,7 @@ def test_a_browser_draws_every_chart_in_the_readers_colours(reported, tmp_path):
     assert 'data-drawn="all"' in dom
     drawn = re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL)
     assert "could not be drawn" not in drawn
-    assert drawn.count('aria-roledescription="visualization"') == 2 * 5 + 1 + 2
+    assert drawn.count('aria-roledescription="visualization"') == 2 * 5 + 1 + 2 + len(BUDGETS)
     assert f'stroke="{PALETTES["dark"][0]}"' in drawn
     assert f'stroke="{PALETTES["light"][0]}"' not in drawn
     assert int(re.search(r"<iframe[^>]*height: (\d+)px", dom)[1]) >= 777

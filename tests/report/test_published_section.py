@@ -8,7 +8,7 @@ from test_page import checked
 from harness.cli import main
 from harness.errors import HarnessError
 from harness.report import write_report
-from harness.report.beside import headline, layout, lines, ours_text
+from harness.report.beside import headline, layout, leaders, lines, ours_text
 from harness.report.comparison import compare
 from harness.report.results import read_results
 
@@ -48,7 +48,7 @@ def test_the_section_stands_after_the_answer_and_shows_every_printed_figure(dire
     ids = [name for name in page.ids if name]
     assert ids.index("answer") < ids.index("published") < ids.index("score")
     assert "#published" in page.references
-    section = page.text.split("Beside the printed table")[1].split("What more memory buys")[0]
+    section = page.text.split("Beside the printed table")[1].split("How well each method does")[0]
     assert f"{comparison.counts} ; 2 to 3 seeds" in section
     assert "hou2017/table3: AUC ↑, 10 % labeled, no limit" in section
     assert "hou2017/table2: CPU seconds ↓" in section
@@ -57,11 +57,23 @@ def test_the_section_stands_after_the_answer_and_shows_every_printed_figure(dire
     for printed in comparison.cells["printed_text"]:
         assert printed in section
     for cell in comparison.cells.itertuples():
-        assert ours_text(cell) in section
-    assert "svm not in the paper" in section
+        mean, _, half = ours_text(cell).partition(" ")
+        rank = "" if pd.isna(cell.rank) else f"({cell.rank:g})"
+        assert " ".join(filter(None, (mean, rank, half))) in section
+    assert "svm not printed" in section
     assert "random" not in section
     assert "total rank, printed" in section
     assert "2/3" in section
+    assert f"Lowest total rank: {leaders(comparison)}." in section
+
+
+def test_leaders_have_the_lowest_total_rank(comparison):
+    printed, here, of_all = leaders(comparison).split(", ")
+    for words, column in ((printed, "printed_rank"), (here, "rank"), (of_all, "rank_of_all")):
+        totals = comparison.totals[column]
+        assert f"{totals.idxmin()}" in words
+        assert f"({totals.min():g})" in words
+    assert of_all.startswith("here of all methods ")
 
 
 def test_every_verdict_has_its_class_and_its_words(directory, comparison):
