@@ -23,17 +23,6 @@ _TOL = 1e-5
 _RANK_TOLERANCE = 1e-10
 
 
-class GramProduct:
-    """A kernel matrix in float32, as the solver of support vector machines wants it."""
-
-    def __init__(self, gram: np.ndarray) -> None:
-        self.n, self._gram = len(gram), gram
-
-    def multiply(self, vector: np.ndarray) -> np.ndarray:
-        """Return K @ vector."""
-        return (self._gram @ vector.astype(np.float32)).astype(np.float64)
-
-
 class InverseSpectrum:
     """The regularised Laplacian's L~ without an eigenvector: one packed matrix, inverted in place.
 
@@ -226,19 +215,13 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_ = labels.classes
         self._normalise(len(labels.rows))
-        gram, targets = self._gram, labels.targets()
+        gram = self._gram
         if len(labels.rows) < len(y):
             gram = gram[np.ix_(labels.rows, labels.rows)]
-        self._weights, self._intercepts = np.zeros((len(y), targets.shape[1])), []
-        for j, target in enumerate(targets.T):
-            # A class without a labeled point stays at -1, below all others.
-            machine = kernels.Expansion.zero(len(gram), bias=-1.0)
-            if np.ptp(target):
-                losses = kernels.HingeLosses(self.C * (target > 0), self.C * (target < 0))
-                start = kernels.Expansion.zero(len(gram))
-                machine = kernels.minimise(GramProduct(gram), start, losses, _TOL)
-            self._weights[labels.rows, j] = machine.coefficients
-            self._intercepts.append(machine.bias)
+        product = kernels.GramProduct(gram)
+        coefficients, self._intercepts = kernels.train_machines(product, labels, self.C, _TOL)
+        self._weights = np.zeros((len(y), coefficients.shape[1]))
+        self._weights[labels.rows] = coefficients
         scores = self._gram @ self._weights.astype(np.float32) + self._intercepts
         self.labeled_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
         return self

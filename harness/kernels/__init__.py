@@ -41,13 +41,14 @@ from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, 
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
 from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian
-from harness.kernels.linear_machines import train_linear_machines
 from harness.kernels.low_rank import LowRankKernel, step_bytes
+from harness.kernels.machines import train_linear_machines, train_machines
 from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
 from harness.kernels.products import (
     BAND,
     CenteredProduct,
     GaussianTriangle,
+    GramProduct,
     KernelProduct,
     LinearProduct,
     triangle_bytes,
@@ -76,6 +77,7 @@ __all__ = [
     "Expansion",
     "FeatureMap",
     "GaussianTriangle",
+    "GramProduct",
     "GroundedLaplacian",
     "HingeLosses",
     "KernelProduct",
@@ -122,6 +124,7 @@ __all__ = [
     "step_bytes",
     "stream_bytes",
     "train_linear_machines",
+    "train_machines",
     "transferred",
     "triangle_bytes",
     "uniform_landmarks",

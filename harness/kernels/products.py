@@ -73,6 +73,22 @@ def triangle_bytes(n: int) -> int:
     return 4 * (BAND * BAND * whole * (whole + 1) // 2 + rest * n)
 
 
+class GramProduct:
+    """A kernel matrix that is there already, in float32.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+    """
+
+    def __init__(self, K: np.ndarray) -> None:
+        self.n, self._K = len(K), K
+
+    def multiply(self, vector: np.ndarray) -> np.ndarray:
+        """Return K @ vector."""
+        return (self._K @ vector.astype(np.float32)).astype(np.float64)
+
+
 class LinearProduct:
     """The linear kernel X X', of which nothing is held but X itself.
 
