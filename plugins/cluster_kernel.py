@@ -134,9 +134,9 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
-    C : float, default 10.0
-        Penalty of the squared hinge loss. The regularised Laplacian gives most of a point's norm
-        to the first eigenvector, which is nearly the same for all points; hence more than 1.
+    C : float, optional
+        Penalty of the squared hinge loss; by default 10 with the regularised Laplacian, else 1
+        (see `harness.kernels.usual_cost`).
     n_classes : int, optional
         Found from y by default. Three and more are told apart one against the rest.
 
@@ -155,7 +155,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "degree": [Interval(Real, 0, None, closed="neither")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither"), None],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
 
@@ -166,7 +166,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         degree: float = 2.0,
         sigma: float = 1.0,
         sigma_unit: str = "median",
-        C: float = 10.0,
+        C: float | None = None,
         n_classes: int | None = None,
     ) -> None:
         self.transfer = transfer
@@ -218,8 +218,8 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         gram = self._gram
         if len(labels.rows) < len(y):
             gram = gram[np.ix_(labels.rows, labels.rows)]
-        product = kernels.GramProduct(gram)
-        coefficients, self._intercepts = kernels.train_machines(product, labels, self.C, _TOL)
+        product, C = kernels.GramProduct(gram), self.C or kernels.usual_cost(self.transfer)
+        coefficients, self._intercepts = kernels.train_machines(product, labels, C, _TOL)
         self._weights = np.zeros((len(y), coefficients.shape[1]))
         self._weights[labels.rows] = coefficients
         scores = self._gram @ self._weights.astype(np.float32) + self._intercepts

@@ -30,7 +30,7 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    sigma : float, default 0.25
+    sigma : float, default 0.5
         Width of the edge weights.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
@@ -66,7 +66,7 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        sigma: float = 0.25,
+        sigma: float = 0.5,
         sigma_unit: str = "median",
         n_neighbors: int | None = None,
         solver: str = "auto",

@@ -53,9 +53,9 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
-    C : float, default 10.0
-        Penalty of the squared hinge loss. The regularised Laplacian gives most of a row's norm to
-        the first eigenvector, which is nearly the same for all points; hence more than 1.
+    C : float, optional
+        Penalty of the squared hinge loss; by default 10 with the regularised Laplacian, else 1
+        (see `harness.kernels.usual_cost`).
     n_classes : int, optional
         Found from y by default.
     random_state : int, RandomState instance or None, default None
@@ -80,7 +80,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "storage": [StrOptions({"held", "paper"})],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither"), None],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
     }
@@ -96,7 +96,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         storage: str = "held",
         sigma: float = 1.0,
         sigma_unit: str = "median",
-        C: float = 10.0,
+        C: float | None = None,
         n_classes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -151,7 +151,8 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
                 F *= weights
                 self._samples[block] = _normalised(F)
         F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
-        self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, self.C)
+        C = self.C or kernels.usual_cost(self._transfer)
+        self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, C)
         self.labeled_scores_ = self._scores(self._samples)
         return self
 
@@ -209,12 +210,15 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.eigenvalues_ = eigenvalues[:kept] * (n / len(U))
         return (U[:, :kept] / eigenvalues[:kept]).astype(np.float32)
 
+    @property
+    def _transfer(self) -> str:
+        usual = "poly-step" if self.variant == "literal" else "regularized-laplacian"
+        return self.transfer or usual
+
     def _transfer_weights(self, n_labeled: int) -> np.ndarray:
         """Return sqrt(phi(e)) of every eigenvalue that is kept."""
-        literal = self.variant == "literal"
-        transfer = self.transfer or ("poly-step" if literal else "regularized-laplacian")
-        phi = kernels.transferred(self.eigenvalues_, transfer, n_labeled, self.degree)
-        if literal and self.rank is None:
+        phi = kernels.transferred(self.eigenvalues_, self._transfer, n_labeled, self.degree)
+        if self.variant == "literal" and self.rank is None:
             phi[n_labeled + 8 :] = 0
         return np.sqrt(np.maximum(phi, 0)).astype(np.float32)
 

@@ -56,8 +56,9 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
-    C : float, default 10.0
-        Penalty of the squared hinge loss; as for NysCK.
+    C : float, optional
+        Penalty of the squared hinge loss; by default 10 with the regularised Laplacian, else 1
+        (see `harness.kernels.usual_cost`).
     n_classes : int, optional
         Found from y by default.
     storage : {"held", "paper"}, default "held"
@@ -84,7 +85,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "degrees": [StrOptions({"features", "exact"})],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither"), None],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
         "storage": [StrOptions({"held", "paper"})],
         "random_state": ["random_state"],
@@ -101,7 +102,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         degrees: str = "features",
         sigma: float = 1.0,
         sigma_unit: str = "median",
-        C: float = 10.0,
+        C: float | None = None,
         n_classes: int | None = None,
         storage: str = "held",
         random_state: int | np.random.RandomState | None = None,
@@ -190,7 +191,8 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         for block in self._blocks(len(F)):
             F[block] = self._virtual_samples(self._kernel.factor[self._labeled[block]])
         samples = F if known == len(F) else F[labels.rows]
-        self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, self.C)
+        C = self.C or kernels.usual_cost(self.transfer)
+        self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, C)
         self.labeled_scores_ = self._score(F)
         self._scores, self._stale = None, False
         return self

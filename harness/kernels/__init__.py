@@ -63,6 +63,7 @@ from harness.kernels.transfer import (
     regularized_laplacian,
     step,
     transferred,
+    usual_cost,
 )
 
 __all__ = [
@@ -128,5 +129,6 @@ __all__ = [
     "transferred",
     "triangle_bytes",
     "uniform_landmarks",
+    "usual_cost",
     "width_bytes",
 ]

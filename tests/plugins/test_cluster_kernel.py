@@ -52,7 +52,7 @@ def test_linear_transfer_is_the_rbf_svm_in_and_out_of_sample():
     X, y, _ = blobs(60, 2)
     new = np.random.default_rng(0).normal(size=(50, 4))
     expected = rbf_svm_scores(X, np.concatenate([X, new]), y)
-    model = ClusterKernelSVM(transfer="linear", **ABSOLUTE).fit(X, y)
+    model = ClusterKernelSVM(transfer="linear", C=10.0, **ABSOLUTE).fit(X, y)
     found = np.concatenate([model.decision_scores_, model.decision_function(new)])
     np.testing.assert_allclose(found, expected, atol=0.01 * np.ptp(expected))
 

@@ -12,10 +12,15 @@ LEARNERS = [m for m in CLASSIFIERS if m.name not in ("random", "prior", "oracle"
 
 SEMI_SUPERVISED = "y = -1 means that a point has no label; the check takes it for a class"
 
+SINGLE = "the check asks for 1e-7, less than float32 keeps"
+
 
 def expected_failures(estimator):
     """Say which of scikit-learn's checks a method fails on purpose, and why."""
-    failures = {}
+    failures = {
+        "check_methods_subset_invariance": SINGLE,
+        "check_methods_sample_order_invariance": SINGLE,
+    }
     if isinstance(estimator, ClassifierMixin):
         failures["check_classifiers_classes"] = SEMI_SUPERVISED
     return failures
