@@ -122,7 +122,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.fit_features(X, rows).fit_labels(np.asarray(y)[rows])
         self.projection_ = self._basis
         self.projection_ *= self._weights
-        del self._basis, self._samples
+        del self._basis, self._samples, self._X
         return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
@@ -135,7 +135,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
             self._basis = self._literal(len(X), len(labeled))
         else:
             self._basis = self._one_shot(X, rng)
-        self._labeled, self._samples, self._weights = X[labeled], None, None
+        self._X, self._labeled, self._samples, self._weights = X, labeled, None, None
         return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
@@ -147,7 +147,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
             self._weights = weights
             self._samples = np.empty((len(y), len(weights)), np.float32)
             for block in self._blocks(len(y)):
-                F = self._kernel(self._labeled[block]) @ self._basis
+                F = self._kernel(self._X[self._labeled[block]]) @ self._basis
                 F *= weights
                 self._samples[block] = _normalised(F)
         F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
@@ -286,7 +286,7 @@ def storage_model(
     else:
         # P with the Gram matrix and its part in float32, or G and its eigenvectors
         peak = max(2 * square + square // 2 + blocks, 3 * square + 600 * s)
-    samples = 4 * labeled * (k + d) * (2 if tuned else 1) + 8 * 16 * labeled
+    samples = 4 * labeled * k * (2 if tuned else 1) + 8 * 24 * labeled
     loaded = shape.block_bytes if shape.n_test else 0
     predicting = 4 * s * k + loaded + blocks
     exact = 8 * n if degrees != "nystrom" else 0
