@@ -18,6 +18,7 @@ from harness.kernels.features import (
     RandomFourierFeatures,
     landmark_spectrum,
 )
+from harness.kernels.functions import KERNELS, BoundKernel, bind_kernel
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
     block_rows,
@@ -39,7 +40,12 @@ from harness.kernels.gram import (
 )
 from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, extend_harmonically
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
-from harness.kernels.landmarks import uniform_landmarks
+from harness.kernels.landmarks import (
+    SELECTORS,
+    select_landmarks,
+    selection_bytes,
+    uniform_landmarks,
+)
 from harness.kernels.laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian
 from harness.kernels.low_rank import LowRankKernel, step_bytes
 from harness.kernels.machines import train_linear_machines, train_machines
@@ -70,9 +76,12 @@ __all__ = [
     "BAND",
     "BLOCK_BYTES",
     "DEGREE_TILE",
+    "KERNELS",
+    "SELECTORS",
     "SOLVE_COLUMNS",
     "TILE",
     "TRANSFERS",
+    "BoundKernel",
     "CenteredProduct",
     "CompleteGraph",
     "Expansion",
@@ -93,6 +102,7 @@ __all__ = [
     "ReducedLaplacian",
     "SingleGram",
     "add_gram",
+    "bind_kernel",
     "blas_bytes",
     "block_rows",
     "decide",
@@ -119,6 +129,8 @@ __all__ = [
     "read_labels",
     "regularized_laplacian",
     "row_blocks",
+    "select_landmarks",
+    "selection_bytes",
     "spread_scores",
     "squared_norms",
     "step",

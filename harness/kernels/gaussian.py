@@ -125,6 +125,10 @@ def kernel_width(X: np.ndarray, sigma: float, sigma_unit: str) -> float:
     sigma_unit : str
         "median": the median distance between two rows of X; "absolute": 1.
     """
-    median = median_distance(X)
+    return natural_width(median_distance(X), sigma, sigma_unit)
+
+
+def natural_width(median: float, sigma: float, sigma_unit: str) -> float:
+    """Return `kernel_width` where the median distance is known, whatever kind it is of."""
     width = sigma * median if sigma_unit == "median" else float(sigma)
     return min(max(width, median / _EXTREME), _EXTREME * median)

@@ -1,8 +1,87 @@
-"""Choice of landmarks: the few points that stand for all."""
+"""Choice of landmarks: the few points that stand for all, by any of several selectors.
+
+A selector is `selector(X, n_landmarks, random_state, kernel) -> row numbers`, or a name of
+`SELECTORS`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+
+from harness.kernels.functions import BoundKernel
+
+Selector = Callable[[np.ndarray, int, np.random.RandomState, BoundKernel], np.ndarray]
+
+
+def select_landmarks(
+    selector: str | Selector,
+    X: np.ndarray,
+    n_landmarks: int,
+    random_state: np.random.RandomState,
+    kernel: BoundKernel,
+) -> np.ndarray:
+    """Choose landmarks among the rows of X.
+
+    Parameters
+    ----------
+    selector : str or callable (X, n_landmarks, random_state, kernel) -> row numbers
+        A name of `SELECTORS`, or a selector of one's own.
+    X : ndarray of shape (n, d)
+        May be a read-only memory map; what is held besides is `selection_bytes`.
+    n_landmarks : int
+        From 1 to n.
+    random_state : numpy.random.RandomState
+    kernel : BoundKernel
+        In whose feature space the landmarks are to stand for all points.
+
+    Returns
+    -------
+    ndarray of shape (n_landmarks,)
+        Distinct row numbers, ascending.
+
+    Raises
+    ------
+    ValueError
+        If there is no selector of that name, if more landmarks are asked for than there are
+        points, or if a selector of one's own does not return so many distinct row numbers.
+    """
+    if n_landmarks > len(X):
+        message = f"n_landmarks={n_landmarks} is more than the {len(X)} points there are"
+        raise ValueError(message)
+    if isinstance(selector, str):
+        if selector not in SELECTORS:
+            message = f"selector={selector!r} is not one of {', '.join(SELECTORS)}"
+            raise ValueError(message)
+        selector = SELECTORS[selector]
+    rows = np.unique(selector(X, n_landmarks, random_state, kernel))
+    if len(rows) != n_landmarks or rows[0] < 0 or rows[-1] >= len(X):
+        name = getattr(selector, "__name__", repr(selector))
+        message = (
+            f"selector {name}: {n_landmarks} distinct rows of {len(X)} are wanted, not {rows}"
+        )
+        raise ValueError(message)
+    return rows
+
+
+def selection_bytes(
+    selector: str | Selector, n: int, n_features: int, n_landmarks: int, itemsize: int = 8
+) -> int:
+    """Bytes that `select_landmarks` holds at most, beside X.
+
+    Parameters
+    ----------
+    selector : str or callable
+        Nothing is known, and nothing counted, of a selector that is not one of `SELECTORS`.
+    n, n_features : int
+        Shape of X.
+    n_landmarks : int
+    itemsize : int, default 8
+        Bytes of an element of X.
+    """
+    # The permutation of all row numbers that is drawn from, and the rows chosen.
+    return 8 * n + 16 * n_landmarks
 
 
 def uniform_landmarks(
@@ -30,3 +109,13 @@ def uniform_landmarks(
         message = f"n_landmarks={n_landmarks} is more than the {len(X)} points there are"
         raise ValueError(message)
     return np.sort(random_state.choice(len(X), n_landmarks, replace=False))
+
+
+def _uniform(
+    X: np.ndarray, n_landmarks: int, random_state: np.random.RandomState, kernel: BoundKernel
+) -> np.ndarray:
+    return uniform_landmarks(X, n_landmarks, random_state)
+
+
+SELECTORS: dict[str, Selector] = {"uniform": _uniform}
+"""The selectors that come with the harness, by name."""

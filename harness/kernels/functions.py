@@ -1,0 +1,146 @@
+"""Kernels by name, and what binds one to its data: the width that it gets there.
+
+A kernel is `function(X, Z, width)`, with the width that is natural on some data (`unit`, a median
+distance of the kernel's own kind) and the values k(x, x) (`diagonal`). Methods take a kernel as a
+name of `KERNELS` or as any object with these three attributes, and bind it once a fit.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from harness.kernels.gaussian import (
+    gaussian_kernel,
+    median_distance,
+    natural_width,
+    squared_norms,
+)
+
+
+class KernelFunction(Protocol):
+    """What a kernel consists of.
+
+    Attributes
+    ----------
+    function : callable (X, Z, width) -> ndarray of shape (len(X), len(Z))
+        May take a further keyword `out`, the array to write to.
+    unit : callable X -> float, or None
+        The kernel's natural width on X; None for a kernel without a width.
+    diagonal : callable X -> ndarray of shape (n,), or None
+        k(x, x) of each row; None if that is 1 for every x.
+    """
+
+    function: Callable[..., np.ndarray]
+    unit: Callable[[np.ndarray], float] | None
+    diagonal: Callable[[np.ndarray], np.ndarray] | None
+
+
+@dataclass(frozen=True)
+class BuiltInKernel:
+    """A kernel that comes with the harness; see `KernelFunction`."""
+
+    function: Callable[..., np.ndarray]
+    unit: Callable[[np.ndarray], float] | None = None
+    diagonal: Callable[[np.ndarray], np.ndarray] | None = None
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """A kernel whose width is decided: `bound(X, Z)` is a matrix.
+
+    Attributes
+    ----------
+    kernel : KernelFunction
+    width : float
+        In the units of X; 1 for a kernel without a width.
+    """
+
+    kernel: KernelFunction
+    width: float
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return k between the rows of X and of Z, shape (n, m), in `out` if that is given.
+
+        Built-in kernels hold, beside inputs and result, no more than a copy of X and n + m
+        numbers, or a block of `BLOCK_BYTES`: give the smaller set as X.
+        """
+        if out is None:
+            return self.kernel.function(X, Z, self.width)
+        if "out" in inspect.signature(self.kernel.function).parameters:
+            return self.kernel.function(X, Z, self.width, out=out)
+        out[...] = self.kernel.function(X, Z, self.width)
+        return out
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Return k(x, x) of each row, shape (n,)."""
+        if self.kernel.diagonal is None:
+            return np.ones(len(X), X.dtype)
+        return self.kernel.diagonal(X)
+
+
+def bind_kernel(
+    kernel: str | KernelFunction, X: np.ndarray, sigma: float = 1.0, sigma_unit: str = "median"
+) -> BoundKernel:
+    """Give a kernel its width.
+
+    Parameters
+    ----------
+    kernel : str or KernelFunction
+        A name of `KERNELS`, or an object with `function`, `unit` and `diagonal`.
+    X : ndarray of shape (n, d)
+        Decides what a median distance is; a sample of at most 300 rows is read.
+    sigma : float, default 1.0
+        Width, in units of `sigma_unit`; ignored by kernels without a width.
+    sigma_unit : {"median", "absolute"}, default "median"
+        "median": the median distance between rows of X, of the kernel's own kind of distance.
+
+    Returns
+    -------
+    BoundKernel
+
+    Raises
+    ------
+    ValueError
+        If there is no kernel of that name, or X is not what the kernel is defined for.
+    """
+    if isinstance(kernel, str):
+        if kernel not in KERNELS:
+            message = f"kernel={kernel!r} is not one of {', '.join(KERNELS)}"
+            raise ValueError(message)
+        kernel = KERNELS[kernel]
+    if kernel.unit is None:
+        return BoundKernel(kernel, 1.0)
+    return BoundKernel(kernel, natural_width(kernel.unit(X), sigma, sigma_unit))
+
+
+def linear_kernel(
+    X: np.ndarray, Z: np.ndarray, width: float = 1.0, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Return x'z, shape (n, m); there is no width. Holds nothing beside its inputs and result."""
+    return np.matmul(X, Z.T, out=out)
+
+
+def poly2_kernel(
+    X: np.ndarray, Z: np.ndarray, width: float = 1.0, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Return (x'z + 1)^2, shape (n, m); there is no width. Holds what `linear_kernel` holds."""
+    K = np.matmul(X, Z.T, out=out)
+    K += 1
+    return np.square(K, out=K)
+
+
+def _poly2_diagonal(X: np.ndarray) -> np.ndarray:
+    return np.square(squared_norms(X) + 1)
+
+
+KERNELS: dict[str, KernelFunction] = {
+    "rbf": BuiltInKernel(gaussian_kernel, median_distance),
+    "linear": BuiltInKernel(linear_kernel, diagonal=squared_norms),
+    "poly2": BuiltInKernel(poly2_kernel, diagonal=_poly2_diagonal),
+}
+"""The kernels that come with the harness, by name."""
