@@ -191,7 +191,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
             degrees = kernels.feature_degrees(features, X)
         else:
             weights = kernels.landmark_degree_weights(X, Z, self._width, P).astype(np.float32)
-        gram = kernels.SingleGram(len(Z))
+        gram = kernels.GramSum(len(Z))
         for block in self._blocks(len(X)):
             C = self._kernel(X[block])
             D = np.maximum(C @ weights, 1) if degrees is None else degrees[block]

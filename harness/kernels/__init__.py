@@ -14,6 +14,7 @@ from harness.kernels.degrees import (
 )
 from harness.kernels.features import (
     FeatureMap,
+    KernelFeatures,
     NystromFeatures,
     RandomFourierFeatures,
     landmark_spectrum,
@@ -31,7 +32,7 @@ from harness.kernels.gaussian import (
     width_bytes,
 )
 from harness.kernels.gram import (
-    SingleGram,
+    GramSum,
     add_gram,
     blas_bytes,
     gram_block_bytes,
@@ -88,8 +89,10 @@ __all__ = [
     "FeatureMap",
     "GaussianTriangle",
     "GramProduct",
+    "GramSum",
     "GroundedLaplacian",
     "HingeLosses",
+    "KernelFeatures",
     "KernelProduct",
     "Labels",
     "LinearProduct",
@@ -100,7 +103,6 @@ __all__ = [
     "PackedSymmetric",
     "RandomFourierFeatures",
     "ReducedLaplacian",
-    "SingleGram",
     "add_gram",
     "bind_kernel",
     "blas_bytes",

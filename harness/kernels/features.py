@@ -1,4 +1,8 @@
-"""Feature maps whose inner products approximate the Gaussian kernel: random Fourier, Nystrom."""
+"""Maps of rows to explicit features: random Fourier, Nystrom, and the kernel's own values.
+
+Inner products of the first two approximate the Gaussian kernel. `transform` can write into the
+columns of a larger array, so that a block of features is made where it is used.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,8 @@ class FeatureMap(Protocol):
     n_components: int
     dtype: np.dtype
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return the features of the rows of X, shape (n, n_components)."""
+    def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the features of the rows of X, shape (n, n_components), or write them to `out`."""
 
 
 class RandomFourierFeatures:
@@ -55,15 +59,39 @@ class RandomFourierFeatures:
         self.frequencies /= self.dtype.type(sigma)
         self.n_components = 2 * pairs
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return the features of the rows of X, shape (n, n_components)."""
+    def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the features of the rows of X, shape (n, n_components), or write them to `out`."""
         pairs = self.n_components // 2
         phases = X.astype(self.dtype, copy=False) @ self.frequencies
-        features = np.empty((len(X), self.n_components), self.dtype)
+        features = np.empty((len(X), self.n_components), self.dtype) if out is None else out
         np.cos(phases, out=features[:, :pairs])
         np.sin(phases, out=features[:, pairs:])
         features *= self.dtype.type(pairs**-0.5)
         return features
+
+
+class KernelFeatures:
+    """z(x) = k(Z, x): the kernel's values at the landmarks Z, the reduced kernel's feature map.
+
+    Inner products are K_xZ K_Zx, another kernel than k itself. Holds a copy of the landmarks.
+
+    Parameters
+    ----------
+    landmarks : ndarray of shape (s, d)
+    sigma : float
+    dtype : type, default numpy.float32
+        Of the features.
+    """
+
+    def __init__(self, landmarks: np.ndarray, sigma: float, dtype: type = np.float32) -> None:
+        self.dtype = np.dtype(dtype)
+        self.landmarks = landmarks.astype(self.dtype)
+        self.sigma = sigma
+        self.n_components = len(landmarks)
+
+    def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the features of the rows of X, shape (n, n_components), or write them to `out`."""
+        return gaussian_kernel(X.astype(self.dtype, copy=False), self.landmarks, self.sigma, out)
 
 
 class NystromFeatures:
@@ -72,32 +100,41 @@ class NystromFeatures:
     Inner products are the Nystrom approximation K_xZ K_ZZ^+ K_Zx, exact at the landmarks (for
     D^1/2 as McWilliams et al. 2013 print it, they would not be). Eigenvalues below `tolerance`
     times the largest are dropped, in float32 those below 1e-6 times. Holds 16 s^2 bytes while it
-    is made, then 8 s^2 at most.
+    is made, then 8 s^2 at most, half of that with float32 features.
 
     Parameters
     ----------
     landmarks : ndarray of shape (s, d)
     sigma : float
     tolerance : float, default 1e-10
+    dtype : type, default numpy.float64
+        Of the features. In float32 eigenvalues below 1e-6 times the largest are dropped too.
     """
 
-    dtype = np.dtype(np.float64)
-
-    def __init__(self, landmarks: np.ndarray, sigma: float, tolerance: float = 1e-10) -> None:
+    def __init__(
+        self,
+        landmarks: np.ndarray,
+        sigma: float,
+        tolerance: float = 1e-10,
+        dtype: type = np.float64,
+    ) -> None:
+        self.dtype = np.dtype(dtype)
         self.landmarks = landmarks
         self.sigma = sigma
+        tolerance = max(tolerance, 8 * np.finfo(self.dtype).eps)
         eigenvalues, U = landmark_spectrum(landmarks, sigma, tolerance)
         U *= eigenvalues**-0.5
-        self.projection = U
+        self.projection = U.astype(self.dtype, copy=False)
         self.n_components = U.shape[1]
 
     def kernel(self, X: np.ndarray) -> np.ndarray:
-        """Return the kernel between the rows of X and the landmarks, in float64."""
-        return gaussian_kernel(X, self.landmarks, self.sigma).astype(np.float64, copy=False)
+        """Return the kernel between the rows of X and the landmarks."""
+        X = X.astype(self.landmarks.dtype, copy=False)
+        return gaussian_kernel(X, self.landmarks, self.sigma).astype(self.dtype, copy=False)
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return the features of the rows of X, shape (n, n_components)."""
-        return self.kernel(X) @ self.projection
+    def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the features of the rows of X, shape (n, n_components), or write them to `out`."""
+        return np.matmul(self.kernel(X), self.projection, out=out)
 
 
 def landmark_spectrum(

@@ -55,38 +55,44 @@ def add_gram(G: np.ndarray, Z: np.ndarray) -> None:
     dsyrk(1.0, Z.T, beta=1.0, c=G, lower=1, overwrite_c=1)
 
 
-class SingleGram:
-    """Z'Z of float32 blocks: summed up in float32 over a few thousand rows, then in float64.
+class GramSum:
+    """The sum of w Z'Z over blocks: in float32 over a few thousand rows, then in float64.
 
-    Products in float32 take half the time; longer sums would lose digits. Holds 12 k^2 bytes.
+    Products in float32 take half the time; longer sums would lose digits. Holds 12 k^2 bytes, or
+    8 k^2 where the blocks are in float64.
 
     Parameters
     ----------
     k : int
         Columns of Z.
+    dtype : type, default numpy.float32
+        Of the blocks.
     """
 
     _MOST_ROWS = 4096
 
-    def __init__(self, k: int) -> None:
+    def __init__(self, k: int, dtype: type = np.float32) -> None:
         self._total = np.zeros((k, k), order="F")
-        self._part = np.zeros((k, k), np.float32, order="F")
+        single = np.dtype(dtype) == np.float32
+        self._part = np.zeros((k, k), np.float32, order="F") if single else self._total
+        self._add = ssyrk if single else dsyrk
         self._rows = 0
 
-    def add(self, Z: np.ndarray) -> None:
-        """Add Z'Z of a block of shape (m, k), C-contiguous."""
+    def add(self, Z: np.ndarray, weight: float = 1.0) -> None:
+        """Add weight Z'Z of a block of shape (m, k), C-contiguous."""
         if self._rows + len(Z) > self._MOST_ROWS:
             self._flush()
-        ssyrk(1.0, Z.T, beta=1.0, c=self._part, lower=1, overwrite_c=1)
+        self._add(weight, Z.T, beta=1.0, c=self._part, lower=1, overwrite_c=1)
         self._rows += len(Z)
 
     def _flush(self) -> None:
-        self._total += self._part
-        self._part[...] = 0
+        if self._part is not self._total:
+            self._total += self._part
+            self._part[...] = 0
         self._rows = 0
 
     def total(self) -> np.ndarray:
-        """Return Z'Z of all blocks, of shape (k, k), float64; nothing can be added afterwards."""
+        """Return the sum, of shape (k, k), float64; nothing can be added afterwards."""
         self._flush()
         del self._part
         mirror(self._total)

@@ -172,7 +172,7 @@ def test_eigensystem_is_descending_and_reassembles():
 
 def test_single_gram_adds_up_as_float64_would():
     Z = np.random.default_rng(0).normal(size=(9000, 7)).astype(np.float32)
-    gram = kernels.SingleGram(7)
+    gram = kernels.GramSum(7)
     for block in kernels.row_blocks(9000, 1000):
         gram.add(Z[block])
     exact = Z.T.astype(np.float64) @ Z
