@@ -19,7 +19,7 @@ from harness.kernels.features import (
     RandomFourierFeatures,
     landmark_spectrum,
 )
-from harness.kernels.functions import KERNELS, BoundKernel, bind_kernel
+from harness.kernels.functions import KERNELS, BoundKernel, bind_kernel, kernel_bytes
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
     block_rows,
@@ -116,6 +116,7 @@ __all__ = [
     "gaussian_tiles",
     "gram_block_bytes",
     "gram_blocks",
+    "kernel_bytes",
     "kernel_width",
     "landmark_degree_weights",
     "landmark_degrees",

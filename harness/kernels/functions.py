@@ -14,6 +14,13 @@ from typing import Protocol
 
 import numpy as np
 
+from harness.kernels.cellwise import (
+    cellwise_bytes,
+    chi2_kernel,
+    chi2_unit,
+    laplacian_kernel,
+    laplacian_unit,
+)
 from harness.kernels.gaussian import (
     gaussian_kernel,
     median_distance,
@@ -66,8 +73,8 @@ class BoundKernel:
     def __call__(self, X: np.ndarray, Z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return k between the rows of X and of Z, shape (n, m), in `out` if that is given.
 
-        Built-in kernels hold, beside inputs and result, no more than a copy of X and n + m
-        numbers, or a block of `BLOCK_BYTES`: give the smaller set as X.
+        Holds `kernel_bytes` besides: with the Gaussian kernel a copy of X, so give the smaller
+        set as X.
         """
         if out is None:
             return self.kernel.function(X, Z, self.width)
@@ -118,6 +125,28 @@ def bind_kernel(
     return BoundKernel(kernel, natural_width(kernel.unit(X), sigma, sigma_unit))
 
 
+def kernel_bytes(
+    kernel: str | KernelFunction, n: int, m: int, n_features: int, itemsize: int = 8
+) -> int:
+    """Bytes that a bound kernel holds for n x m values, beside its inputs and its result.
+
+    Parameters
+    ----------
+    kernel : str or KernelFunction
+        Nothing is known, and nothing counted, of one that is not among `KERNELS`.
+    n, m : int
+        Rows of X and of Z.
+    n_features : int
+    itemsize : int, default 8
+        Bytes of an element of X.
+    """
+    if kernel == "rbf":
+        return (n * n_features + n + m) * itemsize
+    if kernel in ("chi2", "laplacian"):
+        return cellwise_bytes(n, m, n_features, itemsize)
+    return 0
+
+
 def linear_kernel(
     X: np.ndarray, Z: np.ndarray, width: float = 1.0, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -142,5 +171,7 @@ KERNELS: dict[str, KernelFunction] = {
     "rbf": BuiltInKernel(gaussian_kernel, median_distance),
     "linear": BuiltInKernel(linear_kernel, diagonal=squared_norms),
     "poly2": BuiltInKernel(poly2_kernel, diagonal=_poly2_diagonal),
+    "chi2": BuiltInKernel(chi2_kernel, chi2_unit),
+    "laplacian": BuiltInKernel(laplacian_kernel, laplacian_unit),
 }
 """The kernels that come with the harness, by name."""

@@ -96,10 +96,22 @@ def median_distance(X: np.ndarray, random_state: int = 0) -> float:
     random_state : int, default 0
         Seed of the subsample; all rows are used where there are at most `MEDIAN_SAMPLE`.
     """
-    if len(X) > MEDIAN_SAMPLE:
-        rng = np.random.default_rng(random_state)
-        X = X[np.sort(rng.choice(len(X), MEDIAN_SAMPLE, replace=False))]
-    pairs = pdist(X, "euclidean")
+    return median_apart(pdist(width_sample(X, random_state), "euclidean"))
+
+
+def width_sample(X: np.ndarray, random_state: int = 0) -> np.ndarray:
+    """Return the rows of X from which a median distance is estimated, all or a copy of some."""
+    if len(X) <= MEDIAN_SAMPLE:
+        return X
+    rng = np.random.default_rng(random_state)
+    return X[np.sort(rng.choice(len(X), MEDIAN_SAMPLE, replace=False))]
+
+
+def median_apart(pairs: np.ndarray) -> float:
+    """Return the median of distances, of the positive ones if it is 0, and 1 if none is.
+
+    Changes the order of `pairs`.
+    """
     median = np.median(pairs, overwrite_input=True) if pairs.size else 0.0
     if not median > 0:
         apart = pairs[pairs > 0]
