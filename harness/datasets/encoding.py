@@ -64,9 +64,13 @@ def encode(source: Source, entry: Entry) -> tuple[np.ndarray, np.ndarray]:
             f"data set {entry.name!r}: the source has {X.shape[0]} x {X.shape[1]} points and "
             f"attributes, the catalog says {published[0]} x {published[1]} (raw_n, raw_d)"
         )
+    if entry.other_classes == "drop":
+        declared = np.isin(label_texts(target), list(entry.classes))
+        X, target = X[declared], target[declared]
     missing = _missing(X)
     if missing.any():
         X, target = _without_missing(X, missing, target, entry)
+    X = _with_logarithms(X, entry)
     if isinstance(X, pd.DataFrame):
         X = _to_numbers(X, entry)
     X = np.ascontiguousarray(X, dtype=entry.dtype)
@@ -110,6 +114,21 @@ def _without_missing(
             f"`value` (nominal attributes only); it is `missing: {entry.missing}` now"
         )
     return X, target
+
+
+def _with_logarithms(X: np.ndarray | pd.DataFrame, entry: Entry) -> np.ndarray | pd.DataFrame:
+    if not entry.logarithm:
+        return X
+    table = pd.DataFrame(X)
+    for position in entry.logarithm:
+        values = table.iloc[:, position] if position < X.shape[1] else pd.Series(["none"])
+        if not pd.api.types.is_numeric_dtype(values) or values.min() < 0:
+            raise HarnessError(
+                f"data set {entry.name!r}: logarithm: column {position} is not one of numbers "
+                f"from 0 on; there are columns 0 to {X.shape[1] - 1}"
+            )
+        table[table.columns[position]] = np.log1p(values.astype(float))
+    return table if isinstance(X, pd.DataFrame) else table.to_numpy()
 
 
 def _to_numbers(X: pd.DataFrame, entry: Entry) -> np.ndarray:

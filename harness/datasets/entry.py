@@ -19,6 +19,8 @@ PREPARATION = 1
 """Raised whenever the code turns the same source into other bytes; part of every digest."""
 
 _TOLD_ONLY = {"name", "source", "citation", "notes", "classes", "n", "d", "raw_n", "raw_d"}
+_LATER = {"other_classes", "logarithm"}
+"""Keys that came later: an entry that does not give them has the digest it always had."""
 
 
 def _text(value: Any) -> Any:
@@ -62,6 +64,10 @@ class Entry(Strict):
     missing : {"error", "drop", "mean", "median", "value"}, default "error"
         What becomes of missing features: rows dropped, the column's mean or median put in, or (for
         nominal attributes) a value of its own.
+    other_classes : {"error", "drop"}, default "error"
+        What becomes of points whose label is not among `classes`: two digits out of ten.
+    logarithm : list of int, default none
+        Columns of the source that become log(1 + x): amounts that are mostly 0 and sometimes huge.
     divide_by : float, default 1
         Applied to all features before scaling (255 for grey levels).
     scaling : {"none", "minmax", "standard", "unit"}, default "none"
@@ -84,6 +90,8 @@ class Entry(Strict):
     )
     positive: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
     missing: Literal["error", "drop", "mean", "median", "value"] = "error"
+    other_classes: Literal["error", "drop"] = "error"
+    logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
     divide_by: float = Field(default=1.0, gt=0)
     scaling: Literal["none", "minmax", "standard", "unit"] = "none"
     dtype: Literal["float64", "float32"] = "float64"
@@ -111,7 +119,7 @@ class Entry(Strict):
             raise ValueError(f"class counts sum to {sum(counts)}, but n is {self.n}")
         if self.n_train is not None and not self.n_train < self.n:
             raise ValueError(f"n_train {self.n_train} must be below n {self.n}")
-        if self.n_train is not None and self.missing == "drop":
+        if self.n_train is not None and "drop" in (self.missing, self.other_classes):
             raise ValueError("n_train cannot be told once rows are dropped")
         fetched = self.format not in ("openml", "sklearn", "generated")
         if fetched != bool(self.files):
@@ -169,6 +177,8 @@ class Entry(Strict):
         Local files without a checksum are read for it.
         """
         told = self.model_dump(mode="json", exclude=_TOLD_ONLY | {"files"})
+        for key in _LATER & (told.keys() - self.model_fields_set):
+            del told[key]
         told["labels"] = list(self.classes)
         told["files"] = [
             file.sha256 or file.packed_sha256 or _content(file) for file in self.files

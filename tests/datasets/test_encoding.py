@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import OneHotEncoder
 
-from harness.datasets import load_catalog
+from harness.datasets import entry, load_catalog
 from harness.datasets.encoding import label_texts
 from harness.datasets.preparation import load
 from harness.errors import HarnessError
@@ -110,3 +110,37 @@ def test_labels_are_written_as_in_a_catalog():
     assert label_texts(np.array([0.5, 1.0])).tolist() == ["0.5", "1.0"]
     assert label_texts(np.array([" >50K", "<=50K "], dtype=object)).tolist() == [">50K", "<=50K"]
     assert label_texts(np.array([True, False])).tolist() == ["True", "False"]
+
+
+def test_points_of_other_classes_are_dropped_on_request_and_refused_otherwise(make_entry):
+    csv = "1,2,a\n3,4,b\n5,6,c\n7,8,a\n"
+    body = {"task": "binary", "classes": {"a": 2, "c": 1}, "positive": "c", "n": 3, "d": 2}
+    body |= {"raw_n": 4, "read": {"format": "csv"}}
+    X, y = load(make_entry(body | {"other_classes": "drop"}, {"x.csv": csv}))
+    assert X.tolist() == [[1, 2], [5, 6], [7, 8]]
+    assert y.tolist() == [0, 1, 0]
+    with pytest.raises(HarnessError, match=r"labels \['b'\] are not among"):
+        load(make_entry(body, {"x.csv": csv}))
+
+
+def test_logarithms_of_amounts(make_entry):
+    csv = "0,x,9,a\n99,y,7,b\n"
+    body = {"task": "binary", "classes": ["a", "b"], "positive": "b", "n": 2, "d": 4, "raw_d": 3}
+    body |= {"read": {"format": "csv", "nominal": [1]}}
+    X, _ = load(make_entry(body | {"logarithm": [0]}, {"x.csv": csv}))
+    assert X.tolist() == [[0, 1, 0, 9], [pytest.approx(np.log(100)), 0, 1, 7]]
+    for column, text in ((1, csv), (3, csv), (0, csv.replace("99", "-1"))):
+        with pytest.raises(HarnessError, match=f"logarithm: column {column} is not one of numb"):
+            load(make_entry(body | {"logarithm": [column]}, {"x.csv": text}))
+
+
+def test_keys_that_came_later_leave_alone_the_digests_of_entries_without_them(
+    make_entry, monkeypatch
+):
+    body = {"task": "binary", "classes": ["a", "b"], "positive": "b", "n": 2, "d": 1}
+    body |= {"read": {"format": "csv"}}
+    files = {"x.csv": "0,a\n1,b\n"}
+    before = make_entry(body, files).digest
+    assert make_entry(body | {"logarithm": [0]}, files).digest != before
+    monkeypatch.setattr(entry, "_LATER", set())
+    assert make_entry(body, files).digest != before
