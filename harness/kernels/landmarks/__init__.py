@@ -10,7 +10,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.kernels.functions import BoundKernel
+from harness.kernels.functions import BoundKernel, KernelFunction
+from harness.kernels.landmarks.columns import (
+    cssp,
+    cssp_bytes,
+    kmeans_plus_plus,
+    kmeans_plus_plus_bytes,
+    leverage,
+    leverage_bytes,
+)
+from harness.kernels.landmarks.entropy import renyi, renyi_bytes
+from harness.kernels.landmarks.hashing import dbh, dbh_bytes, dbh_hierarchical
 
 Selector = Callable[[np.ndarray, int, np.random.RandomState, BoundKernel], np.ndarray]
 
@@ -66,7 +76,12 @@ def select_landmarks(
 
 
 def selection_bytes(
-    selector: str | Selector, n: int, n_features: int, n_landmarks: int, itemsize: int = 8
+    selector: str | Selector,
+    n: int,
+    n_features: int,
+    n_landmarks: int,
+    itemsize: int = 8,
+    kernel: str | KernelFunction = "rbf",
 ) -> int:
     """Bytes that `select_landmarks` holds at most, beside X.
 
@@ -79,9 +94,12 @@ def selection_bytes(
     n_landmarks : int
     itemsize : int, default 8
         Bytes of an element of X.
+    kernel : str or KernelFunction, default "rbf"
+        What the landmarks are chosen for.
     """
-    # The permutation of all row numbers that is drawn from, and the rows chosen.
-    return 8 * n + 16 * n_landmarks
+    if not isinstance(selector, str) or selector not in _STORAGE:
+        return 0
+    return _STORAGE[selector](n, n_features, min(n, n_landmarks), itemsize, kernel)
 
 
 def uniform_landmarks(
@@ -117,5 +135,28 @@ def _uniform(
     return uniform_landmarks(X, n_landmarks, random_state)
 
 
-SELECTORS: dict[str, Selector] = {"uniform": _uniform}
+def _uniform_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
+    """Bytes held: a permutation of all row numbers, and the rows chosen."""
+    return 8 * n + 16 * n_landmarks
+
+
+SELECTORS: dict[str, Selector] = {
+    "uniform": _uniform,
+    "dbh": dbh,
+    "dbh-hierarchical": dbh_hierarchical,
+    "cssp": cssp,
+    "renyi": renyi,
+    "k-means++": kmeans_plus_plus,
+    "leverage": leverage,
+}
 """The selectors that come with the harness, by name."""
+
+_STORAGE: dict[str, Callable[[int, int, int, int, str], int]] = {
+    "uniform": _uniform_bytes,
+    "dbh": dbh_bytes,
+    "dbh-hierarchical": dbh_bytes,
+    "cssp": cssp_bytes,
+    "renyi": renyi_bytes,
+    "k-means++": kmeans_plus_plus_bytes,
+    "leverage": leverage_bytes,
+}
