@@ -4,6 +4,7 @@ Nothing here knows of the harness. What a function holds beyond its inputs is st
 not obvious from its result, because the storage models of the plugins are built from it.
 """
 
+from harness.kernels.cca import CanonicalCorrelations, CanonicalPairs, RowSketch
 from harness.kernels.degrees import (
     DEGREE_TILE,
     exact_degrees,
@@ -43,11 +44,20 @@ from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, 
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
 from harness.kernels.landmarks import (
     SELECTORS,
+    Selector,
     select_landmarks,
     selection_bytes,
     uniform_landmarks,
 )
 from harness.kernels.laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian
+from harness.kernels.least_squares import (
+    SplitLeastSquares,
+    SquaredLossMixin,
+    Targets,
+    centered_kernel_ridge,
+    centered_ridge,
+    read_targets,
+)
 from harness.kernels.low_rank import LowRankKernel, step_bytes
 from harness.kernels.machines import train_linear_machines, train_machines
 from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
@@ -83,6 +93,8 @@ __all__ = [
     "TILE",
     "TRANSFERS",
     "BoundKernel",
+    "CanonicalCorrelations",
+    "CanonicalPairs",
     "CenteredProduct",
     "CompleteGraph",
     "Expansion",
@@ -103,10 +115,17 @@ __all__ = [
     "PackedSymmetric",
     "RandomFourierFeatures",
     "ReducedLaplacian",
+    "RowSketch",
+    "Selector",
+    "SplitLeastSquares",
+    "SquaredLossMixin",
+    "Targets",
     "add_gram",
     "bind_kernel",
     "blas_bytes",
     "block_rows",
+    "centered_kernel_ridge",
+    "centered_ridge",
     "decide",
     "eigensystem",
     "exact_degrees",
@@ -130,6 +149,7 @@ __all__ = [
     "poly_step",
     "polynomial",
     "read_labels",
+    "read_targets",
     "regularized_laplacian",
     "row_blocks",
     "select_landmarks",
