@@ -229,7 +229,8 @@ def plan(
     budget : int or None
         Bytes; None for no limit, which gives the largest sensible size.
     params : mapping, optional
-        Parameters fixed by the study. If they fix the size, it is taken as given.
+        Parameters fixed by the study. If they fix the size, it is taken as given; None leaves it
+        to the estimator's own rule, and the storage model is asked with a size of None.
     largest : int, optional
         A bound on the size itself (a landmark budget).
     tuned : bool, default False
@@ -241,34 +242,35 @@ def plan(
     """
     params = {**method.params, **(params or {})}
 
-    def needed(size: int) -> int:
+    def needed(size: int | None) -> int:
         seen = method.seen(shape, size)
         return method.storage_bytes(seen, size, params, tuned) + overhead_bytes(seen, tuned)
 
-    if method.size is None:
-        low = high = 0
+    turned = method.size is not None and params.get(method.size, 0) is not None
+    if not turned:
+        low = high = None if method.size else 0
     elif method.size in params:
         low = high = int(params[method.size])
     elif method.size == N_UNLABELED:
         low, high = 1, max(1, shape.n_unlabeled)
     else:
         low, high = method.sizes(method.seen(shape))
-    if largest is not None and method.size is not None:
+    if largest is not None and turned:
         high = min(high, largest)
-    if high < low:
+    if turned and high < low:
         reason = f"needs a size of at least {low}, at most {high} is possible"
         return Plan(None, needed(low), reason)
     if budget is not None and needed(low) > budget:
-        at = f" at its smallest size {low}" if method.size else ""
+        at = f" at its smallest size {low}" if turned else ""
         reason = (
             f"needs {format_bytes(needed(low))}{at}, of which the data "
             f"{format_bytes(method.seen(shape, low).data_bytes)}; the budget is "
             f"{format_bytes(budget)}"
         )
         return Plan(None, needed(low), reason)
-    if budget is not None and needed(high) > budget:
+    if budget is not None and turned and needed(high) > budget:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if needed(middle) <= budget else (low, middle)
         high = low
-    return Plan(high if method.size else None, needed(high))
+    return Plan(high if turned else None, needed(high))

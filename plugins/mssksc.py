@@ -1,12 +1,15 @@
-"""Semi-supervised kernel spectral learning on random Fourier features (Mehrkanoon 2016).
+"""Semi-supervised kernel spectral learning on explicit features (Mehrkanoon & Suykens 2016).
 
-Minimises |w|^2 / 2 - g1/2 e'Ve + g2/2 (e - c)'A(e - c) with e = Phi w + b over explicit features:
-one Gram matrix, summed up over row blocks, whatever the number of points.
+All three minimise |w|^2 / 2 - g1/2 e'Ve + g2/2 (e - c)'A(e - c) with e = Phi w + b, where V holds
+inverse degrees and A marks the labeled points. They differ in their features Phi: random Fourier
+(RFF), Nystrom (FS, fixed size) or the kernel at prototypes (RD, reduced). Both quadratic terms are
+m x m matrices summed up over row blocks, so memory does not grow with the number of points.
 """
 
 from __future__ import annotations
 
 import warnings
+from math import ceil, sqrt
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -18,20 +21,42 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, hookimpl, kernels, log_uniform, uniform
 
+_BLOCK = 512
+"""Rows of a block of features: updates of an m x m matrix by fewer are slower."""
 
-class RFFMSSKSC(ClassifierMixin, BaseEstimator):
-    """Multi-class semi-supervised kernel spectral clustering on random Fourier features.
+_POOL = 10
+"""Points drawn for each prototype that is chosen among them."""
+
+_DEGREE_SAMPLE = 16_384
+"""Points that stand for all in the sum of features from which degrees are taken."""
+
+
+class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
+    """Multi-class semi-supervised kernel spectral clustering, solved in the primal.
 
     Parameters
     ----------
-    n_components : int, default 300
-        Features, m = 2D: they come in pairs. An odd number is rounded down, but 1 up to one pair.
+    features : {"fourier", "nystrom", "kernel"}, default "fourier"
+        "fourier": random Fourier features (RFF-MSSKSC, equation 19). "nystrom": k(x, Z) whitened
+        by the prototypes' own kernel matrix (FS-MSSKSC, equation 11); with every point a prototype
+        it is the exact model. "kernel": k(x, Z) itself (RD-MSSKSC, equation 13), whose n x Q dual
+        variables are not formed, for w has the same scores; its kernel is K_xZ K_Zx, so that
+        gamma2 must be 10 to 1,000 times larger.
+    n_components : int or None, default None
+        Features, m. None: the paper's count, from the numbers of labeled and unlabeled points
+        (equations 21 and 22, `prototype_counts`). Fourier features come in pairs: an odd number
+        is rounded down, but 1 up to one pair.
+    selector : str or callable, default "renyi"
+        How prototypes are chosen, among the labeled and the unlabeled points in the proportion of
+        equations 21 and 22; the paper maximises the quadratic Renyi entropy.
     gamma1 : float, default 0.1
-        Weight of the spectral term. Below 1 the problem is convex in w for exact degrees.
+        Weight of the spectral term. Below 1 the problem is convex in w for exact degrees. 0 is
+        ridge regression on the same features.
     gamma2 : float, default 1.0
         Weight of the labels, for each labeled point. Larger values overfit a few labels: by up to
         .1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
@@ -39,9 +64,16 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
+    degrees : {"floored", "feature", "exact"}, default "floored"
+        Degrees in the approximate kernel of the features, which for random features can be
+        negative: floored at 1, the least that a Gaussian degree can be, or as they are; or exact
+        ones of the kernel itself, at n^2 d operations. The first two sum features over at most
+        16,384 points, drawn from all.
     penalise_bias : bool, default False
         True solves the paper's equation 19, whose identity covers the bias too (the kernel is
         then Omega + 1); False solves the objective it is derived from, equation 17.
+    dtype : {"float32", "float64"}, default "float32"
+        Of the features; sums are in float64.
     n_classes : int, optional
         Found from y by default.
     random_state : int, RandomState instance or None, default None
@@ -55,33 +87,45 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "features": [StrOptions({"fourier", "nystrom", "kernel"})],
+        "selector": [str, callable],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "gamma1": [Interval(Real, 0, None, closed="left")],
         "gamma2": [Interval(Real, 0, None, closed="neither")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
+        "degrees": [StrOptions({"floored", "feature", "exact"})],
         "penalise_bias": ["boolean"],
+        "dtype": [StrOptions({"float32", "float64"})],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
     }
 
     def __init__(
         self,
-        n_components: int = 300,
+        features: str = "fourier",
+        n_components: int | None = None,
+        selector: str = "renyi",
         gamma1: float = 0.1,
         gamma2: float = 1.0,
         sigma: float = 1.0,
         sigma_unit: str = "median",
+        degrees: str = "floored",
         penalise_bias: bool = False,
+        dtype: str = "float32",
         n_classes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
+        self.features = features
         self.n_components = n_components
+        self.selector = selector
         self.gamma1 = gamma1
         self.gamma2 = gamma2
         self.sigma = sigma
         self.sigma_unit = sigma_unit
+        self.degrees = degrees
         self.penalise_bias = penalise_bias
+        self.dtype = dtype
         self.n_classes = n_classes
         self.random_state = random_state
 
@@ -89,46 +133,132 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
         """Learn from all points; y is -1 where a point has no label."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
         labels = kernels.read_labels(y, self.n_classes)
+        # not of all y, which it would sort
+        check_classification_targets(y[labels.rows])
         self.classes_ = labels.classes
-        rng = check_random_state(self.random_state)
-        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        d = X.shape[1]
-        self._features = kernels.RandomFourierFeatures(d, self.n_components, width, rng)
-
-        # R = g2 A - g1 V, V = D^-1 with the degrees of the features, floored at 1.
-        R = np.zeros(len(X))
+        self._draw_features(X, labels.rows)
+        H = kernels.GramSum(self._m + 1, self._map.dtype)
         if self.gamma1:
-            R -= self.gamma1 / kernels.feature_degrees(self._features, X)
-        R[labels.rows] += self.gamma2
-        c = np.zeros((len(X), labels.targets().shape[1]), np.float32)
-        c[labels.rows] = self.gamma2 * labels.targets()
-        solution = _solve(*self._normal_equations(X, R, c))
-        self.coef_, self.intercept_ = solution[:-1], solution[-1]
+            self._add_spectral(H, X, -self.gamma1)
+        right = 0.0
+        for block in self._blocks(len(labels.rows)):
+            Phi = self._features(X[labels.rows[block]])
+            H.add(Phi, self.gamma2)
+            right = right + self.gamma2 * (Phi.T @ labels.targets(block).astype(Phi.dtype))
+        return self._solve(H.total(), right)
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Sum up the spectral term; `labeled` are the rows that may get labels."""
+        self._draw_features(X, labeled)
+        spectral = kernels.GramSum(self._m + 1, self._map.dtype)
+        self._add_spectral(spectral, X, 1.0)
+        self._spectral = spectral.total()
+        self._samples = np.empty((len(labeled), self._m + 1), self._map.dtype)
+        for block in self._blocks(len(labeled)):
+            self._samples[block] = self._features(X[labeled[block]])
+        self._known = None
         return self
 
-    def _normal_equations(
-        self, X: np.ndarray, R: np.ndarray, c: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        m = self._features.n_components
-        H, right = np.eye(m + 1), np.zeros((m + 1, c.shape[1]))
-        H[-1, -1] = self.penalise_bias
-        for block in kernels.gram_blocks(len(X), m, X.shape[1]):
-            Phi = _with_ones(self._features.transform(X[block]))
-            right += Phi.T @ c[block]
-            H += (Phi * R[block, None].astype(np.float32)).T @ Phi
-            del Phi
-        return H, right
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Solve with those of the labeled rows whose y is not -1."""
+        labels = kernels.read_labels(y, self.n_classes)
+        self.classes_ = labels.classes
+        if self._known is None or not np.array_equal(self._known, y):
+            self._known = y.copy()
+            gram = kernels.GramSum(self._m + 1, self._map.dtype)
+            self._cross = 0.0
+            for block in self._blocks(len(labels.rows)):
+                Phi = self._samples[labels.rows[block]]
+                gram.add(Phi)
+                self._cross = self._cross + Phi.T @ labels.targets(block).astype(Phi.dtype)
+            self._gram = gram.total()
+        H = np.multiply(self._spectral, -self.gamma1)
+        for j in range(len(H)):
+            H[:, j] += self.gamma2 * self._gram[:, j]
+        self._solve(H, self.gamma2 * self._cross)
+        weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
+        scores = (self._samples @ weights).astype(np.float64)
+        self.labeled_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
+        return self
+
+    def _draw_features(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._rng = check_random_state(self.random_state)
+        self._map = self._make_map(X, labeled)
+        self._m = self._map.n_components
+
+    def _make_map(self, X: np.ndarray, labeled: np.ndarray) -> kernels.FeatureMap:
+        counts = prototype_counts(len(labeled), len(X) - len(labeled), self.n_components)
+        if self.features == "fourier":
+            m, d = self.n_components or sum(counts), X.shape[1]
+            return kernels.RandomFourierFeatures(d, m, self._width, self._rng, self.dtype)
+        kernel = kernels.bind_kernel("rbf", X, self._width, "absolute")
+        before = labeled - np.arange(len(labeled))
+        prototypes = []
+        for count, of_labeled in zip(counts, (True, False), strict=True):
+            if not count:
+                continue
+            there = len(labeled) if of_labeled else len(X) - len(labeled)
+            rows = np.sort(_draw(there, _POOL * count, self._rng))
+            # the j-th unlabeled row has as many labeled ones before it
+            rows = labeled[rows] if of_labeled else rows + np.searchsorted(before, rows, "right")
+            pool = X[rows]
+            chosen = kernels.select_landmarks(self.selector, pool, count, self._rng, kernel)
+            prototypes.append(pool[chosen])
+        Z = np.concatenate(prototypes).astype(self.dtype, copy=False)
+        if self.features == "kernel":
+            return kernels.KernelFeatures(Z, self._width, self.dtype)
+        return kernels.NystromFeatures(Z, self._width, dtype=self.dtype)
+
+    def _add_spectral(self, H: kernels.GramSum, X: np.ndarray, weight: float) -> None:
+        """Add weight Phi'V Phi, V the inverse degrees, to a sum."""
+        if self.degrees == "exact":
+            degrees = kernels.exact_degrees(X, self._width)
+        else:
+            rows = np.arange(len(X))
+            if len(X) > _DEGREE_SAMPLE:
+                rows = np.sort(_draw(len(X), _DEGREE_SAMPLE, self._rng))
+            total = np.zeros(self._m)
+            for block in self._blocks(len(rows)):
+                total += self._features(X[rows[block]])[:, :-1].sum(axis=0, dtype=np.float64)
+            total = (total * (len(X) / len(rows))).astype(self._map.dtype)
+        for block in self._blocks(len(X)):
+            Phi = self._features(X[block])
+            D = degrees[block] if self.degrees == "exact" else Phi[:, :-1] @ total
+            if self.degrees == "floored":
+                np.maximum(D, 1, out=D)
+            below = D < 0
+            Phi /= np.sqrt(np.abs(D)).astype(Phi.dtype)[:, None]
+            H.add(Phi, weight)
+            if below.any():
+                H.add(np.ascontiguousarray(Phi[below]), -2 * weight)
+
+    def _features(self, X: np.ndarray) -> np.ndarray:
+        """Return the features of a block of rows, with a last column of ones for the bias."""
+        Phi = np.empty((len(X), self._m + 1), self._map.dtype)
+        Phi[:, -1] = 1
+        self._map.transform(X, out=Phi[:, :-1])
+        return Phi
+
+    def _blocks(self, n: int) -> list[slice]:
+        return [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
+
+    def _solve(self, H: np.ndarray, right: np.ndarray) -> Self:
+        penalised = len(H) if self.penalise_bias else len(H) - 1
+        H[np.arange(penalised), np.arange(penalised)] += 1
+        solution = _solve(H, right.astype(np.float64))
+        self.coef_, self.intercept_ = solution[:-1], solution[-1]
+        return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
-        blocks = kernels.row_blocks(len(X), 2 * self._features.n_components + X.shape[1], 4)
-        coef = self.coef_.astype(np.float32)
-        scores = [self._features.transform(X[block]) @ coef for block in blocks]
-        scores = np.concatenate(scores) + self.intercept_
+        coef = self.coef_.astype(self._map.dtype)
+        scores = np.empty((len(X), coef.shape[1]))
+        for block in self._blocks(len(X)):
+            np.add(self._map.transform(X[block]) @ coef, self.intercept_, out=scores[block])
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -140,8 +270,36 @@ class RFFMSSKSC(ClassifierMixin, BaseEstimator):
         return kernels.decide(self.decision_function(X), self.classes_)
 
 
-def _with_ones(Phi: np.ndarray) -> np.ndarray:
-    return np.concatenate([Phi, np.ones((len(Phi), 1), Phi.dtype)], axis=1)
+def _draw(n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
+    # `rng.choice` would hold a permutation of all n
+    return sample_without_replacement(n, min(n, count), random_state=rng)
+
+
+def prototype_counts(
+    n_labeled: int, n_unlabeled: int, total: int | None = None
+) -> tuple[int, int]:
+    """Return how many prototypes to choose among the labeled and the unlabeled points.
+
+    Parameters
+    ----------
+    n_labeled, n_unlabeled : int
+    total : int, optional
+        Share out so many in the same proportion, at most as many as there are points.
+
+    Returns
+    -------
+    tuple of int
+        By default equations 21 and 22 with q1 = q2 = 1, both rounded up: the square roots, or
+        all of fewer than 200 labeled and fewer than 500 unlabeled points.
+    """
+    labeled = n_labeled if n_labeled < 200 else ceil(sqrt(n_labeled))
+    unlabeled = n_unlabeled if n_unlabeled < 500 else ceil(sqrt(n_unlabeled))
+    if total is None:
+        return labeled, unlabeled
+    total = min(total, n_labeled + n_unlabeled)
+    share = round(total * labeled / (labeled + unlabeled))
+    labeled = min(n_labeled, max(share, total - n_unlabeled))
+    return labeled, total - labeled
 
 
 def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -149,39 +307,62 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
     diagonal = H.diagonal().copy()
     try:
         # Only the lower triangle is overwritten, so that H can be had back from the upper one.
-        return cho_solve(cho_factor(H.T, lower=True, overwrite_a=True), right)
+        return cho_solve(cho_factor(H, lower=True, overwrite_a=True), right)
     except LinAlgError:
-        kernels.mirror(H)
+        for j in range(1, len(H)):
+            H[j:, j - 1] = H[j - 1, j:]
         np.fill_diagonal(H, diagonal)
     start = np.ones(len(H))
     smallest = eigsh(H, 1, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)[0]
     message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1"
-    warnings.warn(message + " or raise gamma2; its stationary point is used", stacklevel=3)
+    warnings.warn(message + " or raise gamma2; its stationary point is used", stacklevel=4)
     # LDL' in place of H: scipy.linalg.solve would hold a second and a third matrix.
     work = int(dsysv_lwork(len(H))[0])
-    return dsysv(H.T, right, lwork=work, overwrite_a=True)[2]
+    return dsysv(H, right, lwork=work, overwrite_a=True)[2]
 
 
-def storage(shape: Shape, size: int) -> int:
-    """Bytes held: the data, frequencies, the Gram matrix in float64 and a block's share of it.
+def storage(
+    shape: Shape,
+    size: int | None,
+    features: str = "fourier",
+    selector: str = "renyi",
+    degrees: str = "floored",
+    dtype: str = "float32",
+    tuned: bool = False,
+) -> int:
+    """Bytes held: the data, the map, a matrix or two of order m, and a block of 512 rows.
 
-    8 n d + 2 m d + 16 m^2: the second 8 m^2 are a block's Gram matrix in float32 with the block
-    itself, or room for the factorisation of an indefinite matrix.
+    The sum of Gram matrices is 8 m^2 in float64 and 4 m^2 in float32; the factorisation of an
+    indefinite matrix takes as much. A search keeps the features of the labeled points and three
+    matrices: the spectral one, the labels', and what is solved.
     """
-    n, d, m = shape.n, shape.n_features, size + 1
-    points = n * (8 * 4 + 4 * max(1, shape.n_classes))
-    frequencies = 2 * d * m
-    block = kernels.gram_block_bytes(n, m, d) // 2
+    n, d, item = shape.n, shape.n_features, np.dtype(dtype).itemsize
+    m = size or sum(prototype_counts(shape.n_labeled, shape.n_unlabeled))
+    matrix = 8 * (m + 1) ** 2
+    rows = min(_BLOCK, n)
+    block = rows * (m + m + d) * item
+    labels = shape.n_labeled * 8 * (2 + max(1, shape.n_classes))
+    drawing = kernels.width_bytes(n, d, shape.itemsize)
+    if features == "fourier":
+        map_bytes = d * m * item // 2
+    else:
+        pool = min(n, _POOL * m)
+        choosing = pool * d * shape.itemsize + kernels.selection_bytes(
+            selector, pool, d, m, shape.itemsize
+        )
+        map_bytes = m * d * item + (m * m * item if features == "nystrom" else 0)
+        drawing = max(drawing, choosing + m * d * item, map_bytes + 2 * matrix)
+    exact = 8 * n if degrees == "exact" else 0
+    summing = matrix + (matrix // 2 if item == 4 else 0) + block + exact
+    solving = 2 * matrix
+    if tuned:
+        summing += matrix + shape.n_labeled * (m + 1) * item
+        solving += 2 * matrix + shape.n_labeled * (m + 1) * item
     loaded = shape.block_bytes if shape.n_test else 0
-    predicting = loaded + kernels.stream_bytes(n + shape.n_test, 2 * m + d, 4)
-    peak = max(
-        kernels.width_bytes(n, d, shape.itemsize),
-        12 * m * m + block,
-        16 * m * m,
-        predicting,
-    )
+    predicting = loaded + min(_BLOCK, n + shape.n_test) * (2 * m + d) * item
     panels = kernels.blas_bytes(m, 4) + kernels.blas_bytes(m)
-    return shape.data_bytes + points + frequencies + panels + peak
+    peak = max(drawing, map_bytes + max(summing, solving, predicting))
+    return shape.data_bytes + 8 * n + labels + panels + peak
 
 
 def sizes(shape: Shape) -> tuple[int, int]:
@@ -191,20 +372,24 @@ def sizes(shape: Shape) -> tuple[int, int]:
 
 @hookimpl
 def harness_methods() -> list[Method]:
-    """Provide RFF-MSSKSC."""
+    """Provide RFF-, FS- and RD-MSSKSC."""
+    widths = log_uniform(0.1, 2)
     return [
         Method(
-            "rff-mssksc",
-            RFFMSSKSC,
+            name,
+            PrimalMSSKSC,
             storage,
             size="n_components",
             sizes=sizes,
             tasks={"binary", "multiclass"},
-            space={
-                "gamma1": uniform(0, 0.95),
-                "gamma2": log_uniform(1, 1e4),
-                "sigma": log_uniform(0.1, 2),
-            },
+            params=params,
+            space={"gamma1": uniform(0, 0.95), "gamma2": gamma2, "sigma": widths},
+            label_params={"gamma1", "gamma2"},
             reference="mehrkanoon2016",
         )
+        for name, params, gamma2 in [
+            ("rff-mssksc", {"features": "fourier"}, log_uniform(1, 1e4)),
+            ("fs-mssksc", {"features": "nystrom"}, log_uniform(1, 1e4)),
+            ("rd-mssksc", {"features": "kernel", "gamma2": 100.0}, log_uniform(1e2, 1e5)),
+        ]
     ]

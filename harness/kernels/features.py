@@ -21,7 +21,7 @@ class FeatureMap(Protocol):
     dtype: np.dtype
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the features of the rows of X, shape (n, n_components), or write them to `out`."""
+        """Return the features of X, shape (n, n_components), in `out` if it is given."""
 
 
 class RandomFourierFeatures:
@@ -60,7 +60,7 @@ class RandomFourierFeatures:
         self.n_components = 2 * pairs
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the features of the rows of X, shape (n, n_components), or write them to `out`."""
+        """Return the features of X, shape (n, n_components), in `out` if it is given."""
         pairs = self.n_components // 2
         phases = X.astype(self.dtype, copy=False) @ self.frequencies
         features = np.empty((len(X), self.n_components), self.dtype) if out is None else out
@@ -90,7 +90,7 @@ class KernelFeatures:
         self.n_components = len(landmarks)
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the features of the rows of X, shape (n, n_components), or write them to `out`."""
+        """Return the features of X, shape (n, n_components), in `out` if it is given."""
         return gaussian_kernel(X.astype(self.dtype, copy=False), self.landmarks, self.sigma, out)
 
 
@@ -133,7 +133,7 @@ class NystromFeatures:
         return gaussian_kernel(X, self.landmarks, self.sigma).astype(self.dtype, copy=False)
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the features of the rows of X, shape (n, n_components), or write them to `out`."""
+        """Return the features of X, shape (n, n_components), in `out` if it is given."""
         return np.matmul(self.kernel(X), self.projection, out=out)
 
 

@@ -33,11 +33,18 @@ class Labels:
         """Share of each class among the labeled points, shape (n_classes,)."""
         return np.bincount(self.codes, minlength=len(self.classes)) / len(self.codes)
 
-    def targets(self) -> np.ndarray:
-        """Return +1 for the own class and -1 for others: (n_labeled, n_classes), or (., 1)."""
+    def targets(self, part: slice = slice(None)) -> np.ndarray:
+        """Return +1 for the own class and -1 for others: (n_labeled, n_classes), or (., 1).
+
+        Parameters
+        ----------
+        part : slice, default all
+            Of the labeled points.
+        """
+        codes = self.codes[part]
         if len(self.classes) == 2:
-            return np.where(self.codes == 1, 1.0, -1.0)[:, None]
-        return np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+            return np.where(codes == 1, 1.0, -1.0)[:, None]
+        return np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
 
 
 def read_labels(y: np.ndarray, n_classes: int | None = None) -> Labels:

@@ -1,77 +1,231 @@
-"""RFF-MSSKSC against dense solutions of its own problem, and against ridge regression."""
+"""MSSKSC in the primal against dense solutions of its own problem, and against its limits."""
 
 import numpy as np
 import pytest
 from conftest import blobs
-from mssksc import RFFMSSKSC
+from mssksc import PrimalMSSKSC, prototype_counts
+from sklearn.metrics.pairwise import rbf_kernel
 
-SETTING = {"n_components": 60, "gamma2": 10.0, "random_state": 0}
+FEATURES = ["fourier", "nystrom", "kernel"]
 
 
-def dense_parts(model, X, y, gamma1):
-    Phi = model._features.transform(X).astype(float)
-    degrees = np.maximum(Phi @ Phi.sum(0), 1)
+def make(features="fourier", **params):
+    usual = {"n_components": 60, "gamma2": 10.0, "selector": "uniform", "random_state": 0}
+    return PrimalMSSKSC(features, **{**usual, "dtype": "float64", **params})
+
+
+def dense_parts(model, X, y):
+    Phi = model._map.transform(X).astype(float)
+    degrees = Phi @ Phi.sum(0)
+    if model.degrees == "floored":
+        degrees = np.maximum(degrees, 1)
     A = (y != -1).astype(float)
     Y = np.eye(3)[y] * 2 - 1 if len(model.classes_) == 3 else (2.0 * y - 1)[:, None]
-    return Phi, 10.0 * A - gamma1 / degrees, 10.0 * A[:, None] * Y
+    return Phi, model.gamma2 * A - model.gamma1 / degrees, model.gamma2 * A[:, None] * Y
 
 
+def dense_solution(model, X, y):
+    Phi, R, c = dense_parts(model, X, y)
+    Phi = np.column_stack([Phi, np.ones(len(X))])
+    identity = np.eye(Phi.shape[1])
+    identity[-1, -1] = model.penalise_bias
+    return np.linalg.solve(Phi.T @ (R[:, None] * Phi) + identity, Phi.T @ c)
+
+
+@pytest.mark.parametrize("features", FEATURES)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("penalise", [False, True])
-def test_streamed_solution_is_the_dense_one(n_classes, penalise):
-    X, y, _ = blobs(80, n_classes)
-    model = RFFMSSKSC(gamma1=0.5, penalise_bias=penalise, **SETTING).fit(X, y)
-    Phi, R, c = dense_parts(model, X, y, 0.5)
-    Phi = np.column_stack([Phi, np.ones(len(X))])
-    identity = np.eye(61)
-    identity[-1, -1] = penalise
-    expected = np.linalg.solve(Phi.T @ (R[:, None] * Phi) + identity, Phi.T @ c)
-    np.testing.assert_allclose(model.coef_, expected[:-1], atol=2e-3)
-    np.testing.assert_allclose(model.intercept_, expected[-1], atol=2e-3)
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-6), ("float32", 5e-3)])
+def test_streamed_solution_is_the_dense_one(features, n_classes, penalise, dtype, tolerance):
+    X, y, _ = blobs(400, n_classes)
+    model = make(features, n_components=20, gamma1=0.5, penalise_bias=penalise, dtype=dtype)
+    model.fit(X, y)
+    expected = dense_solution(model, X, y)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(model.coef_, expected[:-1], atol=tolerance * scale)
+    np.testing.assert_allclose(model.intercept_, expected[-1], atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("features", FEATURES)
+def test_split_fit_is_the_fit(features):
+    X, y, _ = blobs(100, 3)
+    rows = np.flatnonzero(y != -1)
+    whole = make(features, gamma1=0.5).fit(X, y)
+    parts = make(features).fit_features(X, rows)
+    for gamma1, gamma2 in [(0.1, 1.0), (0.5, 10.0)]:
+        parts.set_params(gamma1=gamma1, gamma2=gamma2).fit_labels(y[rows])
+    np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-8)
+    np.testing.assert_allclose(parts.labeled_scores_, whole.decision_function(X)[rows], atol=1e-8)
+    held = np.where(np.arange(len(rows)) % 3 == 0, -1, y[rows])
+    other = y.copy()
+    other[rows] = held
+    parts.fit_labels(held)
+    np.testing.assert_allclose(
+        parts.labeled_scores_, _scores_without(parts, X, other)[rows], atol=1e-6
+    )
+
+
+def _scores_without(model, X, y):
+    """Scores of the dense problem on the same prototypes, which were chosen with all labels."""
+    solution = dense_solution(model, X, y)
+    return model._map.transform(X) @ solution[:-1] + solution[-1]
 
 
 @pytest.mark.parametrize("penalise", [False, True])
 def test_primal_is_the_dual(penalise):
     """A penalised bias is the kernel Omega + 1; a free one makes the multipliers sum to zero."""
     X, y, _ = blobs(60, 2)
-    model = RFFMSSKSC(gamma1=0.5, penalise_bias=penalise, **SETTING).fit(X, y)
-    Phi, R, c = dense_parts(model, X, y, 0.5)
-    Omega = Phi @ Phi.T
-    n = len(X)
+    model = make(gamma1=0.5, penalise_bias=penalise).fit(X, y)
+    Phi, R, c = dense_parts(model, X, y)
+    expected = dual_scores(Phi @ Phi.T, R, c, penalise)
+    np.testing.assert_allclose(model.decision_function(X), expected[:, 0], atol=1e-8)
+
+
+def dual_scores(Omega, R, c, penalise=False):
+    n = len(Omega)
     if penalise:
         # e = (Omega + 1) alpha, alpha = c - R e
-        e = np.linalg.solve(np.eye(n) + (Omega + 1) * R, (Omega + 1) @ c)
-    else:
-        system = np.block([[np.eye(n) + Omega * R, -np.ones((n, 1))], [R[None], np.zeros((1, 1))]])
-        e = np.linalg.solve(system, np.vstack([Omega @ c, c.sum(0)]))[:n]
-    np.testing.assert_allclose(model.decision_function(X), e[:, 0], atol=5e-3)
+        return np.linalg.solve(np.eye(n) + (Omega + 1) * R, (Omega + 1) @ c)
+    system = np.block([[np.eye(n) + Omega * R, -np.ones((n, 1))], [R[None], np.zeros((1, 1))]])
+    return np.linalg.solve(system, np.vstack([Omega @ c, c.sum(0, keepdims=True)]))[:n]
 
 
-def test_without_the_spectral_term_it_is_ridge_regression():
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_with_every_point_a_prototype_fixed_size_is_the_exact_model(n_classes):
+    """Equation 11 with a free bias is the dual, equation 7."""
+    X, y, _ = blobs(40, n_classes)
+    model = make("nystrom", n_components=len(X), gamma1=0.2, sigma=0.5).fit(X, y)
+    assert model._map.n_components == len(X)
+    Omega = rbf_kernel(X, gamma=0.5 / model._width**2)
+    A = y != -1
+    Y = np.eye(n_classes)[y] * 2 - 1 if n_classes > 2 else (2.0 * y - 1)[:, None]
+    R = 10.0 * A - 0.2 / Omega.sum(1)
+    expected = dual_scores(Omega, R, 10.0 * A[:, None] * Y)
+    scores = model.decision_function(X).reshape(len(X), -1)
+    np.testing.assert_allclose(scores, expected, atol=1e-6)
+
+
+def test_reduced_model_is_the_paper_s_dual():
+    """Equation 13 with its penalised bias 1'beta, scores by equation 14."""
+    X, y, _ = blobs(50, 2)
+    model = make("kernel", n_components=20, gamma1=0.5, penalise_bias=True).fit(X, y)
+    Obar, R, c = dense_parts(model, X, y)
+    G = np.column_stack([Obar, np.ones(len(X))])
+    beta = c - R[:, None] * (G @ np.linalg.solve(np.eye(21) + G.T @ (R[:, None] * G), G.T @ c))
+    expected = Obar @ (Obar.T @ beta) + beta.sum(0)
+    np.testing.assert_allclose(model.decision_function(X), expected[:, 0], atol=1e-8)
+
+
+@pytest.mark.parametrize("features", FEATURES)
+def test_without_the_spectral_term_it_is_ridge_regression(features):
     X, y, _ = blobs(60, 2)
-    model = RFFMSSKSC(gamma1=0.0, **SETTING).fit(X, y)
+    model = make(features, gamma1=0.0).fit(X, y)
     known = y != -1
-    Z = model._features.transform(X).astype(float)
+    Z = model._map.transform(X).astype(float)
     centre, target = Z[known].mean(0), 2.0 * y[known] - 1
-    G = (Z[known] - centre).T @ (Z[known] - centre) + np.eye(60) / 10
+    G = (Z[known] - centre).T @ (Z[known] - centre) + np.eye(Z.shape[1]) / 10
     w = np.linalg.solve(G, (Z[known] - centre).T @ (target - target.mean()))
     expected = (Z - centre) @ w + target.mean()
-    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-3)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-7)
+
+
+def test_scores_converge_as_one_over_the_root_of_the_features():
+    X, y, _ = blobs(60, 2)
+    exact = make("nystrom", n_components=len(X), gamma1=0.5).fit(X, y).decision_function(X)
+    errors = []
+    for m in (64, 256, 1024):
+        scores = [
+            make(n_components=m, gamma1=0.5, random_state=seed).fit(X, y).decision_function(X)
+            for seed in range(8)
+        ]
+        errors.append(np.sqrt(np.mean((np.array(scores) - exact) ** 2)))
+    slopes = np.diff(np.log(errors)) / np.log(4)
+    assert ((slopes > -0.7) & (slopes < -0.3)).all(), errors
 
 
 def test_two_classes_as_two_columns_would_be_opposite():
     X, y, _ = blobs(60, 2)
-    one = RFFMSSKSC(**SETTING).fit(X, y).decision_function(X)
-    other = RFFMSSKSC(**SETTING).fit(X, np.where(y == -1, -1, 1 - y)).decision_function(X)
-    np.testing.assert_allclose(one, -other, atol=1e-4)
+    one = make().fit(X, y).decision_function(X)
+    other = make().fit(X, np.where(y == -1, -1, 1 - y)).decision_function(X)
+    np.testing.assert_allclose(one, -other, atol=1e-8)
+
+
+def test_degrees():
+    X, y, _ = blobs(200, 2)
+    narrow = {"sigma": 0.05, "gamma1": 0.02, "n_components": 20}
+    with pytest.warns(UserWarning, match="no minimum"):
+        literal = make(degrees="feature", **narrow).fit(X, y)
+    Phi = literal._map.transform(X)
+    assert (Phi @ Phi.sum(0) < 0).any()
+    np.testing.assert_allclose(literal.coef_, dense_solution(literal, X, y)[:-1], rtol=1e-4)
+    floored = make(**narrow).fit(X, y)
+    assert not np.allclose(literal.coef_, floored.coef_)
+    # those of a full Nystrom map are the exact ones
+    whole = {"n_components": len(X), "gamma1": 0.5}
+    exact = make("nystrom", degrees="exact", **whole).fit(X, y)
+    np.testing.assert_allclose(
+        exact.decision_function(X),
+        make("nystrom", **whole).fit(X, y).decision_function(X),
+        atol=1e-3,
+    )
+
+
+def test_a_sample_of_points_stands_for_all_in_the_degrees(monkeypatch):
+    X, y, _ = blobs(2000, 2)
+    every = make(gamma1=0.5).fit(X, y).decision_function(X)
+    monkeypatch.setattr("mssksc._DEGREE_SAMPLE", 1000)
+    some = make(gamma1=0.5).fit(X, y).decision_function(X)
+    assert 0 < np.abs(every - some).max() < 0.02 * np.abs(every).max()
 
 
 def test_a_problem_without_minimum_is_warned_of_and_still_solved():
     X, y, _ = blobs(60, 2)
     with pytest.warns(UserWarning, match="no minimum .smallest eigenvalue -"):
-        model = RFFMSSKSC(gamma1=500.0, **SETTING).fit(X, y)
-    Phi, R, c = dense_parts(model, X, y, 500.0)
-    Phi = np.column_stack([Phi, np.ones(len(X))])
-    H = Phi.T @ (R[:, None] * Phi) + np.diag([1.0] * 60 + [0.0])
+        model = make(gamma1=500.0).fit(X, y)
     solution = np.append(model.coef_, model.intercept_)
-    np.testing.assert_allclose(H @ solution, (Phi.T @ c)[:, 0], rtol=1e-2, atol=0.05)
+    np.testing.assert_allclose(solution, dense_solution(model, X, y)[:, 0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("features", FEATURES)
+def test_hard_inputs_are_answered(features):
+    X, y, truth = blobs(60, 3)
+    doubled = np.repeat(X[:30], 4, axis=0)
+    labels = np.full(len(doubled), -1)
+    labels[:6] = [0, 1, 0, 1, 0, 1]
+    constant = X.copy()
+    constant[:, 1] = 3.0
+    few = np.where(
+        np.isin(
+            np.arange(len(y)), [*np.flatnonzero(truth == 0)[:1], *np.flatnonzero(truth == 1)[:1]]
+        ),
+        truth,
+        -1,
+    )
+    for data, known, n_classes in [
+        (doubled, labels, None),
+        (constant, y, None),
+        (X, np.where(y == 2, -1, y), 3),
+        (X, few, 3),
+    ]:
+        model = make(features, n_classes=n_classes, n_components=30).fit(data, known)
+        assert np.isfinite(model.decision_function(data)).all()
+    # a class without a labeled point is never predicted
+    assert 2 not in model.predict(X)
+
+
+def test_no_features_are_refused():
+    X, y, _ = blobs(20, 2)
+    with pytest.raises(ValueError, match="n_components"):
+        make(n_components=0).fit(X, y)
+
+
+def test_prototype_counts_are_the_paper_s():
+    assert sum(prototype_counts(1000, 5000)) == 103
+    assert sum(prototype_counts(4000, 12000)) == 174
+    assert sum(prototype_counts(64_000, 320_000)) == 819
+    assert prototype_counts(150, 400) == (150, 400)
+    assert prototype_counts(4000, 12000, 100) == (37, 63)
+    assert sum(prototype_counts(3, 5, 100)) == 8
+    assert prototype_counts(100, 0, 50) == (50, 0)
+    model = PrimalMSSKSC(random_state=0).fit(*blobs(300, 2)[:2])
+    assert len(model.coef_) == 2 * ((12 + 25) // 2)
