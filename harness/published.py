@@ -23,9 +23,20 @@ FOLDER = ROOT / "reports" / "published"
 SECONDS = {"seconds": "cpu_s", "train_seconds": "train_s", "test_seconds": "predict_s"}
 """Metrics that papers print and no trial is scored by, and what of a trial stands beside them."""
 
-PARAMETERS = ("kernel", "landmarks")
+REDUCTIONS = ("error_reduction", "std_reduction")
+"""What a paper sums up over data sets: by how much one method's mean error, and its standard
+deviation over draws, is below that of the better of those it is held `against`."""
+
+ALL_DATASETS = "*"
+"""The data set of a figure that sums up over all of them."""
+
+SHARED = ("kernel",)
+"""Parameters that all methods in a row of a table share."""
+OWN = ("selector",)
+"""Parameters that tell apart methods in a row."""
+
 REQUIRED = ("table", "dataset", "method", "labeled", "budget", "metric", "value")
-OPTIONAL = ("unlabeled", "test", *PARAMETERS, "unit", "std", "rank", "note")
+OPTIONAL = ("unlabeled", "test", *SHARED, *OWN, "against", "unit", "std", "rank", "note", "doubt")
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,7 @@ class Setting:
     unlabeled, test : int or None
     budget : Budget or None
     params : tuple of (str, str)
-        Parameters of the methods, such as ("kernel", "rbf").
+        Parameters that the methods share, such as ("kernel", "rbf").
     """
 
     dataset: str
@@ -59,6 +70,10 @@ class Printed:
     ----------
     setting : Setting
     method, metric : str
+    params : tuple of (str, str)
+        The method's own parameters, such as ("selector", "dbh").
+    against : tuple of str
+        The methods that a reduction is measured by.
     value : decimal.Decimal
         With the digits that the paper gives.
     unit : str
@@ -66,16 +81,29 @@ class Printed:
     std, rank : float or None
         As printed, if they are.
     note : str
+    doubt : str
+        Why the figure cannot be a target; empty if it can.
     """
 
     setting: Setting
     method: str
     metric: str
     value: Decimal
-    unit: str
-    std: float | None
-    rank: float | None
-    note: str
+    params: tuple[tuple[str, str], ...] = ()
+    against: tuple[str, ...] = ()
+    unit: str = ""
+    std: float | None = None
+    rank: float | None = None
+    note: str = ""
+    doubt: str = ""
+
+    @property
+    def label(self) -> str:
+        """The method as a study labels it by default: `budget-svm[selector=dbh]`."""
+        if self.against:
+            return f"{self.method} against {' / '.join(self.against)}"
+        own = ",".join(f"{name}={value}" for name, value in self.params)
+        return f"{self.method}[{own}]" if own else self.method
 
     @property
     def half_unit(self) -> float:
@@ -148,9 +176,17 @@ def _printed(row: Mapping[str, str], where: str) -> Printed:
         except HarnessError as error:
             raise HarnessError(f"{where}: {column}: {error}") from None
 
-    allowed = (*METRICS, *SECONDS)
+    def named(parameters: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((name, row[name]) for name in parameters if row.get(name))
+
+    allowed = (*METRICS, *SECONDS, *REDUCTIONS)
     if row["metric"] not in allowed:
         raise unknown_name("metric", row["metric"], allowed, where)
+    against = tuple(row.get("against", "").split())
+    reduces = row["metric"] in REDUCTIONS
+    if reduces != bool(against) or reduces != (row["dataset"] == ALL_DATASETS):
+        message = "a reduction, and nothing else, names methods in against and '*' as its data set"
+        raise HarnessError(f"{where}: {message}")
     if row.get("unit", "") not in ("", "%"):
         raise HarnessError(f"{where}: unit {row['unit']!r} is neither empty nor '%'")
     value = read("value", Decimal, "a number")
@@ -162,17 +198,20 @@ def _printed(row: Mapping[str, str], where: str) -> Printed:
         unlabeled=read("unlabeled", int, "a count"),
         test=read("test", int, "a count"),
         budget=read("budget", parse_budget, "a budget"),
-        params=tuple((name, row[name]) for name in PARAMETERS if row.get(name)),
+        params=named(SHARED),
     )
     return Printed(
         setting=setting,
         method=row["method"],
         metric=row["metric"],
         value=value,
+        params=named(OWN),
+        against=against,
         unit=row.get("unit", ""),
         std=read("std", float, "a number"),
         rank=read("rank", float, "a number"),
         note=row.get("note", ""),
+        doubt=row.get("doubt", ""),
     )
 
 

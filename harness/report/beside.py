@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from harness.published import ALL_DATASETS, REDUCTIONS
 from harness.report.answers import NO_SCORE, decimals
 
 if TYPE_CHECKING:
@@ -16,16 +17,24 @@ MARKS = {
     "exceeded": "\N{BLACK UP-POINTING TRIANGLE}",
     "not reached": "\N{BLACK DOWN-POINTING TRIANGLE}",
     "one seed": "?",
+    "not judged": "\N{MIDDLE DOT}",
     "not run": "",
 }
 """So that a verdict can be read without its colour."""
-COLOURS = {"reproduced": "blue", "exceeded": "green", "not reached": "red", "not run": "dim"}
+COLOURS = {
+    "reproduced": "blue",
+    "exceeded": "green",
+    "not reached": "red",
+    "not judged": "dim",
+    "not run": "dim",
+}
 """Of a terminal."""
 WORDS = {
     "reproduced": "the printed value, give or take its rounding, lies in our interval",
     "exceeded": "ours is better than that",
     "not reached": "ours is worse than that",
     "one seed": "there is no interval to judge by",
+    "not judged": "seconds of another machine, or a figure in doubt: point at it",
     "not run": "no trial that ended ok",
 }
 
@@ -44,7 +53,8 @@ def layout(made: Comparison) -> dict[str, Any]:
     dict
         `methods` (the paper's, then the study's further ones), `further` (those), `shared` (what
         is true of every setting, in words), `rows` (list of {"dataset", "words", "cells": method
-        -> row of `Comparison.cells`}), `seeds` ("30", or "4 to 5").
+        -> row of `Comparison.cells`}), `seeds` ("30", or "4 to 5"), `of` ("seeds", or "data sets"
+        of a reduction), `doubts` (why figures are not judged -> how many).
     """
     shared, own = _settings_in_words(made)
     rows = [
@@ -64,6 +74,22 @@ def layout(made: Comparison) -> dict[str, Any]:
         "shared": shared,
         "rows": rows,
         "seeds": str(most) if least == most else f"{least} to {most}",
+        "of": _counted(made),
+        "doubts": _doubts(made),
+    }
+
+
+def _counted(made: Comparison) -> str:
+    return "data sets" if made.score.name in REDUCTIONS else "seeds"
+
+
+def _doubts(made: Comparison) -> dict[str, str]:
+    """Say of each reason for doubt how many of the table's printed figures it is about."""
+    figures = made.cells[~made.cells["further"]]
+    found = figures.loc[figures["doubt"] != "", "doubt"].value_counts(sort=False)
+    return {
+        words: "all figures" if n == len(figures) else f"{n} of {len(figures)} figures"
+        for words, n in found.items()
     }
 
 
@@ -110,11 +136,13 @@ def lines(made: Comparison) -> list[dict[str, Any]]:
             "method": cell.method,
             "printed": cell.printed_text or None,
             "ours": ours_text(cell),
-            "seeds": f"{cell.n_scored}/{cell.n}",
+            _counted(made): f"{cell.n_scored}/{cell.n}",
             "verdict": cell.verdict or None,
             "ranks": _ranks(cell),
         }
-        found.append({"data set": cell.dataset} | words | figures)
+        found.append(
+            {"data set": "all" if cell.dataset == ALL_DATASETS else cell.dataset} | words | figures
+        )
     return found + [
         {"data set": "total rank", "method": total.Index, "ranks": _ranks(total)}
         for total in made.totals.itertuples()
@@ -150,7 +178,7 @@ def _words(setting: Setting) -> list[str]:
         words.append(f"{setting.unlabeled:,} unlabeled")
     if setting.test is not None:
         words.append(f"{setting.test:,} test")
-    words += [f"{name} {value}" for name, value in setting.params]
+    words += [f"{value} {name}" for name, value in setting.params]
     if setting.budget is not None:
         words.append("no limit" if setting.budget.text == "none" else setting.budget.text)
     return words

@@ -1,25 +1,29 @@
 """A paper's printed table beside ours: cell by cell with a verdict, then rank by rank.
 
 A printed figure has at best a standard deviation behind it and no seeds, so it is not tested: it
-is held against our interval. Ranks compare the methods that both have, and then the study's
-further methods with them: what a paper left out may well be the best.
+is held against our interval. Seconds of another machine, figures that cannot be right, and sums
+over other data sets than ours stand beside ours without a verdict. Ranks compare the methods that
+both have, and then the study's further methods with them: what a paper left out may well be the
+best.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from harness.budget import Budget, parse_budget
 from harness.datasets.sizes import Sizes, count_of
-from harness.published import SECONDS, Printed, Setting, read_printed
+from harness.published import REDUCTIONS, SECONDS, Printed, Setting, read_printed
+from harness.report.reductions import reduction
 from harness.report.results import CELL
 from harness.report.scores import Score, score_of
 from harness.statistics import Interval, mean_interval, ranks
@@ -27,14 +31,22 @@ from harness.statistics import Interval, mean_interval, ranks
 if TYPE_CHECKING:
     from harness.report.results import Results
 
-VERDICTS = ("reproduced", "exceeded", "not reached", "one seed", "not run")
+VERDICTS = ("reproduced", "exceeded", "not reached", "one seed", "not judged", "not run")
 """What a printed figure can be told; "one seed" has no interval to hold it against."""
 
 RANKS = ("printed_rank", "rank", "rank_of_all")
 """The paper's and ours among the methods that both have; ours with the study's further methods."""
 
+Params = tuple[tuple[str, str], ...]
+
 _ROUNDING = 1e-12
-_LABELS = {"seconds": "CPU seconds", "train_seconds": "training s", "test_seconds": "prediction s"}
+_LABELS = {
+    "seconds": "CPU seconds",
+    "train_seconds": "training s",
+    "test_seconds": "prediction s",
+    "error_reduction": "mean reduction of the error",
+    "std_reduction": "mean reduction of its standard deviation",
+}
 
 
 @dataclass(frozen=True)
@@ -51,10 +63,11 @@ class Comparison:
         "%" or empty: of the printed values and of ours here.
     cells : pandas.DataFrame
         A row a printed figure, and a row a setting and further method of the study: `row` (number
-        of the setting), `setting` (Setting), `dataset`, `labeled`, `budget`, `method` (the paper's
-        name, or the study's label), `further` (whether only the study has the method), `printed`,
-        `printed_text` (with its digits), `printed_std`, `given_rank`, `ours` (label, if there is
-        one), `n_scored` and `n` (seeds), `mean`, `ci_low`, `ci_high`, `verdict`, `note`, RANKS.
+        of the setting), `setting` (Setting), `dataset`, `kernel`, `labeled`, `budget`, `method`
+        (the paper's name, or the study's label without what the setting says), `further` (whether
+        only the study has the method), `printed`, `printed_text` (with its digits), `printed_std`,
+        `given_rank`, `ours` (label, if there is one), `n_scored` and `n` (seeds; data sets of a
+        reduction), `mean`, `ci_low`, `ci_high`, `verdict`, `note`, `doubt`, RANKS.
     totals : pandas.DataFrame
         Indexed by method: sums of RANKS over the settings that were run.
     n_settings : int
@@ -92,10 +105,35 @@ class _Trials:
     control: bool
     rows: pd.DataFrame
 
-    @property
+    @functools.cached_property
     def params(self) -> Mapping[str, Any]:
         known = self.rows["params"].dropna()
         return json.loads(known.iloc[0]) if len(known) else {}
+
+    def has(self, params: Params) -> bool:
+        return all(str(self.params.get(name)) == value for name, value in params)
+
+    def answer(self, setting: Setting, score: Score, unit: str) -> _Answer:
+        ok = self.rows[self.rows["outcome"] == "ok"]
+        scores = ok[SECONDS.get(score.name, score.name)] * (100 if unit == "%" else 1)
+        return _Answer(self.method, self.column(setting), mean_interval(scores), len(self.rows))
+
+    def column(self, setting: Setting) -> str:
+        """Return the label without what the setting says of all its methods."""
+        name, bracket, fixed = self.method.partition("[")
+        said = {f"{name}={value}" for name, value in setting.params}
+        own = [part for part in fixed.removesuffix("]").split(",") if part not in said]
+        return f"{name}[{','.join(own)}]" if bracket and own else name
+
+
+class _Answer(NamedTuple):
+    """What stands in one cell of ours."""
+
+    label: str
+    column: str
+    interval: Interval
+    n: int
+    note: str = ""
 
 
 def verdict(printed: Printed, ours: Interval, greater_is_better: bool) -> str:
@@ -103,10 +141,14 @@ def verdict(printed: Printed, ours: Interval, greater_is_better: bool) -> str:
 
     "reproduced" if it lies within the interval, widened by half a unit of its last digit; else
     "exceeded" or "not reached" as ours is better or worse. "one seed" for fewer than two scores,
-    "not run" for none.
+    "not run" for none; "not judged" for seconds of another machine and figures in doubt.
     """
+    if not ours.n:
+        return "not run"
+    if printed.doubt or printed.metric in SECONDS:
+        return "not judged"
     if ours.n < 2:
-        return "one seed" if ours.n else "not run"
+        return "one seed"
     value = float(printed.value)
     outside = max(ours.low - value, value - ours.high)
     if outside <= printed.half_unit + _ROUNDING * max(1.0, abs(value)):
@@ -136,7 +178,7 @@ def compare(results: Results, names: Iterable[str], where: str = "") -> list[Com
         trials = _trials(results, {figure.setting.dataset for figure in printed})
         for metric, unit in dict.fromkeys((figure.metric, figure.unit) for figure in printed):
             mine = [p for p in printed if (p.metric, p.unit) == (metric, unit)]
-            comparisons.append(_compare(name, metric, unit, mine, trials))
+            comparisons.append(_compare(name, mine, trials, results))
     return comparisons
 
 
@@ -162,18 +204,26 @@ def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
 
 
 def _compare(
-    name: str, metric: str, unit: str, printed: list[Printed], trials: list[_Trials]
+    name: str, printed: list[Printed], trials: list[_Trials], results: Results
 ) -> Comparison:
+    """Compare figures of one metric and unit."""
+    metric, unit = printed[0].metric, printed[0].unit
     score = (
-        Score(metric, False, frozenset(), _LABELS[metric])
-        if metric in SECONDS
+        Score(metric, metric in REDUCTIONS, frozenset(), _LABELS[metric])
+        if metric in _LABELS
         else score_of(metric, {})
     )
     rows = []
     for number, setting in enumerate(dict.fromkeys(figure.setting for figure in printed)):
         mine = [figure for figure in printed if figure.setting == setting]
-        for figure, run in _pairs(setting, mine, trials):
-            rows.append({"row": number} | _cell(setting, figure, run, score, unit))
+        if metric in REDUCTIONS:
+            pairs = [(figure, _reduced(results, figure)) for figure in mine]
+        else:
+            pairs = [
+                (figure, run and run.answer(setting, score, unit))
+                for figure, run in _pairs(setting, mine, trials)
+            ]
+        rows += [{"row": number} | _cell(setting, *pair, score) for pair in pairs]
     cells = _with_ranks(pd.DataFrame(rows), score.greater_is_better)
     ran = _ran(cells)
     unranked = ran.loc[ran["rank_of_all"].isna(), "method"]
@@ -191,17 +241,33 @@ def _compare(
 
 def _pairs(
     setting: Setting, printed: list[Printed], trials: list[_Trials]
-) -> Iterator[tuple[Printed | None, _Trials | None]]:
-    """Pair each figure with the trials that answer it, then bring those that none asks for."""
-    fitting = [run for run in trials if _fits(setting, run)]
-    fitting = [run for run in fitting if run.place == fitting[0].place]
-    pairs = [(figure, _match(figure, fitting)) for figure in printed]
-    yield from pairs
+) -> list[tuple[Printed | None, _Trials | None]]:
+    """Pair each figure with the trials that answer it, then bring those that none asks for.
+
+    Of several problems and budgets that fit, the one that answers most figures is taken, and the
+    first of equals.
+    """
+    places: dict[tuple[str, str], list[_Trials]] = {}
+    for run in trials:
+        if _fits(setting, run):
+            places.setdefault(run.place, []).append(run)
+    answers = [
+        [(figure, _match(figure, fitting)) for figure in printed] for fitting in places.values()
+    ]
+    if not answers:
+        return [(figure, None) for figure in printed]
+    pairs = max(answers, key=lambda pairs: sum(run is not None for _, run in pairs))
+    fitting = list(places.values())[answers.index(pairs)]
     taken = [run for _, run in pairs]
-    names = {figure.method for figure in printed}
-    for run in fitting:
-        if run not in taken and run.method not in names and not run.control:
-            yield None, run
+    names = {name for figure in printed for name in (figure.method, figure.label)}
+    return pairs + [
+        (None, run)
+        for run in fitting
+        if run not in taken
+        and run.column(setting) not in names
+        and run.has(setting.params)
+        and not run.control
+    ]
 
 
 def _fits(setting: Setting, run: _Trials) -> bool:
@@ -218,51 +284,50 @@ def _fits(setting: Setting, run: _Trials) -> bool:
 
 def _match(figure: Printed, fitting: list[_Trials]) -> _Trials | None:
     """Find the method by its label, else the first by its name in the plugin."""
-    params = figure.setting.params
-    able = [
-        run
-        for run in fitting
-        if not params or all(str(run.params.get(name)) == value for name, value in params)
-    ]
-    by_label = (run for run in able if run.method == figure.method)
+    setting = figure.setting
+    able = [run for run in fitting if run.has(setting.params + figure.params)]
+    by_label = (run for run in able if figure.label in (run.method, run.column(setting)))
     by_name = (run for run in able if run.plugin_method == figure.method)
     return next(itertools.chain(by_label, by_name), None)
 
 
+def _reduced(results: Results, figure: Printed) -> _Answer:
+    found = reduction(results, figure)
+    note = f"ours over {', '.join(found.datasets)}" if found.datasets else ""
+    return _Answer(figure.label, figure.label, found.interval, found.n, note)
+
+
 def _cell(
-    setting: Setting, figure: Printed | None, run: _Trials | None, score: Score, unit: str
+    setting: Setting, figure: Printed | None, ours: _Answer | None, score: Score
 ) -> dict[str, Any]:
-    ours = mean_interval(())
-    n = 0
-    if run is not None:
-        ok = run.rows[run.rows["outcome"] == "ok"]
-        scale = 100 if unit == "%" else 1
-        ours = mean_interval(scale * ok[SECONDS.get(score.name, score.name)])
-        n = len(run.rows)
+    interval = ours.interval if ours else mean_interval(())
+    notes = [figure.note if figure else "", ours.note if ours else ""]
     return {
         "setting": setting,
         "dataset": setting.dataset,
+        "kernel": dict(setting.params).get("kernel"),
         "labeled": setting.labeled,
         "budget": setting.budget.text if setting.budget else None,
-        "method": figure.method if figure else run.method,
+        "method": figure.label if figure else ours.column,
         "further": figure is None,
         "printed": float(figure.value) if figure else float("nan"),
         "printed_text": str(figure.value) if figure else "",
         "printed_std": figure.std if figure else None,
         "given_rank": figure.rank if figure else None,
-        "ours": run.method if run else None,
-        "n_scored": ours.n,
-        "n": n,
-        "mean": ours.mean,
-        "ci_low": ours.low,
-        "ci_high": ours.high,
-        "verdict": verdict(figure, ours, score.greater_is_better) if figure else "",
-        "note": figure.note if figure else "",
+        "ours": ours.label if ours else None,
+        "n_scored": interval.n,
+        "n": ours.n if ours else 0,
+        "mean": interval.mean,
+        "ci_low": interval.low,
+        "ci_high": interval.high,
+        "verdict": verdict(figure, interval, score.greater_is_better) if figure else "",
+        "note": "; ".join(filter(None, notes)),
+        "doubt": figure.doubt if figure else "",
     }
 
 
 def _with_ranks(cells: pd.DataFrame, greater_is_better: bool) -> pd.DataFrame:
-    """Rank the methods that every setting has that was run at all."""
+    """Rank the methods that every setting has in which there is an order at all."""
     cells = cells.assign(**dict.fromkeys(RANKS, float("nan")))
     ran = _ran(cells)
     everywhere = ran.groupby("method").filter(lambda mine: len(mine) == ran["row"].nunique())
@@ -282,9 +347,11 @@ def _with_ranks(cells: pd.DataFrame, greater_is_better: bool) -> pd.DataFrame:
 
 
 def _ran(cells: pd.DataFrame) -> pd.DataFrame:
-    """Take what was run, of the settings in which a printed method was."""
+    """Take what was run, of the settings with an order: two printed methods run, none in doubt."""
     run = cells[cells["n"] > 0]
-    return run[run["row"].isin(run.loc[~run["further"], "row"])]
+    both = run.loc[~run["further"], "row"].value_counts()
+    doubted = cells.loc[cells["doubt"] != "", "row"]
+    return run[run["row"].isin(both.index[both > 1].difference(doubted))]
 
 
 def _our_ranks(cells: pd.DataFrame, sign: int) -> np.ndarray:
@@ -316,9 +383,9 @@ def comparison_tables(comparisons: list[Comparison]) -> dict[str, pd.DataFrame]:
         )
         for made in comparisons
     ]
-    keys = ["table", "dataset", "labeled", "budget", "method", "metric", "unit"]
+    keys = ["table", "dataset", "kernel", "labeled", "budget", "method", "metric", "unit"]
     figures = ["printed", "printed_std", "ours", "n_scored", "n", "mean", "ci_low", "ci_high"]
-    columns = [*keys, *figures, "verdict", *RANKS, "note"]
+    columns = [*keys, *figures, "verdict", *RANKS, "note", "doubt"]
     return {
         "published": pd.concat(cells)[columns],
         "published_ranks": pd.concat(totals)[["table", "metric", "n_settings", "method", *RANKS]],

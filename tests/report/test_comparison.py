@@ -18,7 +18,7 @@ OURS = Interval(mean=0.75, low=0.7405, high=0.7595, std=0.025, n=30)
 
 def figure(value):
     setting = Setting("toy", 0.1, None, None, None, ())
-    return Printed(setting, "svm", "auc", Decimal(value), "", None, None, "")
+    return Printed(setting, "svm", "auc", Decimal(value))
 
 
 @pytest.mark.parametrize(
@@ -169,6 +169,105 @@ def test_parameters_of_the_method_decide_where_the_paper_names_them(beside):
     assert list(printed["ours"].fillna("-")) == ["rbf", "linear", "-"]
 
 
+def tell_kernels(trials):
+    """Labels as a study gives them by default say their parameters."""
+    names = trials["method"].str.extract(r"kernel=(\w+)(?:,selector=(\w+))?")
+    trials["params"] = [
+        json.dumps({"kernel": kernel, "selector": selector})
+        for kernel, selector in names.to_numpy()
+    ]
+    return trials.assign(plugin_method=trials["method"].str.partition("[")[0])
+
+
+def test_rows_are_of_a_kernel_and_columns_of_a_selector(beside):
+    scores = {
+        f"svm[kernel={kernel},selector={selector}]": [value, value]
+        for kernel, values in {"rbf": (0.8, 0.7, 0.9), "linear": (0.6, 0.5, 0.65)}.items()
+        for selector, value in zip(("uniform", "dbh", "cssp"), values, strict=True)
+    }
+    (made,) = beside(
+        scores | {"1nn": [0.95, 0.95]},
+        *("t,toy,svm,47,none,auc,0.8,rbf,uniform", "t,toy,svm,47,none,auc,0.8,rbf,dbh"),
+        *("t,toy,svm,47,none,auc,0.6,linear,uniform", "t,toy,svm,47,none,auc,0.4,linear,dbh"),
+        head=f"{HEAD},kernel,selector",
+        change=tell_kernels,
+    )
+    uniform, dbh, cssp = (f"svm[selector={name}]" for name in ("uniform", "dbh", "cssp"))
+    for _, row in made.cells.groupby("row"):
+        assert list(row["method"]) == [uniform, dbh, cssp]  # 1nn has no kernel
+    rbf = made.cells.set_index(["kernel", "method"]).loc["rbf"]
+    assert list(rbf["verdict"]) == ["reproduced", "not reached", ""]
+    assert rbf.loc[cssp, "ours"] == "svm[kernel=rbf,selector=cssp]"
+    assert list(made.totals["rank_of_all"]) == [4, 6, 2]
+
+
+def test_of_several_places_the_one_with_the_most_figures_is_taken(beside):
+    def rename(trials):
+        odd = (trials["method"] == "svm") & (trials["budget"] == "1MB")
+        return trials[~odd].sort_values("budget")
+
+    lines = ("t,toy,svm,,,auc,0.8", "t,toy,nysck,,,auc,0.8")
+    (made,) = beside({"svm": [0.8, 0.8], "nysck": [0.7, 0.7]}, *lines, change=rename)
+    assert list(made.cells["n"]) == [2, 2]
+
+
+def test_figures_in_doubt_are_shown_but_neither_judged_nor_ranked(beside):
+    lines = (f"{SVM},,", f"{NYSCK},,no such spread", "t,toy,cmn,47,none,auc,0.9,,no such spread")
+    (made,) = beside({"svm": [0.8, 0.8], "nysck": [0.7, 0.7]}, *lines, head=f"{HEAD},note,doubt")
+    found = cells(made).loc["toy"]
+    assert list(found["verdict"]) == ["reproduced", "not judged", "not run"]
+    assert found.loc["nysck", "mean"] == pytest.approx(0.7)
+    assert found.loc["nysck", "doubt"] == "no such spread"
+    assert made.totals.empty
+    assert made.counts == "1 reproduced, 1 not judged, 1 not run"
+
+
+def test_a_row_of_one_method_does_not_keep_the_others_from_being_ranked(beside):
+    lines = (SVM, NYSCK, "t,toy,svm,47,1MB,auc,0.7")
+    (made,) = beside({"svm": [0.8, 0.8], "nysck": [0.7, 0.7]}, *lines)
+    assert made.n_settings == 1
+    assert list(made.totals["rank"]) == [1, 2]
+
+
+REDUCTION = "t,*,xnv,47,none,{}_reduction,{},%,{},18 sets"
+
+
+def test_reductions_are_averaged_over_data_sets_against_the_better_rival(beside):
+    values = {
+        "a": {"xnv": (0.10, 0.14), "sssl-m": (0.20, 0.28), "sssl-2m": (0.3, 0.3)},
+        "b": {"xnv": (0.30, 0.32), "sssl-m": (0.90, 0.9), "sssl-2m": (0.30, 0.34)},
+        "c": {"xnv": (0.10, 0.14)},
+    }
+
+    def fill(trials):
+        trials["nmse"] = np.nan
+        for dataset, methods in values.items():
+            for method, pair in methods.items():
+                mine = (trials["dataset"] == dataset) & (trials["method"] == method)
+                trials.loc[mine, "error_rate"] = np.asarray(pair)[trials.loc[mine, "seed"]]
+        return trials[(trials["dataset"] != "c") | (trials["method"] == "xnv")]
+
+    errors, spreads = beside(
+        {name: [0.5, 0.5] for name in ("xnv", "sssl-m", "sssl-2m")},
+        REDUCTION.format("error", 16, "sssl-m sssl-2m"),
+        REDUCTION.format("error", 28, "xks"),
+        REDUCTION.format("std", 30, "sssl-m sssl-2m"),
+        head=f"{HEAD},unit,against,doubt",
+        datasets="abc",
+        change=fill,
+    )
+    expected = [100 * (1 - 0.12 / 0.24), 100 * (1 - 0.31 / 0.32)]
+    against_sssl, against_xks = errors.cells.itertuples()
+    assert against_sssl.method == "xnv against sssl-m / sssl-2m"
+    assert against_sssl.mean == pytest.approx(np.mean(expected))
+    assert against_sssl.ci_low == pytest.approx(mean_interval(expected).low)
+    assert (against_sssl.n_scored, against_sssl.n) == (2, 3)
+    assert against_sssl.note == "ours over a, b"
+    assert against_sssl.verdict == "not judged"
+    assert (against_xks.n_scored, against_xks.verdict) == (0, "not run")
+    assert spreads.cells["mean"].item() == pytest.approx(50)  # half of the spread on both
+
+
 def test_ranks_share_ties_and_count_further_methods_apart(beside):
     lines = [
         f"t,{data},{method},47,none,auc,{value}"
@@ -233,7 +332,7 @@ def test_seconds_are_those_of_the_processor_and_lower_is_better(beside):
     seconds, auc = beside({"svm": [0.1, 0.1], "nysck": [5, 5]}, *lines, metric="cpu_s")
     assert seconds.score.name == "seconds"
     assert not seconds.score.greater_is_better
-    assert list(cells(seconds).loc["toy"]["verdict"]) == ["exceeded", "not reached"]
+    assert list(cells(seconds).loc["toy"]["verdict"]) == ["not judged", "not judged"]
     assert list(cells(seconds).loc["toy"]["rank"]) == [1, 2]
     assert auc.score.name == "auc"
 
