@@ -21,7 +21,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, hookimpl, kernels, log_uniform, uniform
@@ -200,7 +199,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             if not count:
                 continue
             there = len(labeled) if of_labeled else len(X) - len(labeled)
-            rows = np.sort(_draw(there, _POOL * count, self._rng))
+            rows = _draw(there, _POOL * count, self._rng)
             # the j-th unlabeled row has as many labeled ones before it
             rows = labeled[rows] if of_labeled else rows + np.searchsorted(before, rows, "right")
             pool = X[rows]
@@ -216,9 +215,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         if self.degrees == "exact":
             degrees = kernels.exact_degrees(X, self._width)
         else:
-            rows = np.arange(len(X))
-            if len(X) > _DEGREE_SAMPLE:
-                rows = np.sort(_draw(len(X), _DEGREE_SAMPLE, self._rng))
+            rows = _draw(len(X), _DEGREE_SAMPLE, self._rng)
             total = np.zeros(self._m)
             for block in self._blocks(len(rows)):
                 total += self._features(X[rows[block]])[:, :-1].sum(axis=0, dtype=np.float64)
@@ -271,8 +268,10 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
 
 
 def _draw(n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
-    # `rng.choice` would hold a permutation of all n
-    return sample_without_replacement(n, min(n, count), random_state=rng)
+    """Return a row from each of `count` equal stretches of n rows; holds nothing of order n."""
+    count = min(n, count)
+    places = np.arange(count) + rng.random_sample(count)
+    return (places * (n / count)).astype(np.intp)
 
 
 def prototype_counts(
