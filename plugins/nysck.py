@@ -31,7 +31,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_landmarks : int, default 100
-        s, the points sampled uniformly; all of them where there are fewer.
+        s, the points chosen by `selector`; all of them where there are fewer.
     rank : int, optional
         k, the eigenvectors kept. By default all that stand out from rounding; with
         `storage="paper"` and in the literal variant k log k <= s as in the paper, in the latter
@@ -53,6 +53,9 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
+    selector : str or callable, default "uniform"
+        How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
+        n_landmarks, random_state, kernel) that returns row numbers.
     C : float, optional
         Penalty of the squared hinge loss; by default 10 with the regularised Laplacian, else 1
         (see `harness.kernels.usual_cost`).
@@ -80,6 +83,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "storage": [StrOptions({"held", "paper"})],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
+        "selector": [StrOptions(set(kernels.SELECTORS)), callable],
         "C": [Interval(Real, 0, None, closed="neither"), None],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
@@ -96,6 +100,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         storage: str = "held",
         sigma: float = 1.0,
         sigma_unit: str = "median",
+        selector: str | kernels.Selector = "uniform",
         C: float | None = None,
         n_classes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -109,6 +114,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.storage = storage
         self.sigma = sigma
         self.sigma_unit = sigma_unit
+        self.selector = selector
         self.C = C
         self.n_classes = n_classes
         self.random_state = random_state
@@ -128,8 +134,10 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the eigensystem; `labeled` are the rows that may get labels."""
         rng = check_random_state(self.random_state)
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        sample = kernels.uniform_landmarks(X, min(self.n_landmarks, len(X)), rng)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
+        self._width = kernel.width
+        s = min(self.n_landmarks, len(X))
+        sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
         self.landmarks_ = X[sample].astype(np.float32, copy=False)
         if self.variant == "literal":
             self._basis = self._literal(len(X), len(labeled))
@@ -267,6 +275,7 @@ def storage_model(
     rank: int | None = None,
     degrees: str = "nystrom",
     storage: str = "held",
+    selector: str | kernels.Selector = "uniform",
     tuned: bool = False,
 ) -> int:
     """Bytes held: the data, s landmarks, and at the peak three s x s matrices or the SVM's rows.
@@ -291,8 +300,9 @@ def storage_model(
     predicting = 4 * s * k + loaded + blocks
     exact = 8 * n if degrees != "nystrom" else 0
     width = kernels.width_bytes(n, d, shape.itemsize)
+    selection = kernels.selection_bytes(selector, n, d, s, shape.itemsize)
     panels = kernels.blas_bytes(s) + 2 * kernels.blas_bytes(s, 4)
-    peak = max(width, exact + peak, 4 * s * k + samples + blocks, predicting)
+    peak = max(width, selection, exact + peak, 4 * s * k + samples + blocks, predicting)
     return shape.data_bytes + 4 * s * d + panels + peak
 
 
