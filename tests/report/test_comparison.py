@@ -174,7 +174,7 @@ def tell_kernels(trials):
     names = trials["method"].str.extract(r"kernel=(\w+)(?:,selector=(\w+))?")
     trials["params"] = [
         json.dumps({"kernel": kernel, "selector": selector})
-        for kernel, selector in names.to_numpy()
+        for kernel, selector in names.fillna("").to_numpy()
     ]
     return trials.assign(plugin_method=trials["method"].str.partition("[")[0])
 
