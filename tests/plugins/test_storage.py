@@ -14,6 +14,7 @@ MODULES = (
     "nysck",
     "sock",
     "mssksc",
+    "mssksc_exact",
     "kernel_ridge",
     "kmedoids",
     "tsvm",
@@ -84,5 +85,5 @@ def test_storage_does_not_fall_as_the_size_grows(method):
 
 def test_names_are_the_ones_that_studies_use():
     names = "random prior oracle 1nn svm linear-svm harmonic cmn clusk nysck sock rff-mssksc"
-    names += " nystrom-krr budget-kmedoids tsvm linear-tsvm"
+    names += " fs-mssksc rd-mssksc mssksc nystrom-krr budget-kmedoids tsvm linear-tsvm"
     assert sorted(method.name for method in METHODS) == sorted(names.split())

@@ -1,0 +1,326 @@
+"""Semi-supervised kernel spectral learning with the exact kernel (Mehrkanoon 2016, equation 7).
+
+Minimises |w|^2 / 2 - g1/2 e'Ve + g2/2 (e - c)'A(e - c) with e = Omega alpha + b and V = D^-1. With
+S = D^-1/2 Omega D^-1/2 the first two terms turn Omega into another kernel K, and the constant of
+the bias into a function u:
+
+    K = D^1/2 S (I - g1 S)^-1 D^1/2,        u = (I - g1 Omega V)^-1 1.
+
+What is left is a least-squares machine on the labeled points alone. K is a cluster kernel, that of
+the regularised Laplacian with 1 + eps = 1 / g1.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.linalg import cho_solve
+from scipy.linalg.lapack import dsysv, dsysv_lwork
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import Method, Shape, hookimpl, kernels, log_uniform, uniform
+
+
+class SpectralResolvent:
+    """(I - g1 S)^-1 for S = D^-1/2 Omega D^-1/2, factored in packed form.
+
+    All eigenvalues of S are in [0, 1] and the largest is 1, its eigenvector D^1/2 1, so that the
+    matrix is positive definite for g1 < 1. The points are in an order whose last ones get labels:
+    of the factor, their rows hold what eliminating all others leaves.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    width : float
+    gamma1 : float
+        Above 0, below 1.
+    order : ndarray of shape (n,)
+        Numbers of the rows, those that may get labels at the end.
+    n_labeled : int
+        How many these are.
+    """
+
+    def __init__(
+        self, X: np.ndarray, width: float, gamma1: float, order: np.ndarray, n_labeled: int
+    ) -> None:
+        self._gamma1, self._free = gamma1, len(order) - n_labeled
+        self._matrix = kernels.PackedSymmetric(len(order))
+        self.degrees = np.zeros(len(order))
+
+        def tile(rows: slice, columns: slice) -> np.ndarray:
+            K = kernels.gaussian_kernel(X[order[rows]], X[order[columns]], width)
+            if rows == columns:
+                # Rounding may make a point unlike itself where the width is tiny.
+                np.fill_diagonal(K, 1)
+            self.degrees[rows] += K.sum(axis=1, dtype=np.float64)
+            if rows != columns:
+                self.degrees[columns] += K.sum(axis=0, dtype=np.float64)
+            return np.negative(K, out=K)
+
+        self._matrix.fill(tile)
+        self._matrix.scale(np.sqrt(gamma1 / self.degrees))
+        self._matrix.add_to_diagonal(1)
+        self.influence = self.apply(np.ones((len(order), 1)))[:, 0]
+
+    def apply(self, vectors: np.ndarray) -> np.ndarray:
+        """Return (I - g1 Omega V)^-1 vectors, all in the given order."""
+        root = np.sqrt(self.degrees)[:, None]
+        return root * self._matrix.solve(vectors / root)
+
+    def transform(self, Omega: np.ndarray) -> None:
+        """Make the labeled points' part of Omega into that of K, in place.
+
+        With T = S_ll + g1 S_lu (I - g1 S_uu)^-1 S_ul it is D^1/2 T (I - g1 T)^-1 D^1/2. Nothing is
+        subtracted, so that digits last however small g1 is; the factor's last rows hold both the
+        factor of I - g1 T and, divided by the root of g1, that of the second term of T.
+        """
+        rows = np.arange(self._free, len(self.degrees))
+        root = np.sqrt(self.degrees[rows])
+        T = Omega.T
+        T /= root
+        T /= root[:, None]
+        for block in kernels.gram_blocks(self._free, len(rows)):
+            part = self._matrix.take(np.arange(block.start, block.stop), rows)
+            part /= np.sqrt(self._gamma1)
+            kernels.add_gram(T, part)
+            del part
+        kernels.mirror(T)
+        factor = np.empty_like(T)
+        for block in kernels.row_blocks(len(rows), 5 * len(rows)):
+            factor[block] = self._matrix.take(rows[block], rows)
+        cho_solve((factor, True), T, overwrite_b=True, check_finite=False)
+        T *= root
+        T *= root[:, None]
+
+
+class MSSKSC(ClassifierMixin, BaseEstimator):
+    """Multi-class semi-supervised kernel spectral clustering, exact.
+
+    Parameters
+    ----------
+    gamma1 : float, default 0.1
+        Weight of the spectral term, below 1: the smallest eigenvalue of I - gamma1 S is
+        1 - gamma1. 0 is kernel ridge regression (a least-squares SVM) on the labeled points.
+    gamma2 : float, default 1.0
+        Weight of the labels, for each labeled point.
+    sigma : float, default 1.0
+        Width of the kernel.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between the points, or units of the features.
+    penalise_bias : bool, default False
+        False is equation 7. True adds b^2 / 2, which makes the kernel Omega + 1 of a model
+        without bias, as equations 11, 13 and 19 have it.
+    n_classes : int, optional
+        Found from y by default.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    dual_coef_ : ndarray of shape (n, Q)
+        alpha; one column for two classes, because the second would be its opposite.
+    intercept_ : ndarray of shape (Q,)
+    degrees_ : ndarray of shape (n,)
+        Row sums of the kernel matrix; absent for gamma1 = 0, which does not need them.
+    curvature_ : float
+        Of the objective along the bias, w at its best: no minimum exists unless it is positive.
+    decision_scores_ : ndarray of shape (n,) or (n, n_classes)
+        Scores of the points of `fit`.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "gamma1": [Interval(Real, 0, None, closed="left")],
+        "gamma2": [Interval(Real, 0, None, closed="neither")],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "penalise_bias": ["boolean"],
+        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        gamma1: float = 0.1,
+        gamma2: float = 1.0,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        penalise_bias: bool = False,
+        n_classes: int | None = None,
+    ) -> None:
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.penalise_bias = penalise_bias
+        self.n_classes = n_classes
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn from all points; y is -1 where a point has no label."""
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        check_classification_targets(y)
+        labels = kernels.read_labels(y, self.n_classes)
+        self.fit_features(X, labels.rows).fit_labels(np.asarray(y)[labels.rows])
+        del self._gram
+        scores = self._kernel_product(X, X[labels.rows], self._multipliers)[self._order]
+        self.dual_coef_ = np.zeros(scores.shape)
+        if self.gamma1:
+            scores = self._resolvent.apply(scores)
+        scores += self._influence[:, None] * self.intercept_
+        # alpha = g2 A (c - e) + g1 V e
+        if self.gamma1:
+            degrees = self._resolvent.degrees
+            self.dual_coef_[self._order] = self.gamma1 * scores / degrees[:, None]
+            self.degrees_ = np.empty(len(X))
+            self.degrees_[self._order] = degrees
+        self.dual_coef_[labels.rows] += self._multipliers
+        del self._resolvent
+        self.decision_scores_ = np.empty_like(scores)
+        self.decision_scores_[self._order] = scores
+        if scores.shape[1] == 1:
+            self.decision_scores_ = self.decision_scores_[:, 0]
+        return self
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Eliminate all points but the labeled ones; `labeled` are the rows that may get labels.
+
+        Raises
+        ------
+        ValueError
+            If gamma1 is not below 1.
+        """
+        if not self.gamma1 < 1:
+            message = (
+                f"gamma1={self.gamma1:g} must be below 1: the smallest eigenvalue of I - gamma1 "
+                f"D^-1/2 Omega D^-1/2 is 1 - gamma1 = {1 - self.gamma1:.3g}, and points without a "
+                "label would lower the objective without end"
+            )
+            raise ValueError(message)
+        self._X, self._labeled = X, labeled
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._order = np.concatenate([np.delete(np.arange(len(X)), labeled), labeled])
+        self._influence, self._pull, self._resolvent = np.ones(len(X)), 0.0, None
+        if self.gamma1:
+            self._resolvent = SpectralResolvent(
+                X, self._width, self.gamma1, self._order, len(labeled)
+            )
+            self._influence = self._resolvent.influence
+            self._pull = self.gamma1 * float(np.sum(self._influence / self._resolvent.degrees))
+        known = X[labeled]
+        self._gram = np.empty((len(labeled), len(labeled)))
+        for block in kernels.row_blocks(len(labeled), 2 * len(labeled) + X.shape[1]):
+            self._gram[block] = kernels.gaussian_kernel(known[block], known, self._width)
+        if self.gamma1:
+            self._resolvent.transform(self._gram)
+        return self
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Solve for those of the labeled rows whose y is not -1.
+
+        Warns
+        -----
+        UserWarning
+            If the objective has no minimum; its stationary point is then used.
+        """
+        labels = kernels.read_labels(y, self.n_classes)
+        self.classes_ = labels.classes
+        influence = self._influence[len(self._influence) - len(y) :]
+        system = self._gram[np.ix_(labels.rows, labels.rows)]
+        system[np.diag_indices(len(system))] += 1 / self.gamma2
+        u = influence[labels.rows]
+        right = np.column_stack([labels.targets(), u])
+        work = int(dsysv_lwork(len(system))[0])
+        # A symmetric matrix is its own transpose; LAPACK wants columns, and then copies nothing.
+        solution = dsysv(system.T, right, lwork=work, overwrite_a=True)[2]
+        of_targets, of_bias = solution[:, :-1], solution[:, -1]
+        self.curvature_ = float(u @ of_bias) - self._pull + self.penalise_bias
+        if not self.curvature_ > 0:
+            message = (
+                f"the problem has no minimum (curvature along the bias {self.curvature_:.3g})"
+            )
+            message += ": lower gamma1 or raise gamma2; its stationary point is used"
+            warnings.warn(message, stacklevel=2)
+        self.intercept_ = u @ of_targets / self.curvature_
+        multipliers = of_targets - np.outer(of_bias, self.intercept_)
+        self._multipliers = np.zeros((len(y), multipliers.shape[1]))
+        self._multipliers[labels.rows] = multipliers
+        scores = self._gram @ self._multipliers + np.outer(influence, self.intercept_)
+        self.labeled_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
+        return self
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return scores (n,) for two classes, else (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
+        scores = self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _kernel_product(self, X: np.ndarray, Z: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        product = np.empty((len(X), vectors.shape[1]))
+        for block in kernels.row_blocks(len(X), _row_width(*Z.shape)):
+            K = kernels.gaussian_kernel(X[block], Z, self._width)
+            np.matmul(K.astype(np.float64, copy=False), vectors, out=product[block])
+        return product
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the class of the highest score.
+
+        For one-vs-rest codes this is the nearest code word in Hamming distance, ties broken by
+        score.
+        """
+        return kernels.decide(self.decision_function(X), self.classes_)
+
+
+def _row_width(n: int, d: int) -> int:
+    """Doubles held for a row: its kernel values in both precisions, its features."""
+    return 2 * n + d
+
+
+def storage(shape: Shape, size: int) -> int:
+    """Bytes held: the data, n^2 / 2 doubles packed, two to three matrices of the labeled points.
+
+    4 n (n + 2) + 16 l^2: K of the labeled points, with a copy that becomes the system to solve, or
+    with the rows of the factor that K is made of.
+    """
+    n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
+    Q = max(1, shape.n_classes)
+    tile = min(n, kernels.TILE)
+    filling = 3 * 8 * tile**2 + 3 * tile * d * i
+    rows_of_factor = 5 * min(
+        kernels.gram_block_bytes(n - labeled, labeled) // 2, 8 * labeled * (n - labeled)
+    )
+    factor = 8 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled)
+    reducing = 8 * labeled**2 + labeled * d * i + max(rows_of_factor, factor)
+    solving = 16 * labeled**2 + 8 * 64 * labeled + 8 * labeled * (2 * Q + 2)
+    points = 8 * n * (5 + 4 * Q)
+    extending = labeled * d * i + kernels.stream_bytes(n, _row_width(labeled, d))
+    matrix = kernels.packed_bytes(n) + max(filling, reducing, solving, extending)
+    panels = kernels.blas_bytes(n) + kernels.blas_bytes(labeled)
+    predicting = shape.block_bytes + kernels.stream_bytes(shape.n_test, _row_width(n, d))
+    peak = max(kernels.width_bytes(n, d, i), matrix + panels, predicting)
+    return shape.data_bytes + points + peak
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide exact MSSKSC."""
+    return [
+        Method(
+            "mssksc",
+            MSSKSC,
+            storage,
+            size="n_unlabeled",
+            tasks={"binary", "multiclass"},
+            space={
+                "gamma1": uniform(0, 0.95),
+                "gamma2": log_uniform(1, 1e4),
+                "sigma": log_uniform(0.1, 2),
+            },
+            label_params={"gamma2"},
+            reference="mehrkanoon2016",
+        )
+    ]
