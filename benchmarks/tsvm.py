@@ -30,8 +30,8 @@ from harness.datasets import load_catalog, split
 from harness.datasets.preparation import load
 from harness.kernels import median_distance
 from harness.metrics import BUILT_IN, primary_metric
-from harness.settings import Tuning
-from harness.tuning import candidates, tune
+from harness.searching import grid
+from harness.tuning import tune
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
 tsvm = importlib.import_module("tsvm")
@@ -139,17 +139,18 @@ def tuned(options: argparse.Namespace) -> None:
             X, y, n_labeled = problem(name, options.labeled, seed)
             masked = np.where(np.arange(len(X)) < n_labeled, y, -1)
             rng = np.random.default_rng(seed)
-            settings = candidates(method.space, Tuning(search="grid", trials=12), rng)
 
             def make(method=method, form=form, **setting):
                 return tsvm.TransductiveSVM(**{**method.params, **FORMS[form], **setting})
 
-            def trial(X=X, masked=masked, settings=settings, rng=rng, make=make, method=method):
+            def trial(X=X, masked=masked, rng=rng, make=make, method=method):
                 best, _ = tune(
                     make,
-                    settings,
+                    method.space,
                     X,
                     masked,
+                    search=grid,
+                    trials=12,
                     task="binary",
                     n_classes=2,
                     uses_unlabeled=True,

@@ -5,31 +5,37 @@ are in `harness.kernels`.
 """
 
 from harness.hookspecs import (
+    Evaluate,
     GeneratedDataset,
     Kernel,
     LandmarkSelector,
     Metric,
     ReportSection,
+    Search,
     TrialInfo,
     hookimpl,
 )
 from harness.method import PREDICT_BLOCK, Method, Shape, overhead_bytes
-from harness.space import choice, log_uniform, uniform
+from harness.space import Distribution, choice, log_uniform, settings_at, uniform
 
 __all__ = [
     "PREDICT_BLOCK",
+    "Distribution",
+    "Evaluate",
     "GeneratedDataset",
     "Kernel",
     "LandmarkSelector",
     "Method",
     "Metric",
     "ReportSection",
+    "Search",
     "Shape",
     "TrialInfo",
     "choice",
     "hookimpl",
     "log_uniform",
     "overhead_bytes",
+    "settings_at",
     "uniform",
 ]
 __version__ = "0.1.0"

@@ -57,10 +57,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from harness.method import Method
+    from harness.space import Distribution
 
 PROJECT = "harness"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+
+Evaluate = Callable[[list[dict[str, Any]]], list[float]]
+"""Scores settings of tuned parameters, for a `Search`."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,32 @@ class LandmarkSelector:
 
 
 @dataclass(frozen=True)
+class Search:
+    """A way to look for good settings of the tuned parameters, for a study's `tuning.search`.
+
+    Parameters
+    ----------
+    name : str
+        Lower case with hyphens; none of "grid", "random" and "sobol", which are built in.
+    function : callable (space, evaluate, trials, rng) -> None
+        `space` maps parameter names to distributions, whose `at(position)` gives the value at a
+        position between 0 and 1; `settings_at(space, positions)` does so for rows of positions.
+        `evaluate(settings)` takes a list of settings, each a dict with a value for every name in
+        `space`, and returns their scores: greater is better, NaN where nothing could be scored.
+        It may be called any number of times, with at most `trials` different settings in all;
+        settings of one call share what they have in common, so those that do not depend on each
+        other's scores belong into one call. All randomness comes from `rng`, a
+        `numpy.random.Generator`. The tuner remembers what was evaluated and chooses among it.
+    """
+
+    name: str
+    function: Callable[
+        [Mapping[str, Distribution], Evaluate, int, np.random.Generator],
+        None,
+    ]
+
+
+@dataclass(frozen=True)
 class ReportSection:
     """A section at the end of the report.
 
@@ -196,6 +226,11 @@ def harness_kernels() -> Iterable[Kernel]:
 @hookspec
 def harness_landmark_selectors() -> Iterable[LandmarkSelector]:
     """Provide landmark selectors that can be named in a study."""
+
+
+@hookspec
+def harness_searches() -> Iterable[Search]:
+    """Provide searches beside the built-in ones."""
 
 
 @hookspec

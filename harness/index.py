@@ -12,7 +12,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +77,17 @@ def method_entry(index: Mapping[str, Any], name: str, where: str = "") -> dict[s
         raise HarnessError(f"{prefix}method {name!r} is provided twice, by {owners}")
     if found:
         return found[0]
-    error = unknown_name("method", name, (method["name"] for method in index["methods"]), where)
+    raise unknown_entry(index, "method", name, (m["name"] for m in index["methods"]), where)
+
+
+def unknown_entry(
+    index: Mapping[str, Any], kind: str, name: str, known: Iterable[str], where: str = ""
+) -> HarnessError:
+    """Build the error for a name that no working plugin provides; failed ones are told with it."""
+    error = unknown_name(kind, name, known, where)
     failed = [f"{p['path']}: {p['failure']}" for p in index["plugins"] if p["failure"]]
     hint = "\nplugins that could not be loaded:\n  " + "\n  ".join(failed) if failed else ""
-    raise HarnessError(f"{error}{hint}")
+    return HarnessError(f"{error}{hint}")
 
 
 def _keep(path: Path, text: str) -> None:

@@ -38,6 +38,7 @@ PROVIDERS = {
     "metrics": "harness_metrics",
     "kernels": "harness_kernels",
     "landmark selectors": "harness_landmark_selectors",
+    "searches": "harness_searches",
     "report sections": "harness_report_sections",
 }
 """What can be provided, and by which hook."""

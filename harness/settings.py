@@ -107,7 +107,7 @@ class Inductive(_Strict):
 class Tuning(_Strict):
     """Cross-validation on the labeled points."""
 
-    search: Literal["grid", "random", "sobol"] = "grid"
+    search: str = "grid"
     folds: int = Field(default=5, ge=2)
     trials: int = Field(default=20, ge=1)
     standard_errors: float = Field(default=2.0, ge=0)

@@ -1,15 +1,15 @@
 """Search spaces: what values a parameter may take while it is tuned.
 
-Every distribution maps the unit interval to values (`at`), so that one description serves grid,
-random and quasi-random search alike.
+Every distribution maps the unit interval to values (`at`), so that one description serves all
+searches: to them a space is the unit cube.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Distribution(Protocol):
@@ -77,3 +77,26 @@ def log_uniform(low: float, high: float) -> Uniform:
 def choice(values: Sequence) -> Choice:
     """One of `values`."""
     return Choice(tuple(values))
+
+
+def settings_at(
+    space: Mapping[str, Distribution], positions: Iterable[Iterable[float]]
+) -> list[dict[str, Any]]:
+    """Return the settings at positions of the unit cube, its axes in the order of sorted names.
+
+    Parameters
+    ----------
+    space : mapping of str to Distribution
+    positions : (n, len(space)) array
+        Between 0 and 1.
+
+    Returns
+    -------
+    list of dict
+        One a row: parameter names to values.
+    """
+    names = sorted(space)
+    return [
+        {name: space[name].at(float(x)) for name, x in zip(names, row, strict=True)}
+        for row in positions
+    ]

@@ -114,13 +114,19 @@ class Study:
                         for budget in grid.budgets:
                             yield grid, dataset, method, labeled, budget
 
-    def blocks(self, fingerprints: Mapping[tuple[str, str], str] | None = None) -> list[Block]:
+    def blocks(
+        self,
+        fingerprints: Mapping[tuple[str, str], str] | None = None,
+        searches: Mapping[str, str] | None = None,
+    ) -> list[Block]:
         """Expand into blocks.
 
         Parameters
         ----------
         fingerprints : mapping (dataset, method name) -> str, optional
             Digests of the data set's entry and the plugin's source; part of each block's own.
+        searches : mapping of search name -> str, optional
+            Digests of plugins that provide searches; part of the blocks that are tuned by them.
 
         Returns
         -------
@@ -131,6 +137,8 @@ class Study:
         blocks: dict[str, Block] = {}
         for grid, dataset, method, labeled, budget in self.cells():
             inputs = (fingerprints or {}).get((dataset, method.name), "")
+            if grid.tuning is not None:
+                inputs += (searches or {}).get(grid.tuning.search, "")
             fingerprint = self._fingerprint(grid, dataset, method, labeled, budget, inputs)
             # groups are aligned to multiples of the size, so that a new seed extends the last one
             groups: dict[int, list[int]] = {}

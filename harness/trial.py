@@ -15,11 +15,11 @@ import numpy as np
 
 from harness.checkpoints import fit_in_steps, point
 from harness.datasets import open_mapped, read_rows, row_blocks
-from harness.hookspecs import Metric
+from harness.hookspecs import Metric, Search
 from harness.method import N_UNLABELED, PREDICT_BLOCK, Method
 from harness.prediction import predict, transduction
 from harness.settings import Tuning
-from harness.tuning import candidates, tune
+from harness.tuning import tune
 
 if TYPE_CHECKING:
     from harness.sandbox import Monitor
@@ -54,6 +54,8 @@ class Assignment:
     seed : numpy.random.SeedSequence
     checkpoints : tuple of int, default ()
         Steps of the fit after which it is paused and its predictions are delivered.
+    search : Search or None, default None
+        What `tuning.search` names.
     """
 
     method: Method
@@ -72,6 +74,7 @@ class Assignment:
     metric: Metric
     seed: np.random.SeedSequence
     checkpoints: tuple[int, ...] = ()
+    search: Search | None = None
 
     @property
     def kept(self) -> np.ndarray:
@@ -120,18 +123,19 @@ def run_trial(
     space = {k: v for k, v in assignment.method.space.items() if k not in assignment.params}
     if assignment.tuning is not None and space and assignment.task != "clustering":
         with monitor.stage("tune"):
-            rng = np.random.default_rng(search_seed)
             tuned, score = tune(
                 make,
-                candidates(space, assignment.tuning, rng),
+                space,
                 X,
                 y,
+                search=assignment.search.function,
+                trials=assignment.tuning.trials,
                 task=assignment.task,
                 n_classes=assignment.n_classes,
                 uses_unlabeled=assignment.method.uses_unlabeled,
                 metric=assignment.metric,
                 folds=assignment.tuning.folds,
-                rng=rng,
+                rng=np.random.default_rng(search_seed),
                 label_params=assignment.method.label_params,
                 defaults={name: assignment.method.defaults[name] for name in space},
                 standard_errors=assignment.tuning.standard_errors,

@@ -3,62 +3,38 @@
 A held-out fold of labeled points becomes unlabeled: a semi-supervised method still sees its
 features and is scored on what it makes of them; a supervised method does not see it at all.
 
+Which settings are scored is a search's to say (`harness.searching`, plugins); which of them is
+taken is decided here, in the same way for all.
+
 Where an estimator splits its fit in two (`fit_features`, `fit_labels`), what depends on neither
-labels nor `Method.label_params` is computed once and serves all folds and all values of these.
+labels nor `Method.label_params` is computed once and serves all folds and all values of these
+that are scored together.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from harness.hookspecs import Metric
+from harness.hookspecs import Evaluate, Metric
 from harness.metrics import evaluate
 from harness.prediction import labeled_scores, predict, transduction
-from harness.settings import Tuning
 from harness.space import Distribution
-
-
-def candidates(
-    space: Mapping[str, Distribution], tuning: Tuning, rng: np.random.Generator
-) -> list[dict[str, Any]]:
-    """List the parameter settings that a search tries, at most `tuning.trials` of them.
-
-    A grid has as many points per range as the number of trials allows; choices are never thinned,
-    so a grid over many of them may need more trials than it may have and is then cut.
-    """
-    names = sorted(space)
-    if tuning.search == "grid":
-        points = 1
-        while _grid_size(space, points + 1) <= tuning.trials and points < tuning.trials:
-            points += 1
-        product = itertools.product(*(space[name].grid(points) for name in names))
-        settings = list(itertools.islice(product, tuning.trials))
-        return [dict(zip(names, values, strict=True)) for values in settings]
-    if tuning.search == "sobol":
-        from scipy.stats import qmc
-
-        # rounded up to a power of two, where Sobol points are balanced, then cut
-        power = int(np.ceil(np.log2(tuning.trials)))
-        positions = qmc.Sobol(len(names), rng=rng).random_base2(power)[: tuning.trials]
-    else:
-        positions = rng.random((tuning.trials, len(names)))
-    return [
-        {name: space[name].at(float(x)) for name, x in zip(names, row, strict=True)}
-        for row in positions
-    ]
 
 
 def tune(
     make: Callable[..., Any],
-    settings: list[dict[str, Any]],
+    space: Mapping[str, Distribution],
     X: np.ndarray,
     y: np.ndarray,
     *,
+    search: Callable[[Mapping[str, Distribution], Evaluate, int, np.random.Generator], None],
+    trials: int,
     task: str,
     n_classes: int,
     uses_unlabeled: bool,
@@ -78,10 +54,14 @@ def tune(
     Parameters
     ----------
     make : callable (**setting) -> estimator
-    settings : list of dict
+    space : mapping of str to Distribution
     X : (n, d) array
     y : (n,) array
         Labeled points first.
+    search : callable (space, evaluate, trials, rng) -> None
+        As in `Search`.
+    trials : int
+        Different settings that the search may have scored, the defaults not counted.
     task, n_classes, uses_unlabeled
         As in `Method` and `Shape`.
     metric : Metric
@@ -89,7 +69,7 @@ def tune(
     folds : int
         At most; fewer where a class has fewer labeled points.
     rng : numpy.random.Generator
-        Decides the folds, which are the same for every setting.
+        For the search, and for the folds, which are the same for every setting.
     label_params : set of str, default empty
         As in `Method`.
     defaults : mapping, optional
@@ -103,33 +83,94 @@ def tune(
     score : float
         NaN if no fold of any setting could be scored; the setting is then the defaults, or the
         first one where there are none.
+
+    Raises
+    ------
+    ValueError
+        If the search scores no setting, or more than `trials`.
     """
-    if defaults is not None:
-        settings = [dict(defaults), *(setting for setting in settings if setting != defaults)]
     n_labeled = int(np.count_nonzero(np.isfinite(y) if task == "regression" else y >= 0))
     problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled)
-    parts = list(_folds(y[:n_labeled], task, folds, rng))
-    scores = np.full((len(settings), len(parts)), np.nan)
-    for alike in _alike(settings, label_params):
-        estimator = make(**settings[alike[0]])
-        staged = hasattr(estimator, "fit_features") and task in ("binary", "multiclass")
+    tried = _Tried(make, problem, metric, folds, rng, label_params, defaults, trials)
+    search(space, tried.evaluate, trials, rng)
+    if not tried.settings:
+        raise ValueError("the search has had no setting scored")
+    return tried.best(standard_errors)
+
+
+@dataclass
+class _Tried:
+    """Every setting that a search has had scored, in order, and its score in each fold."""
+
+    make: Callable[..., Any]
+    problem: _Problem
+    metric: Metric
+    folds: int
+    rng: np.random.Generator
+    label_params: Set[str]
+    defaults: Mapping[str, Any] | None
+    trials: int
+    settings: list[dict[str, Any]] = field(default_factory=list)
+    scores: dict[tuple, np.ndarray] = field(default_factory=dict)
+
+    def evaluate(self, settings: list[dict[str, Any]]) -> list[float]:
+        """Score settings: the mean over the folds, greater is better, NaN where there is none.
+
+        The defaults are scored together with the first ones.
+        """
+        if not self.settings and self.defaults is not None:
+            self.settings.append(dict(self.defaults))
+        self.settings += [dict(setting) for setting in settings if setting != self.defaults]
+        new = {_key(s): s for s in self.settings if _key(s) not in self.scores}
+        different = len(self.scores) + len(new) - (self.defaults is not None)
+        if different > self.trials:
+            message = f"the search asks for setting {different}; it may have {self.trials} scored"
+            raise ValueError(message)
+        for group in _alike(list(new.values()), self.label_params):
+            self._score(group)
+        return [_mean(self._signed(setting)) for setting in settings]
+
+    def best(self, standard_errors: float) -> tuple[dict[str, Any], float]:
+        """Return the setting to go by, and its mean score."""
+        scores = np.array([self._signed(setting) for setting in self.settings])
+        setting = self.settings[_best(scores, standard_errors, self.defaults is not None)]
+        return setting, _mean(self.scores[_key(setting)])
+
+    @cached_property
+    def _parts(self) -> list[np.ndarray]:
+        """The held-out rows of each fold.
+
+        Drawn when the first settings are scored, so after the positions that a search of
+        independent settings draws from the same generator.
+        """
+        problem = self.problem
+        return list(_folds(problem.y[: problem.n_labeled], problem.task, self.folds, self.rng))
+
+    def _score(self, group: list[dict[str, Any]]) -> None:
+        """Score settings that differ in nothing but `label_params`, fold by fold.
+
+        Settings are the inner loop: an estimator may keep what belongs to one set of labels.
+        """
+        problem = self.problem
+        scores = np.full((len(group), len(self._parts)), np.nan)
+        estimator = self.make(**group[0])
+        staged = hasattr(estimator, "fit_features") and problem.task in ("binary", "multiclass")
         if staged:
-            estimator.fit_features(X, np.arange(n_labeled))
-        for i in alike:
-            changes = {name: settings[i][name] for name in label_params & set(settings[i])}
-            for j, held in enumerate(parts):
+            estimator.fit_features(problem.X, np.arange(problem.n_labeled))
+        for j, held in enumerate(self._parts):
+            for i, setting in enumerate(group):
                 if staged:
+                    changes = {name: setting[name] for name in self.label_params & set(setting)}
                     predicted = problem.refit(estimator.set_params(**changes), held)
                 else:
-                    predicted = problem.fit(make(**settings[i]), held)
-                scored = evaluate([metric], task, y[held], predicted)
-                scores[i, j] = scored.get(metric.name, np.nan)
-        # before the next one takes as much again
-        del estimator
-    signed = scores if metric.greater_is_better else -scores
-    best = _best(signed, standard_errors, defaults is not None)
-    known = scores[best][np.isfinite(scores[best])]
-    return settings[best], float(known.mean()) if known.size else float("nan")
+                    predicted = problem.fit(self.make(**setting), held)
+                scored = evaluate([self.metric], problem.task, problem.y[held], predicted)
+                scores[i, j] = scored.get(self.metric.name, np.nan)
+        self.scores |= {_key(setting): row for setting, row in zip(group, scores, strict=True)}
+
+    def _signed(self, setting: dict[str, Any]) -> np.ndarray:
+        scores = self.scores[_key(setting)]
+        return scores if self.metric.greater_is_better else -scores
 
 
 def _best(scores: np.ndarray, standard_errors: float, defaults_first: bool) -> int:
@@ -151,12 +192,22 @@ def _best(scores: np.ndarray, standard_errors: float, defaults_first: bool) -> i
     return best if gains.mean() > doubt else 0
 
 
-def _alike(settings: list[dict[str, Any]], label_params: Set[str]) -> list[list[int]]:
-    """Group the positions of settings that differ in nothing but `label_params`."""
-    groups: dict[tuple, list[int]] = {}
-    for i, setting in enumerate(settings):
-        key = tuple((name, setting[name]) for name in sorted(set(setting) - label_params))
-        groups.setdefault(key, []).append(i)
+def _mean(scores: np.ndarray) -> float:
+    """Mean of the scores that there are, NaN if there are none."""
+    known = scores[np.isfinite(scores)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _key(setting: Mapping[str, Any]) -> tuple:
+    return tuple(sorted(setting.items(), key=itemgetter(0)))
+
+
+def _alike(settings: list[dict[str, Any]], label_params: Set[str]) -> list[list[dict[str, Any]]]:
+    """Group settings that differ in nothing but `label_params`."""
+    groups: dict[tuple, list[dict[str, Any]]] = {}
+    for setting in settings:
+        shared = {name: value for name, value in setting.items() if name not in label_params}
+        groups.setdefault(_key(shared), []).append(setting)
     return list(groups.values())
 
 
@@ -210,7 +261,3 @@ def _folds(y: np.ndarray, task: str, folds: int, rng: np.random.Generator) -> It
         order = order[np.argsort(y[order], kind="stable")]
     for fold in range(min(folds, len(order))):
         yield np.sort(order[fold::folds])
-
-
-def _grid_size(space: Mapping[str, Distribution], points: int) -> int:
-    return int(np.prod([len(distribution.grid(points)) for distribution in space.values()]))

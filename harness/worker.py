@@ -31,6 +31,7 @@ from harness.planning import plan_block, shape_of
 from harness.provenance import surroundings
 from harness.records import COLUMNS, Journal, finished_rows, without_nan
 from harness.registry import Registry, Source
+from harness.searching import find_search
 from harness.study import Block
 from harness.timelines import has_timeline, make_timeline, write_json
 from harness.workload import Workload
@@ -38,7 +39,7 @@ from harness.workload import Workload
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from harness.hookspecs import Metric
+    from harness.hookspecs import Search
     from harness.referee import Referee
     from harness.sandbox import Limits, Result
     from harness.trial import Assignment
@@ -95,6 +96,7 @@ class _BlockRun:
         self.registry = _load_plugins(workload, block)
         self.method: Method = self.registry.get("methods", block.method.name)[0]
         self.params = _look_up_names(self.registry, block.method.params)
+        self.search = _search(self.registry, block)
 
     def run(self, seeds: list[int]) -> None:
         shape = shape_of(self.workload, self.block)
@@ -108,9 +110,13 @@ class _BlockRun:
 
         metric = primary(self.workload, self.block, self.registry)
         # forked before the referee reads any label: a trial inherits the runner's memory
-        runner = _Runner(
-            self.workload.study.settings.enforcement, self.method, self.params, metric
-        )
+        provided = {
+            "method": self.method,
+            "params": self.params,
+            "metric": metric,
+            "search": self.search,
+        }
+        runner = _Runner(self.workload.study.settings.enforcement, provided)
         referee = Referee(self.registry, self.workload, self.block, self.meta)
         for seed in seeds:
             row, result = self._run_trial(runner, referee, planned, seed)
@@ -226,12 +232,10 @@ class _Runner:
     the fork, so only plain data cross the pipe.
     """
 
-    def __init__(
-        self, enforcement: str, method: Method, params: Mapping[str, Any], metric: Metric
-    ) -> None:
+    def __init__(self, enforcement: str, provided: Mapping[str, Any]) -> None:
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
-        arguments = (theirs, self._connection, enforcement, method, params, metric)
+        arguments = (theirs, self._connection, enforcement, provided)
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
@@ -245,7 +249,7 @@ class _Runner:
 
     def run(self, assignment: Assignment, limits: Limits, timeline: bool) -> Result | None:
         """Run one trial; None if it took the runner down with it."""
-        plain = replace(assignment, method=None, params={}, metric=None)
+        plain = replace(assignment, method=None, params={}, metric=None, search=None)
         try:
             self._connection.send((plain, limits, timeline))
             return self._connection.recv()
@@ -263,9 +267,7 @@ def _serve(
     connection: Connection,
     workers_end: Connection,
     enforcement: str,
-    method: Method,
-    params: Mapping[str, Any],
-    metric: Metric,
+    provided: Mapping[str, Any],
 ) -> None:
     from harness.sandbox import Sandbox
     from harness.trial import run_trial
@@ -282,7 +284,7 @@ def _serve(
     with sandbox, contextlib.suppress(EOFError):
         while (work := connection.recv()) is not None:
             assignment, limits, timeline = work
-            assignment = replace(assignment, method=method, params=params, metric=metric)
+            assignment = replace(assignment, **provided)
             connection.send(sandbox.run(partial(run_trial, assignment), limits, timeline))
 
 
@@ -304,6 +306,9 @@ def _load_plugins(workload: Workload, block: Block) -> Registry:
     named = {value for value in block.method.params.values() if isinstance(value, str)}
     for kind in ("kernels", "landmark selectors"):
         wanted |= {item["plugin_path"] for item in index[kind] if item["name"] in named}
+    if block.grid.tuning is not None:
+        searches = (item for item in index["searches"] if item["name"] == block.grid.tuning.search)
+        wanted |= {item["plugin_path"] for item in searches}
     wanted |= {item["plugin_path"] for item in index["metrics"]}
     around = {"harness_trial_started", "harness_trial_finished"}
     wanted |= {plugin["path"] for plugin in index["plugins"] if around & set(plugin["hooks"])}
@@ -326,6 +331,13 @@ def _look_up_names(registry: Registry, params: Mapping[str, Any]) -> dict[str, A
             if params.get(parameter) == item.name:
                 functions[parameter] = item.function
     return {**params, **functions}
+
+
+def _search(registry: Registry, block: Block) -> Search | None:
+    if block.grid.tuning is None:
+        return None
+    provided = (search for search, _ in registry.items("searches"))
+    return find_search(block.grid.tuning.search, provided)
 
 
 def _measured(result: Result) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from harness.datasets.catalog import Catalog, Entry, load_catalog
 from harness.datasets.sizes import split_sizes
 from harness.errors import HarnessError, unknown_name
 from harness.hookspecs import GeneratedDataset
-from harness.index import method_entry, read_index
+from harness.index import method_entry, read_index, unknown_entry
 from harness.published import table_names
 from harness.records import METRICS
 from harness.registry import ROOT, digest_files
+from harness.searching import BUILT_IN
 from harness.settings import Grid
 from harness.study import Block, Study, load_study
 
@@ -107,7 +108,7 @@ def load_workload(path: str | Path) -> Workload:
     Raises
     ------
     HarnessError
-        With every unknown data set, method, parameter or metric of the study.
+        With every unknown data set, method, parameter, metric or search of the study.
     """
     study = load_study(path)
     index = read_index(study.plugin_folders)
@@ -122,7 +123,8 @@ def load_workload(path: str | Path) -> Workload:
         for method, entry in methods.items()
     }
     kept, left_out = [], {}
-    for block in study.blocks(fingerprints):
+    searches = {item["name"]: item["plugin_sha256"] for item in index["searches"]}
+    for block in study.blocks(fingerprints, searches):
         task = _task(block.grid, catalog[block.dataset])
         tasks = methods[block.method.name]["tasks"]
         if task in tasks:
@@ -173,6 +175,8 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
             where = f"{study.path}: published"
             mistakes.append(unknown_name("printed table", name, tables, where))
     for grid in study.grids:
+        if grid.tuning is not None:
+            mistakes += _bad_search(study, grid.tuning.search, index)
         for name in grid.datasets:
             if name not in catalog:
                 mistakes.append(unknown_name("data set", name, catalog, f"{study.path}: datasets"))
@@ -191,6 +195,19 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
                     mistakes.append(unknown_name(kind, parameter, known, where))
     if mistakes:
         raise HarnessError("\n".join(dict.fromkeys(map(str, mistakes))))
+
+
+def _bad_search(study: Study, name: str, index: Mapping[str, Any]) -> list[HarnessError]:
+    where = f"{study.path}: tuning.search"
+    owners = [(search.name, "the harness itself") for search in BUILT_IN]
+    owners += [(item["name"], item["plugin_path"]) for item in index["searches"]]
+    found = [owner for known, owner in owners if known == name]
+    if not found:
+        return [unknown_entry(index, "search", name, {known for known, _ in owners}, where)]
+    if len(found) > 1:
+        message = f"{where}: search {name!r} is provided twice, by {' and '.join(found)}"
+        return [HarnessError(message)]
+    return []
 
 
 def _bad_splits(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:

@@ -58,6 +58,14 @@ def test_fingerprints_follow_what_decides_a_trial(write):
     assert last.fingerprint == load_study(write()).blocks()[-1].fingerprint
 
 
+def test_the_digest_of_a_search_is_part_of_the_blocks_tuned_by_it(write):
+    cases = [{"labeled": [7], "tuning": {"search": "csa"}}]
+    study = load_study(write(tuning={"search": "grid"}, cases=cases))
+    plain, edited = study.blocks(), study.blocks(searches={"csa": "edited"})
+    changed = [b for a, b in zip(plain, edited, strict=True) if a.fingerprint != b.fingerprint]
+    assert changed == [block for block in edited if block.labeled == 7]
+
+
 def test_a_study_without_checkpoints_keeps_its_rows(write):
     plain = [block.fingerprint for block in load_study(write()).blocks()]
     for none in ([], "none"):
@@ -106,7 +114,7 @@ def test_labels_of_methods(write):
         ({"limits": {"treads": 2}}, "unknown key 'limits.treads'; did you mean 'threads'"),
         ({"evaluation": {"tst": 0.2}}, "unknown key 'evaluation.tst'; did you mean 'test'"),
         ({"evaluation": "inductive"}, "neither 'transductive' nor a mapping"),
-        ({"tuning": {"search": "gird"}}, "tuning.search"),
+        ({"tuning": {"search": 3}}, "tuning.search"),
         ({"datasets": []}, "names no data set with a method"),
         ({"checkpoints": [2, 2]}, "checkpoints: [2, 2] is neither 'none' nor a list of steps"),
         ({"checkpoints": [5, 1]}, "each larger than the one before"),

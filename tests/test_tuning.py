@@ -6,30 +6,20 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from harness import choice, log_uniform, uniform
 from harness.metrics import BUILT_IN
-from harness.settings import Tuning
-from harness.tuning import candidates, tune
+from harness.searching import random
+from harness.space import uniform
+from harness.tuning import tune
 
 METRICS = {metric.name: metric for metric in BUILT_IN}
 
 
-@pytest.mark.parametrize("search", ["grid", "random", "sobol"])
-@pytest.mark.parametrize("trials", [1, 7, 16])
-def test_candidates_stay_in_range_and_number(search, trials):
-    space = {"C": log_uniform(1e-3, 1e3), "a": uniform(-1, 1), "k": choice(["x", "y"])}
-    rng = np.random.default_rng(0)
-    settings = candidates(space, Tuning(search=search, trials=trials), rng)
-    assert 1 <= len(settings) <= trials
-    for setting in settings:
-        assert 1e-3 <= setting["C"] <= 1e3
-        assert -1 <= setting["a"] <= 1
-        assert setting["k"] in ("x", "y")
-
-
-def test_a_grid_reaches_both_ends():
-    settings = candidates({"C": log_uniform(1, 100)}, Tuning(trials=3), np.random.default_rng(0))
-    assert [setting["C"] for setting in settings] == pytest.approx([1, 10, 100])
+def every(settings):
+    """Return a search that has these settings scored, whatever the space."""
+    return {
+        "search": lambda space, evaluate, trials, rng: evaluate(settings),
+        "trials": len(settings),
+    }
 
 
 def arguments(**changes):
@@ -48,7 +38,7 @@ def test_the_better_setting_wins():
     X = rng.normal(size=(90, 2))
     y = np.where(np.arange(90) < 60, X[:, 0] > 0, -1).astype(np.int64)
     settings = [{"n_neighbors": 45}, {"n_neighbors": 3}]
-    best, score = tune(KNeighborsClassifier, settings, X, y, **arguments())
+    best, score = tune(KNeighborsClassifier, {}, X, y, **every(settings), **arguments())
     assert best == {"n_neighbors": 3}
     assert score > 0.8
 
@@ -59,9 +49,10 @@ def test_errors_are_minimised():
     y = np.where(np.arange(60) < 40, X @ [1.0, 2.0, 3.0], np.nan)
     best, score = tune(
         Ridge,
-        [{"alpha": 1e4}, {"alpha": 1e-3}],
+        {},
         X,
         y,
+        **every([{"alpha": 1e4}, {"alpha": 1e-3}]),
         **arguments(task="regression", n_classes=0, metric=METRICS["nmse"]),
     )
     assert best == {"alpha": 1e-3}
@@ -86,7 +77,7 @@ def test_a_held_out_fold_becomes_unlabeled():
     X = np.arange(20.0)[:, None] - 5
     y = np.array([0] * 5 + [1] * 5 + [-1] * 10)
     SeesUnlabeled.seen = ()
-    tune(SeesUnlabeled, [{}], X, y, **arguments(uses_unlabeled=True))
+    tune(SeesUnlabeled, {}, X, y, **every([{}]), **arguments(uses_unlabeled=True))
     held = [np.flatnonzero((y >= 0) & (fold < 0)) for fold in SeesUnlabeled.seen]
     assert len(held) == 5
     assert sorted(np.concatenate(held)) == list(range(10))
@@ -96,7 +87,7 @@ def test_a_held_out_fold_becomes_unlabeled():
 def test_a_rare_class_lowers_the_number_of_folds():
     y = np.array([0] * 9 + [1] * 2 + [-1] * 3)
     SeesUnlabeled.seen = ()
-    tune(SeesUnlabeled, [{}], np.zeros((14, 1)), y, **arguments(uses_unlabeled=True))
+    tune(SeesUnlabeled, {}, np.zeros((14, 1)), y, **every([{}]), **arguments(uses_unlabeled=True))
     assert len(SeesUnlabeled.seen) == 2
 
 
@@ -104,9 +95,10 @@ def test_where_nothing_can_be_scored_the_first_setting_stands():
     y = np.array([0, 0, 0, -1])
     best, score = tune(
         SeesUnlabeled,
-        [{"a": 1}, {"a": 2}],
+        {},
         np.zeros((4, 1)),
         y,
+        **every([{"a": 1}, {"a": 2}]),
         **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
     )
     assert best == {"a": 1}
@@ -116,7 +108,7 @@ def test_where_nothing_can_be_scored_the_first_setting_stands():
 def test_the_only_point_of_a_class_is_never_held_out():
     y = np.array([0] * 6 + [1] + [-1] * 3)
     SeesUnlabeled.seen = ()
-    tune(SeesUnlabeled, [{}], np.zeros((10, 1)), y, **arguments(uses_unlabeled=True))
+    tune(SeesUnlabeled, {}, np.zeros((10, 1)), y, **every([{}]), **arguments(uses_unlabeled=True))
     assert len(SeesUnlabeled.seen) == 5
     assert all(fold[6] == 1 for fold in SeesUnlabeled.seen)
 
@@ -126,9 +118,10 @@ def test_of_equally_good_settings_the_middle_one_is_taken():
     settings = [{"a": i} for i in range(5)]
     best, _ = tune(
         SeesUnlabeled,
-        settings,
+        {},
         np.arange(20.0)[:, None],
         y,
+        **every(settings),
         **arguments(uses_unlabeled=True),
     )
     assert best == {"a": 2}
@@ -169,14 +162,14 @@ def test_a_split_fit_computes_once_what_no_label_decides():
     y = np.where(np.arange(60) < 30, X[:, 0] > 0, -1).astype(np.int64)
     settings = [{"power": p, "width": w} for p in (1.0, 3.0, 5.0) for w in (0.1, 100.0)]
     Staged.log.clear()
-    staged = tune(Staged, settings, X, y, **arguments(uses_unlabeled=True, label_params={"power"}))
+    shared = every(settings) | arguments(uses_unlabeled=True, label_params={"power"})
+    staged = tune(Staged, {}, X, y, **shared)
     assert [entry for entry in Staged.log if entry[0] == "features"] == [
         ("features", 0.1),
         ("features", 100.0),
     ]
     assert len(Staged.log) == 2 + 5 * len(settings)
-    whole = tune(_Generic, settings, X, y, **arguments(uses_unlabeled=True))
-    assert staged == whole
+    assert staged == tune(_Generic, {}, X, y, **shared)
 
 
 class _Generic:
@@ -209,9 +202,10 @@ def test_defaults_stand_unless_they_are_clearly_beaten(better, chosen):
     y = Noisy.truth.copy()
     found, _ = tune(
         Noisy,
-        [{"a": better}],
+        {},
         np.zeros((len(y), 1)),
         y,
+        **every([{"a": better}]),
         **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
         defaults={"a": 0.5},
         standard_errors=2.0,
@@ -224,11 +218,99 @@ def test_with_no_standard_error_the_best_mean_wins():
     shared = {"defaults": {"a": 0.5}, "standard_errors": 0.0}
     found, score = tune(
         Noisy,
-        [{"a": 0.1}, {"a": 0.6}],
+        {},
         np.zeros((len(y), 1)),
         y,
+        **every([{"a": 0.1}, {"a": 0.6}]),
         **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
         **shared,
     )
     assert found == {"a": 0.6}
     assert score > 0.6
+
+
+def test_settings_that_share_features_are_scored_fold_by_fold():
+    X = np.linspace(-1, 1, 30)[:, None]
+    y = np.where(np.arange(30) < 20, np.arange(30) % 2, -1)
+    settings = [{"width": 0.1, "power": p} for p in (1.0, 3.0)]
+    Staged.log.clear()
+    shared = arguments(uses_unlabeled=True, label_params={"power"}, folds=2)
+    tune(Staged, {}, X, y, **every(settings), **shared)
+    assert [entry[2] for entry in Staged.log if entry[0] == "labels"] == [1.0, 3.0, 1.0, 3.0]
+
+
+class Counting(Noisy):
+    """Knows which values of `a` were fitted."""
+
+    fitted: ClassVar[list] = []
+
+    def fit(self, X, y):
+        Counting.fitted.append(self.a)
+        super().fit(X, y)
+
+
+def tune_counting(search, trials, **changes):
+    Counting.fitted.clear()
+    y = Noisy.truth.copy()
+    shared = arguments(uses_unlabeled=True, metric=METRICS["auc"], folds=2) | changes
+    return tune(
+        Counting,
+        {"a": uniform(0, 1)},
+        np.zeros((200, 1)),
+        y,
+        search=search,
+        trials=trials,
+        **shared,
+    )
+
+
+def test_a_setting_is_scored_once_however_often_it_is_asked_for():
+    def search(space, evaluate, trials, rng):
+        first = evaluate([{"a": 0.2}, {"a": 0.9}, {"a": 0.2}])
+        again = evaluate([{"a": 0.9}, {"a": 0.5}, {"a": 0.7}])
+        assert first[0] == first[2] < first[1] == again[0]
+        assert again[1] < again[2] < again[0]
+
+    found, _ = tune_counting(search, 3, defaults={"a": 0.5})
+    assert Counting.fitted == [a for a in (0.5, 0.2, 0.9, 0.7) for _ in range(2)]
+    assert found == {"a": 0.9}
+
+
+def test_a_search_gets_scores_of_which_the_greater_is_better():
+    told = []
+
+    def search(space, evaluate, trials, rng):
+        told.extend(evaluate([{"a": 0.2}, {"a": 0.9}]))
+
+    found, error = tune_counting(search, 2, metric=METRICS["error_rate"])
+    assert told[0] < told[1] == -error
+    assert found == {"a": 0.9}
+
+
+def test_a_search_that_takes_more_trials_than_it_has_is_stopped():
+    def search(space, evaluate, trials, rng):
+        for i in range(10):
+            evaluate([{"a": i / 10}])
+
+    with pytest.raises(ValueError, match="asks for setting 4; it may have 3 scored"):
+        tune_counting(search, 3, defaults={"a": 0.5})
+    assert sorted(set(Counting.fitted)) == [0, 0.1, 0.2, 0.5]
+
+
+def test_a_search_that_has_nothing_scored_is_an_error():
+    with pytest.raises(ValueError, match="no setting scored"):
+        tune_counting(lambda space, evaluate, trials, rng: None, 3)
+
+
+def test_folds_are_drawn_after_the_settings_of_a_random_search():
+    X, y = np.zeros((20, 1)), np.tile([0, 1], 10)
+    SeesUnlabeled.seen = ()
+    rng = np.random.default_rng(7)
+    shared = arguments(uses_unlabeled=True, rng=rng, folds=2)
+    tune(SeesUnlabeled, {"a": uniform(0, 1)}, X, y, search=random, trials=3, **shared)
+    rng = np.random.default_rng(7)
+    rng.random((3, 1))
+    order = rng.permutation(20)
+    order = order[np.argsort(y[order], kind="stable")]
+    for fold in (0, 1):
+        assert sorted(np.flatnonzero(SeesUnlabeled.seen[fold] < 0)) == sorted(order[fold::2])

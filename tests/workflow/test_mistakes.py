@@ -20,6 +20,14 @@ GOOD = {
         ({"datasets": ["wyne"]}, "unknown data set 'wyne'; did you mean 'wine'?"),
         ({"methods": ["nycsk"]}, "unknown method 'nycsk'"),
         ({"metrics": ["acuracy"]}, "unknown metric 'acuracy'; did you mean 'accuracy'?"),
+        (
+            {"tuning": {"search": "gird"}},
+            "tuning.search: unknown search 'gird'; did you mean 'grid'?",
+        ),
+        (
+            {"cases": [{"tuning": {"search": "cas"}}]},
+            "did you mean 'csa'? known: csa, grid, random",
+        ),
         ({"budgets": "200 MBB"}, "'200 MBB' is not bytes: unit 'MBB'"),
         ({"seeds": "ten"}, "'ten' is neither a count of seeds"),
         ({"labeled": 500}, "labeled 500 is 500 points; allowed: at most 177"),
@@ -58,6 +66,17 @@ def test_a_broken_plugin_stops_only_studies_that_use_it(project):
     assert status != 0
     assert "broken.py: ModuleNotFoundError: No module named 'nothing_of_that_name'" in said
     assert "Traceback" not in said
+
+
+def test_a_search_of_one_name_with_another_is_refused_with_both_places(project, monkeypatch):
+    folder = project.folder / "mine"
+    folder.mkdir()
+    code = "from harness import Search, hookimpl\n\n\n@hookimpl\ndef harness_searches():\n"
+    (folder / "searches.py").write_text(code + "    return [Search('grid', print)]\n")
+    monkeypatch.chdir(project.folder)
+    with pytest.raises(HarnessError, match=r"'grid' is provided twice, by the harness .*searches"):
+        load_workload(project.write(**GOOD, plugins="mine", tuning={"search": "grid"}))
+    load_workload(project.write(**GOOD, plugins="mine", tuning={"search": "random"}))
 
 
 def test_no_permission_to_write(project):
