@@ -48,11 +48,12 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         gamma2 must be 10 to 1,000 times larger.
     n_components : int or None, default None
         Features, m. None: the paper's count, from the numbers of labeled and unlabeled points
-        (equations 21 and 22, `prototype_counts`). Fourier features come in pairs: an odd number
+        (equations 21 and 22, `prototype_count`). Fourier features come in pairs: an odd number
         is rounded down, but 1 up to one pair.
     selector : str or callable, default "renyi"
-        How prototypes are chosen, among the labeled and the unlabeled points in the proportion of
-        equations 21 and 22; the paper maximises the quadratic Renyi entropy.
+        How prototypes are chosen; the paper maximises the quadratic Renyi entropy. They come from
+        all points: to choose them among labeled and unlabeled ones apart would be no different,
+        where it is chance that decides which are labeled.
     gamma1 : float, default 0.1
         Weight of the spectral term. Below 1 the problem is convex in w for exact degrees. 0 is
         ridge regression on the same features.
@@ -136,7 +137,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         # not of all y, which it would sort
         check_classification_targets(y[labels.rows])
         self.classes_ = labels.classes
-        self._draw_features(X, labels.rows)
+        self._draw_features(X, len(labels.rows))
         H = kernels.GramSum(self._m + 1, self._map.dtype)
         if self.gamma1:
             self._add_spectral(H, X, -self.gamma1)
@@ -149,7 +150,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Sum up the spectral term; `labeled` are the rows that may get labels."""
-        self._draw_features(X, labeled)
+        self._draw_features(X, len(labeled))
         spectral = kernels.GramSum(self._m + 1, self._map.dtype)
         self._add_spectral(spectral, X, 1.0)
         self._spectral = spectral.total()
@@ -181,31 +182,21 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         self.labeled_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
         return self
 
-    def _draw_features(self, X: np.ndarray, labeled: np.ndarray) -> None:
+    def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         self._rng = check_random_state(self.random_state)
-        self._map = self._make_map(X, labeled)
+        self._map = self._make_map(X, n_labeled)
         self._m = self._map.n_components
 
-    def _make_map(self, X: np.ndarray, labeled: np.ndarray) -> kernels.FeatureMap:
-        counts = prototype_counts(len(labeled), len(X) - len(labeled), self.n_components)
+    def _make_map(self, X: np.ndarray, n_labeled: int) -> kernels.FeatureMap:
+        m = self.n_components or prototype_count(n_labeled, len(X) - n_labeled)
         if self.features == "fourier":
-            m, d = self.n_components or sum(counts), X.shape[1]
-            return kernels.RandomFourierFeatures(d, m, self._width, self._rng, self.dtype)
+            return kernels.RandomFourierFeatures(X.shape[1], m, self._width, self._rng, self.dtype)
+        m = min(m, len(X))
+        pool = X[_draw(len(X), _POOL * m, self._rng)]
         kernel = kernels.bind_kernel("rbf", X, self._width, "absolute")
-        before = labeled - np.arange(len(labeled))
-        prototypes = []
-        for count, of_labeled in zip(counts, (True, False), strict=True):
-            if not count:
-                continue
-            there = len(labeled) if of_labeled else len(X) - len(labeled)
-            rows = _draw(there, _POOL * count, self._rng)
-            # the j-th unlabeled row has as many labeled ones before it
-            rows = labeled[rows] if of_labeled else rows + np.searchsorted(before, rows, "right")
-            pool = X[rows]
-            chosen = kernels.select_landmarks(self.selector, pool, count, self._rng, kernel)
-            prototypes.append(pool[chosen])
-        Z = np.concatenate(prototypes).astype(self.dtype, copy=False)
+        chosen = kernels.select_landmarks(self.selector, pool, m, self._rng, kernel)
+        Z = pool[chosen].astype(self.dtype, copy=False)
         if self.features == "kernel":
             return kernels.KernelFeatures(Z, self._width, self.dtype)
         return kernels.NystromFeatures(Z, self._width, dtype=self.dtype)
@@ -274,31 +265,14 @@ def _draw(n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
     return (places * (n / count)).astype(np.intp)
 
 
-def prototype_counts(
-    n_labeled: int, n_unlabeled: int, total: int | None = None
-) -> tuple[int, int]:
-    """Return how many prototypes to choose among the labeled and the unlabeled points.
+def prototype_count(n_labeled: int, n_unlabeled: int) -> int:
+    """Return the paper's number of features: equations 21 and 22 with q1 = q2 = 1.
 
-    Parameters
-    ----------
-    n_labeled, n_unlabeled : int
-    total : int, optional
-        Share out so many in the same proportion, at most as many as there are points.
-
-    Returns
-    -------
-    tuple of int
-        By default equations 21 and 22 with q1 = q2 = 1, both rounded up: the square roots, or
-        all of fewer than 200 labeled and fewer than 500 unlabeled points.
+    The square roots of both numbers, rounded up, or all of fewer than 200 labeled and of fewer
+    than 500 unlabeled points.
     """
     labeled = n_labeled if n_labeled < 200 else ceil(sqrt(n_labeled))
-    unlabeled = n_unlabeled if n_unlabeled < 500 else ceil(sqrt(n_unlabeled))
-    if total is None:
-        return labeled, unlabeled
-    total = min(total, n_labeled + n_unlabeled)
-    share = round(total * labeled / (labeled + unlabeled))
-    labeled = min(n_labeled, max(share, total - n_unlabeled))
-    return labeled, total - labeled
+    return labeled + (n_unlabeled if n_unlabeled < 500 else ceil(sqrt(n_unlabeled)))
 
 
 def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -336,7 +310,7 @@ def storage(
     matrices: the spectral one, the labels', and what is solved.
     """
     n, d, item = shape.n, shape.n_features, np.dtype(dtype).itemsize
-    m = size or sum(prototype_counts(shape.n_labeled, shape.n_unlabeled))
+    m = size or prototype_count(shape.n_labeled, shape.n_unlabeled)
     matrix = 8 * (m + 1) ** 2
     rows = min(_BLOCK, n)
     block = rows * (m + m + d) * item
@@ -345,6 +319,7 @@ def storage(
     if features == "fourier":
         map_bytes = d * m * item // 2
     else:
+        m = min(m, n)
         pool = min(n, _POOL * m)
         choosing = pool * d * shape.itemsize + kernels.selection_bytes(
             selector, pool, d, m, shape.itemsize
