@@ -1,10 +1,13 @@
 """Built-in searches: range, number and spread of what they try, and looking searches up."""
 
+import re
+
 import numpy as np
 import pytest
 
 from harness import Search, choice, log_uniform, settings_at, uniform
 from harness.errors import HarnessError
+from harness.registry import ROOT
 from harness.searching import BUILT_IN, find_search
 
 SPACE = {"C": log_uniform(1e-3, 1e3), "a": uniform(-1, 1), "k": choice(["x", "y"])}
@@ -62,6 +65,26 @@ def test_positions_go_to_the_names_in_their_order():
         {"a": "low", "b": 5.0},
         {"a": "high", "b": 10.0},
     ]
+
+
+def test_the_search_of_the_manual_is_one():
+    text = (ROOT / "docs" / "plugins.md").read_text()
+    (code,) = (c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "Search(" in c)
+    names = {}
+    exec(code, names)
+    (search,) = names["harness_searches"]()
+    asked = []
+
+    def evaluate(settings):
+        asked.extend(settings)
+        return [-abs(setting["a"] - 0.5) for setting in settings]
+
+    for trials in (1, 2, 7, 40):
+        asked.clear()
+        search.function(SPACE, evaluate, trials, np.random.default_rng(0))
+        assert len(asked) == trials
+    near = [abs(setting["a"] - 0.5) for setting in asked]
+    assert np.median(near[20:]) < np.median(near[:20])
 
 
 def test_searches_are_found_by_name():

@@ -1,5 +1,7 @@
 """One plugin that uses every hook, in one real run."""
 
+import json
+
 from project import PLUGINS
 
 
@@ -11,6 +13,7 @@ def test_every_hook_is_used(project):
         budgets="20MB",
         seeds=2,
         metrics=["hits"],
+        tuning={"search": "one-by-one", "trials": 2},
         plugins=[str(PLUGINS / "everything.py")],
     )
     status, said = project.run(study)
@@ -19,6 +22,7 @@ def test_every_hook_is_used(project):
     assert list(rows["outcome"]) == ["ok", "ok"], list(rows["reason"])
     assert list(rows["hits"]) == [100 * accuracy for accuracy in rows["accuracy"]]
     assert rows["auc"].min() > 0.9
+    assert [json.loads(params)["sign"] for params in rows["params"]] == [1, 1]
     told = (project.folder / "told.txt").read_text().splitlines()
     assert told == [
         "started mine 0",

@@ -12,6 +12,8 @@ from harness import (
     Method,
     Metric,
     ReportSection,
+    Search,
+    choice,
     hookimpl,
 )
 
@@ -30,16 +32,17 @@ def first_rows(X, n_landmarks, random_state):
 
 
 class KernelMean(BaseEstimator):
-    def __init__(self, kernel=None, selector=None):
+    def __init__(self, kernel=None, selector=None, sign=-1):
         self.kernel = kernel
         self.selector = selector
+        self.sign = sign
 
     def fit(self, X, y):
         labeled = np.flatnonzero(y >= 0)
         sign = np.where(y[labeled] == 1, 1.0, -1.0)
         self.landmarks_ = X[self.selector(X, len(labeled), 0)]
         self.offset_ = self.decision(X[labeled]).mean()
-        self.sign_ = np.sign(sign @ (self.decision(X[labeled]) - self.offset_))
+        self.sign_ = self.sign * np.sign(sign @ (self.decision(X[labeled]) - self.offset_))
         return self
 
     def decision(self, X):
@@ -51,7 +54,12 @@ class KernelMean(BaseEstimator):
 
 @hookimpl
 def harness_methods():
-    yield Method("kernel-mean", KernelMean, storage=lambda shape, size: 3 * shape.data_bytes)
+    yield Method(
+        "kernel-mean",
+        KernelMean,
+        storage=lambda shape, size: 3 * shape.data_bytes,
+        space={"sign": choice([-1, 1])},
+    )
 
 
 @hookimpl
@@ -73,6 +81,16 @@ def harness_kernels():
 @hookimpl
 def harness_landmark_selectors():
     yield LandmarkSelector("first-rows", first_rows)
+
+
+def one_by_one(space, evaluate, trials, rng):
+    for sign in (-1, 1)[:trials]:
+        evaluate([{"sign": sign}])
+
+
+@hookimpl
+def harness_searches():
+    yield Search("one-by-one", one_by_one)
 
 
 @hookimpl
