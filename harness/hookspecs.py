@@ -30,9 +30,10 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
 - It may split its fit in two, so that a search over parameters computes once what serves all
   folds: `fit_features(X, labeled)` does what neither labels nor the parameters named in
   `Method.label_params` decide (`labeled`: numbers of the rows that may get labels), and
-  `fit_labels(y)` the rest, with y for those rows only, -1 where a label is held out. It leaves
-  their scores in `labeled_scores_`, of shape (len(labeled),) for two classes, else
-  (len(labeled), n_classes). `fit` then is the two in turn.
+  `fit_labels(y)` the rest, with y for those rows only, -1 (regression: NaN) where a label is held
+  out. It leaves their scores in `labeled_scores_`, of shape (len(labeled),) for two classes, else
+  (len(labeled), n_classes), or for regression their values in `labeled_values_`, of shape
+  (len(labeled),). `fit` then is the two in turn.
 - It may learn in steps: `fit_steps(X, y)` is a generator that yields None after every step, when
   it can be asked for predictions as if it were fitted (storage then counts what the iteration
   holds together with what prediction takes), and `fit` is the same as exhausting it. Work that

@@ -64,8 +64,13 @@ def transduction(
     return None
 
 
-def labeled_scores(estimator: Any, n_labeled: int, n_classes: int) -> dict[str, np.ndarray]:
+def labeled_predictions(
+    estimator: Any, n_labeled: int, task: str, n_classes: int
+) -> dict[str, np.ndarray]:
     """Return what `fit_labels` left for the labeled points, those without a label among them."""
+    if task == "regression":
+        values = estimator.labeled_values_
+        return {"values": _numbers("labeled_values_", values, (n_labeled,))}
     raw = estimator.labeled_scores_
     return _from_scores(estimator, "labeled_scores_", raw, n_labeled, n_classes)
 

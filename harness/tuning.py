@@ -23,7 +23,7 @@ import numpy as np
 
 from harness.hookspecs import Evaluate, Metric
 from harness.metrics import evaluate
-from harness.prediction import labeled_scores, predict, transduction
+from harness.prediction import labeled_predictions, predict, transduction
 from harness.space import Distribution
 
 
@@ -154,7 +154,7 @@ class _Tried:
         problem = self.problem
         scores = np.full((len(group), len(self._parts)), np.nan)
         estimator = self.make(**group[0])
-        staged = hasattr(estimator, "fit_features") and problem.task in ("binary", "multiclass")
+        staged = hasattr(estimator, "fit_features")
         if staged:
             estimator.fit_features(problem.X, np.arange(problem.n_labeled))
         for j, held in enumerate(self._parts):
@@ -229,9 +229,7 @@ class _Problem:
             train = np.setdiff1d(np.arange(self.n_labeled), held)
             estimator.fit(X[train], y[train])
             return predict(estimator, X[held], task, n_classes)
-        masked = y.copy()
-        masked[held] = np.nan if task == "regression" else -1
-        estimator.fit(X, masked)
+        estimator.fit(X, self._without(y, held))
         seen = transduction(estimator, slice(0, self.n_labeled), len(X), task, n_classes)
         if seen is None:
             return predict(estimator, X[held], task, n_classes)
@@ -239,11 +237,14 @@ class _Problem:
 
     def refit(self, estimator: Any, held: np.ndarray) -> dict[str, np.ndarray]:
         """Do the same where all that no label decides is there already."""
-        masked = self.y[: self.n_labeled].copy()
-        masked[held] = -1
-        estimator.fit_labels(masked)
-        found = labeled_scores(estimator, self.n_labeled, self.n_classes)
+        estimator.fit_labels(self._without(self.y[: self.n_labeled], held))
+        found = labeled_predictions(estimator, self.n_labeled, self.task, self.n_classes)
         return {kind: values[held] for kind, values in found.items()}
+
+    def _without(self, y: np.ndarray, held: np.ndarray) -> np.ndarray:
+        masked = y.copy()
+        masked[held] = np.nan if self.task == "regression" else -1
+        return masked
 
 
 def _folds(y: np.ndarray, task: str, folds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:

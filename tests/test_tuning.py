@@ -183,6 +183,65 @@ class _Generic:
         self.classes_, self.decision_scores_ = self._model.classes_, self._model.decision_scores_
 
 
+class StagedValues(BaseEstimator):
+    """Ridge regression on cosines of a frequency that no target decides."""
+
+    log: ClassVar[list] = []
+
+    def __init__(self, frequency=1.0, alpha=1.0):
+        self.frequency = frequency
+        self.alpha = alpha
+
+    def fit_features(self, X, labeled):
+        StagedValues.log.append(self.frequency)
+        self._labeled, self._F = labeled, np.cos(self.frequency * X)
+        return self
+
+    def fit_labels(self, y):
+        F, known = self._F[self._labeled], np.isfinite(y)
+        gram = F[known].T @ F[known] + self.alpha * np.eye(F.shape[1])
+        self._w = np.linalg.solve(gram, F[known].T @ y[known])
+        self.labeled_values_ = F @ self._w
+        return self
+
+    def fit(self, X, y):
+        rows = np.flatnonzero(np.isfinite(y))
+        return self.fit_features(X, rows).fit_labels(y[rows])
+
+    def predict(self, X):
+        return np.cos(self.frequency * X) @ self._w
+
+
+class WholeValues:
+    """Hides the stages of `StagedValues`."""
+
+    def __init__(self, **params):
+        self._model = StagedValues(**params)
+        self.predict = self._model.predict
+
+    def fit(self, X, y):
+        self._model.fit(X, y)
+
+
+def test_a_split_fit_serves_regression_too():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1))
+    y = np.where(np.arange(60) < 30, np.cos(2 * X[:, 0]), np.nan)
+    settings = [{"alpha": a, "frequency": f} for a in (1e-3, 1e3) for f in (1.0, 2.0)]
+    shared = {"task": "regression", "n_classes": 0, "metric": METRICS["nmse"]}
+
+    def tuned(estimator):
+        told = arguments(uses_unlabeled=True, label_params={"alpha"}, **shared)
+        return tune(estimator, {}, X, y, **every(settings), **told)
+
+    StagedValues.log.clear()
+    best, score = tuned(StagedValues)
+    assert StagedValues.log == [1.0, 2.0]
+    assert best == {"alpha": 1e-3, "frequency": 2.0}
+    assert score < 1e-3
+    assert (best, score) == tuned(WholeValues)
+
+
 class Noisy(SeesUnlabeled):
     """Scores that know the truth of a share `a` of the points."""
 

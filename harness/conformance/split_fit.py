@@ -7,7 +7,7 @@ import numpy as np
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import Problem, build
 from harness.method import Method
-from harness.prediction import labeled_scores, predict, transduction
+from harness.prediction import labeled_predictions, predict, transduction
 
 _SOLVER_SHARE = 0.01
 """Difference of scores, as a share of their spread, that a solver's stopping rule explains."""
@@ -17,17 +17,18 @@ def split_fit_agrees(method: Method, problem: Problem) -> str:
     """Compare held-out scores of `fit_features` with `fit_labels`, twice, with those of `fit`."""
     if not hasattr(method.estimator, "fit_features"):
         raise NotApplicableError("fit is not split in two")
-    if problem.task not in ("binary", "multiclass"):
-        raise NotApplicableError("only classification is tuned in two stages")
+    if problem.task == "clustering":
+        raise NotApplicableError("clustering is not tuned")
     rows = np.flatnonzero(problem.labeled)
     estimator = build(method, problem).fit_features(problem.X, rows)
     for first in (0, 1):
-        held = _held_out(problem.y[rows], first)
+        held = _held_out(problem, rows, first)
         masked = problem.y[rows].copy()
-        masked[held] = -1
-        found = labeled_scores(estimator.fit_labels(masked), len(rows), problem.n_classes)
-        expected = _fitted_scores(method, problem, rows, held)
-        difference = np.abs(found["scores"][held] - expected).max()
+        masked[held] = _unknown(problem)
+        estimator.fit_labels(masked)
+        found = labeled_predictions(estimator, len(rows), problem.task, problem.n_classes)
+        expected = _fitted(method, problem, rows, held)
+        difference = np.abs(_numbers(found)[held] - expected).max()
         if difference > _SOLVER_SHARE * (np.ptp(expected) or 1):
             return (
                 f"fit_labels scores held-out points otherwise than fit on the same labels, by up "
@@ -36,24 +37,33 @@ def split_fit_agrees(method: Method, problem: Problem) -> str:
     return ""
 
 
-def _held_out(y: np.ndarray, first: int) -> np.ndarray:
-    """Take every third labeled point of each class, from its `first` on."""
+def _held_out(problem: Problem, rows: np.ndarray, first: int) -> np.ndarray:
+    """Take every third labeled point, of each class, from its `first` on."""
+    if problem.task == "regression":
+        return np.arange(len(rows))[first::3]
+    y = problem.y[rows]
     return np.concatenate([np.flatnonzero(y == label)[first::3] for label in np.unique(y)])
 
 
-def _fitted_scores(
-    method: Method, problem: Problem, rows: np.ndarray, held: np.ndarray
-) -> np.ndarray:
+def _unknown(problem: Problem) -> float:
+    return np.nan if problem.task == "regression" else -1
+
+
+def _numbers(found: dict[str, np.ndarray]) -> np.ndarray:
+    return found["values"] if "values" in found else found["scores"]
+
+
+def _fitted(method: Method, problem: Problem, rows: np.ndarray, held: np.ndarray) -> np.ndarray:
     y = problem.y.copy()
-    y[rows[held]] = -1
+    y[rows[held]] = _unknown(problem)
     estimator = build(method, problem)
     task, n_classes = problem.task, problem.n_classes
     if not method.uses_unlabeled:
         kept = np.setdiff1d(rows, rows[held])
         estimator.fit(problem.X[kept], y[kept])
-        return predict(estimator, problem.X[rows[held]], task, n_classes)["scores"]
+        return _numbers(predict(estimator, problem.X[rows[held]], task, n_classes))
     estimator.fit(problem.X, y)
     seen = transduction(estimator, slice(0, len(y)), len(y), task, n_classes)
     if seen is None:
-        return predict(estimator, problem.X[rows[held]], task, n_classes)["scores"]
-    return seen["scores"][rows[held]]
+        return _numbers(predict(estimator, problem.X[rows[held]], task, n_classes))
+    return _numbers(seen)[rows[held]]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from harness import Method
 from harness.conformance.finding import NotApplicableError
@@ -44,12 +44,41 @@ class Remembering(Smoother):
     forgets = False
 
 
+class Ridge(RegressorMixin, BaseEstimator):
+    """Least squares on X; fits held-out points too where it takes NaN for 0."""
+
+    takes_nan_for_zero = False
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Any:
+        self._F = X[labeled]
+        return self
+
+    def fit_labels(self, y: np.ndarray) -> Any:
+        known = np.isfinite(y) | self.takes_nan_for_zero
+        self._w = np.linalg.lstsq(self._F[known], np.nan_to_num(y[known]))[0]
+        self.labeled_values_ = self._F @ self._w
+        return self
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Any:
+        rows = np.flatnonzero(np.isfinite(y))
+        return self.fit_features(X, rows).fit_labels(y[rows])
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return X @ self._w
+
+
+class Zeroing(Ridge):
+    """Fits 0 where a value is held out."""
+
+    takes_nan_for_zero = True
+
+
 class Whole(ClassifierMixin, BaseEstimator):
     """A fit in one part."""
 
 
-def method(estimator: type) -> Method:
-    return Method("example", estimator, lambda shape, size: 1)
+def method(estimator: type, task: str = "binary") -> Method:
+    return Method("example", estimator, lambda shape, size: 1, tasks={task})
 
 
 def test_a_split_fit_that_is_the_fit_passes():
@@ -61,6 +90,12 @@ def test_labels_remembered_from_another_fold_are_found():
     found = method(Remembering)
     advice = split_fit_agrees(found, make_problem(found, "binary"))
     assert "train on the labels they are given" in advice
+
+
+@pytest.mark.parametrize(("estimator", "agrees"), [(Ridge, True), (Zeroing, False)])
+def test_values_are_compared_in_regression(estimator, agrees):
+    found = method(estimator, "regression")
+    assert (split_fit_agrees(found, make_problem(found, "regression")) == "") == agrees
 
 
 def test_a_fit_in_one_part_is_not_asked():
