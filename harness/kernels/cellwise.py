@@ -80,6 +80,8 @@ def laplacian_kernel(
 
 def chi2_unit(X: np.ndarray) -> float:
     """Return the median of sqrt(chi2) between two different rows of a sample of X."""
+    # all of X, so that the message names a row of X and not of the sample
+    _refuse_negative("X", X)
     sample = width_sample(X).astype(np.float64)
     distances = _chi2(sample, sample)
     np.fill_diagonal(distances, 0)
@@ -97,14 +99,8 @@ def cellwise_bytes(n: int, m: int, n_features: int, itemsize: int = 8) -> int:
 
 
 def _chi2(X: np.ndarray, Z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    for name, values in (("X", X), ("Z", Z)):
-        if values.min() < 0:
-            row, column = np.argwhere(values < 0)[0]
-            message = (
-                f"the chi2 kernel is for values of at least 0: {name} has "
-                f"{values[row, column]:g} in row {row}, column {column}"
-            )
-            raise ValueError(message)
+    _refuse_negative("X", X)
+    _refuse_negative("Z", Z)
     # (x - z)^2 / (x + z) = x + z - 4 x z / (x + z), and the product is zero where x or z is
     K = _sum_over_features(X, Z, _harmonic, True, out)
     K *= -4
@@ -113,49 +109,56 @@ def _chi2(X: np.ndarray, Z: np.ndarray, out: np.ndarray | None = None) -> np.nda
     return np.maximum(K, 0, out=K)
 
 
-def _harmonic(x: np.ndarray, T: np.ndarray, out: np.ndarray) -> None:
-    """Write sum_k x_k t_k / (x_k + t_k), as the sum of x - x^2 / (x + t); overwrites T."""
+def _refuse_negative(name: str, values: np.ndarray) -> None:
+    if values.min() < 0:
+        row, column = np.unravel_index(values.argmin(), values.shape)
+        message = (
+            f"the chi2 kernel is for values of at least 0: {name} has {values[row, column]:g} "
+            f"in row {row}, column {column}"
+        )
+        raise ValueError(message)
+
+
+def _harmonic(x: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Return sum_k x_k t_k / (x_k + t_k), as the sum of x - x^2 / (x + t); overwrites T."""
     T += x[:, None]
     np.reciprocal(T, out=T)
-    np.matmul(-x * x, T, out=out)
-    out += x.sum()
+    return x.sum() - x**2 @ T
 
 
-def _minima(x: np.ndarray, T: np.ndarray, out: np.ndarray) -> None:
-    """Write sum_k min(x_k, t_k); overwrites T."""
-    np.minimum(T, x[:, None], out=T)
-    T.sum(axis=0, out=out)
+def _minima(x: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Return sum_k min(x_k, t_k); overwrites T."""
+    return np.minimum(T, x[:, None], out=T).sum(axis=0)
 
 
 def _sum_over_features(
     X: np.ndarray,
     Z: np.ndarray,
-    add_up: Callable[[np.ndarray, np.ndarray, np.ndarray], None],
+    add_up: Callable[[np.ndarray, np.ndarray], np.ndarray],
     sparse: bool,
     out: np.ndarray | None,
 ) -> np.ndarray:
-    """Fill an n x m matrix with `add_up(x, Z', row)`, only over features with x > 0 if sparse."""
+    """Fill an n x m matrix with `add_up(x, Z')`, only over features with x > 0 if `sparse`."""
     if out is None:
         out = np.empty((len(X), len(Z)), X.dtype)
     # A row costs some microseconds however short: rows of the smaller set are gone through.
     few, many, sums = (X, Z, out) if len(X) <= len(Z) else (Z, X, out.T)
     # Below this a reciprocal may overflow.
     least = np.finfo(X.dtype).tiny
-    buffer = None
-    for block in row_blocks(len(many), X.shape[1], X.itemsize):
-        transposed = np.ascontiguousarray(many[block].T)
-        if buffer is None:
-            buffer = np.empty(transposed.size, X.dtype)
-            row = np.empty(transposed.shape[1], X.dtype)
-        m = transposed.shape[1]
+    d = X.shape[1]
+    blocks = list(row_blocks(len(many), d, X.itemsize))
+    columns, chosen = np.empty((2, d * blocks[0].stop), X.dtype)
+    for block in blocks:
+        m = block.stop - block.start
+        transposed = columns[: d * m].reshape(d, m)
+        transposed[:] = many[block].T
         for i, x in enumerate(few):
             present = np.flatnonzero(x > least) if sparse else slice(None)
             x = x[present]
-            T = buffer[: x.size * m].reshape(x.size, m)
+            T = chosen[: x.size * m].reshape(x.size, m)
             if sparse:
                 np.take(transposed, present, axis=0, out=T, mode="clip")
             else:
                 T[:] = transposed
-            add_up(x, T, row[:m])
-            sums[i, block] = row[:m]
+            sums[i, block] = add_up(x, T)
     return out

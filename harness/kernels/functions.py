@@ -141,7 +141,7 @@ def kernel_bytes(
         Bytes of an element of X.
     """
     if kernel == "rbf":
-        return (n * n_features + n + m) * itemsize
+        return (n * n_features + n + 2 * m) * itemsize
     if kernel in ("chi2", "laplacian"):
         return cellwise_bytes(n, m, n_features, itemsize)
     return 0

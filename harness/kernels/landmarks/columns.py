@@ -11,8 +11,8 @@ from math import log
 import numpy as np
 from scipy.linalg.blas import ssymv
 
-from harness.kernels.functions import BoundKernel
-from harness.kernels.gaussian import row_blocks, stream_bytes
+from harness.kernels.functions import BoundKernel, kernel_bytes
+from harness.kernels.gaussian import block_rows, row_blocks
 from harness.kernels.landmarks.sampling import draw_rows, fill_up
 from harness.kernels.spectrum import eigensystem
 
@@ -159,7 +159,9 @@ def leverage(
 def leverage_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
     """Bytes held: two matrices of order s, or one and a block of kernel rows."""
     size, scored = _leverage_sizes(n, n_landmarks)
-    block = stream_bytes(scored, 2 * size + n_features, itemsize)
+    width = 2 * size + n_features
+    rows = min(scored, block_rows(width, itemsize))
+    block = rows * width * itemsize + kernel_bytes(kernel, rows, size, n_features, itemsize)
     square = 16 * size * size + (8 * size * size if itemsize != 8 else 0)
     return size * n_features * itemsize + 24 * scored + max(square, 8 * size * size + block)
 
@@ -175,14 +177,15 @@ def _presample(
     rows = draw_rows(len(X), presample_size(len(X), n_landmarks), random_state)
     sample = X[rows]
     K = np.empty((len(rows), len(rows)), np.float32)
-    for block in row_blocks(len(rows), len(rows) + X.shape[1], X.itemsize):
+    for block in row_blocks(len(rows), len(rows), X.itemsize):
         K[block] = kernel(sample[block], sample)
     return rows, K, np.diagonal(K).astype(np.float64)
 
 
 def _presample_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
     size = presample_size(n, n_landmarks)
-    block = stream_bytes(size, size + n_features, itemsize)
+    rows = min(size, block_rows(size, itemsize))
+    block = rows * size * itemsize + kernel_bytes(kernel, rows, size, n_features, itemsize)
     return 4 * size * size + size * n_features * itemsize + block
 
 

@@ -40,31 +40,41 @@ def renyi(
     """
     if kernel.kernel is KERNELS["rbf"]:
         kernel = BoundKernel(kernel.kernel, 2**0.5 * kernel.width)
-    subset = draw_rows(len(X), n_landmarks, random_state)
-    S = X[subset]
-    diagonal = kernel.diagonal(S).astype(np.float64)
-    sums = kernel(S, S).sum(axis=1, dtype=np.float64)
+    subset = _Subset(X, draw_rows(len(X), n_landmarks, random_state), kernel)
     for start in range(0, trials, _BATCH):
-        # one product for many trials: whatever they swap in is among the candidates
         size = min(_BATCH, trials - start)
         candidates = random_state.randint(len(X), size=size)
         members = random_state.randint(n_landmarks, size=size)
-        C = X[candidates]
-        among, own = kernel(C, C), kernel.diagonal(C)
-        overlaps = kernel(C, S)
-        for trial, (row, member) in enumerate(zip(candidates, members, strict=True)):
+        subset.swap(X[candidates], candidates, members)
+    return subset.rows
+
+
+class _Subset:
+    """Some points, and the sum of each one's overlaps with all of them."""
+
+    def __init__(self, X: np.ndarray, rows: np.ndarray, kernel: BoundKernel) -> None:
+        self.rows, self._points, self._kernel = rows, X[rows], kernel
+        self._own = kernel.diagonal(self._points).astype(np.float64)
+        overlaps = kernel(self._points, self._points)
+        self._sums = overlaps.sum(axis=1, dtype=np.float64)
+
+    def swap(self, points: np.ndarray, rows: np.ndarray, members: np.ndarray) -> None:
+        """Put points in the places of members, one after the other, where the entropy rises."""
+        # one product for all of them: whatever is swapped in is among the points
+        among, own = self._kernel(points, points), self._kernel.diagonal(points)
+        overlaps = self._kernel(points, self._points)
+        for trial, (row, member) in enumerate(zip(rows, members, strict=True)):
             new = overlaps[trial]
-            loss = 2 * sums[member] - diagonal[member]
-            gain = 2 * (new.sum(dtype=np.float64) - new[member]) + own[trial]
-            if gain >= loss or row in subset:
+            others = new.sum(dtype=np.float64) - new[member]
+            falls = 2 * self._sums[member] - self._own[member]
+            if 2 * others + own[trial] >= falls or row in self.rows:
                 continue
-            old = kernel(S[member : member + 1], S)[0]
-            sums += new
-            sums -= old
+            self._sums += new
+            self._sums -= self._kernel(self._points[member : member + 1], self._points)[0]
+            self._sums[member] = others + own[trial]
+            self.rows[member], self._points[member] = row, points[trial]
+            self._own[member] = own[trial]
             overlaps[:, member] = among[trial]
-            subset[member], S[member], diagonal[member] = row, C[trial], own[trial]
-            sums[member] = new.sum(dtype=np.float64) - new[member] + own[trial]
-    return subset
 
 
 def renyi_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
@@ -72,5 +82,5 @@ def renyi_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel
     m = n_landmarks
     first = m * m * itemsize + kernel_bytes(kernel, m, m, n_features, itemsize)
     batch = _BATCH * (n_features + _BATCH + m + 3) * itemsize
-    batch += kernel_bytes(kernel, _BATCH, m, n_features, itemsize)
+    batch += kernel_bytes(kernel, _BATCH, max(m, _BATCH), n_features, itemsize)
     return m * (n_features * itemsize + 24) + max(first, batch)

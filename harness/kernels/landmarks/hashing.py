@@ -76,11 +76,8 @@ def dbh_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: 
     """Bytes held: projections in float32, three integers a point, and a block of the points."""
     hashed, pairs = min(n, HASHED), ceil(log2(n_landmarks))
     block = stream_bytes(hashed, n_features + 2 * pairs, itemsize)
-    return (
-        hashed * (4 * pairs + 32)
-        + block
-        + kernel_bytes(kernel, 2 * pairs, hashed, n_features, itemsize)
-    )
+    block += kernel_bytes(kernel, 2 * pairs, hashed, n_features, itemsize)
+    return hashed * (4 * pairs + 32) + block
 
 
 def _project(
