@@ -17,6 +17,7 @@ MODULES = (
     "mssksc_exact",
     "kernel_ridge",
     "kmedoids",
+    "ksc",
     "tsvm",
 )
 METHODS = [m for name in MODULES for m in importlib.import_module(name).harness_methods()]
@@ -85,5 +86,5 @@ def test_storage_does_not_fall_as_the_size_grows(method):
 
 def test_names_are_the_ones_that_studies_use():
     names = "random prior oracle 1nn svm linear-svm harmonic cmn clusk nysck sock rff-mssksc"
-    names += " fs-mssksc rd-mssksc mssksc nystrom-krr budget-kmedoids tsvm linear-tsvm"
+    names += " fs-mssksc rd-mssksc mssksc nystrom-krr budget-kmedoids ksc tsvm linear-tsvm"
     assert sorted(method.name for method in METHODS) == sorted(names.split())

@@ -1,0 +1,370 @@
+"""Kernel spectral clustering: weighted kernel principal components, decoded by their signs.
+
+Equation 1 of Mehrkanoon & Suykens 2016 with V = D^-1 (Alzate & Suykens 2010), solved in the primal
+on a Nystrom map (fixed size): all points count, none but the prototypes are held beside X.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import Method, Shape, hookimpl, kernels
+
+SELECTION_SAMPLE = 4096
+"""Points on which widths and numbers of clusters are compared."""
+
+# Components of less variance than this are rounding, and their signs are noise.
+_TOLERANCE = 1e-10
+
+
+class KernelComponents:
+    """The first weighted kernel principal components, on features of prototypes.
+
+    The eigenvalues are those of V P_v Omega, equation 2, for the Nystrom kernel. Two passes over
+    X; holds 16 s^2 bytes and a block of rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    prototypes : ndarray of shape (s, d)
+    width : float
+        Of the Gaussian kernel, in the units of X.
+    n_components : int
+        At most s are found.
+    """
+
+    def __init__(
+        self, X: np.ndarray, prototypes: np.ndarray, width: float, n_components: int
+    ) -> None:
+        self._nystrom = nystrom = kernels.NystromFeatures(prototypes, width)
+        P, s = nystrom.projection, len(prototypes)
+        weights = kernels.landmark_degree_weights(X, prototypes, width, P)
+        # Moments of k(x, Z), which are projected once at the end instead of row by row.
+        G, mean, mass = np.zeros((s, s), order="F"), np.zeros(s), 0.0
+        for block in kernels.gram_blocks(len(X), s, X.shape[1]):
+            K = nystrom.kernel(X[block])
+            V = 1 / np.maximum(K @ weights, 1)
+            mean += V @ K
+            mass += V.sum()
+            K *= np.sqrt(V)[:, None]
+            kernels.add_gram(G, K)
+            del K
+        mean /= mass
+        for j in range(s):
+            G[j:, j] -= mass * mean[j] * mean[j:]
+        kernels.mirror(G)
+        m = min(n_components, s)
+        self.eigenvalues, W = eigh(
+            _projected(G, P), subset_by_index=(s - m, s - 1), overwrite_a=True, check_finite=False
+        )
+        self.eigenvalues = self.eigenvalues[::-1].copy()
+        coef = P @ W[: P.shape[1], ::-1]
+        coef[:, self.eigenvalues < _TOLERANCE] = 0
+        # The last column gives degrees, which the line fit of two clusters asks for.
+        self._coef = np.column_stack([coef, weights])
+        self._bias = np.append(-mean @ coef, 0)
+        # Only what prediction needs stays.
+        del nystrom.projection
+
+    def transform(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return score variables (n, n_components), float32, and degrees (n,), at least 1."""
+        found = np.empty((len(X), len(self._bias)), np.float32)
+        for block in kernels.row_blocks(len(X), _row_width(len(self._coef), X.shape[1])):
+            found[block] = self._nystrom.kernel(X[block]) @ self._coef + self._bias
+        return found[:, :-1], np.maximum(found[:, -1], 1)
+
+
+def _projected(G: np.ndarray, P: np.ndarray) -> np.ndarray:
+    """Return P'GP in the place of G, with rows and columns of zeros to its order."""
+    s, k = P.shape
+    for block in kernels.row_blocks(s, 2 * s):
+        G[block, :k] = G[block] @ P
+    for block in kernels.row_blocks(k, 2 * s):
+        G[:k, block] = P.T @ G[:, block]
+    G[k:], G[:, k:] = 0, 0
+    return G
+
+
+class Codebook:
+    """The commonest sign patterns of score variables, each with its mean direction.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, m)
+    n_clusters : int
+        Words; fewer where there are not so many patterns.
+
+    Attributes
+    ----------
+    words : ndarray of shape (k, m), bool
+        Commonest first.
+    directions : ndarray of shape (k, m)
+        Mean of the unit vectors of the points with that pattern.
+    """
+
+    def __init__(self, scores: np.ndarray, n_clusters: int) -> None:
+        packed, codes, counts = np.unique(
+            np.packbits(scores > 0, axis=1), axis=0, return_inverse=True, return_counts=True
+        )
+        chosen = np.argsort(-counts, kind="stable")[:n_clusters]
+        self.words = np.unpackbits(packed[chosen], axis=1, count=scores.shape[1]).astype(bool)
+        sums = [_unit(scores[codes.ravel() == word]).sum(axis=0) for word in chosen]
+        self.directions = _unit(np.array(sums))
+
+    def decode(self, scores: np.ndarray, decoding: str) -> np.ndarray:
+        """Return the nearest word of each row: in Hamming distance, then in angle, or in angle."""
+        cosines = _unit(scores) @ self.directions.T
+        if decoding == "cosine":
+            return cosines.argmax(axis=1)
+        # Signs that agree less those that differ: 2 more for each step of Hamming distance, while
+        # two cosines differ by 2 at most.
+        signs = np.where(scores > 0, np.float32(1), np.float32(-1))
+        cosines *= 0.999
+        cosines += signs @ np.where(self.words, np.float32(1), np.float32(-1)).T
+        return cosines.argmax(axis=1)
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(norms > 0, norms, 1)
+
+
+def balanced_line_fit(
+    scores: np.ndarray,
+    degrees: np.ndarray,
+    labels: np.ndarray,
+    n_clusters: int,
+    balance_weight: float = 0.3,
+) -> float:
+    """Return how nearly each cluster is a line through the origin, and how equal clusters are.
+
+    Of well separated clusters the score variables are multiples of the degree, so that a cluster's
+    share of variance along its first direction is 1. It is mapped from [1 / m, 1] to [0, 1] and
+    averaged over the clusters. Moments are about the origin, where the lines meet: about its own
+    mean, a cluster of a few outliers is as good a line.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, n_clusters - 1)
+    degrees : ndarray of shape (n,)
+        The second of m = 2 variables where there are two clusters; else m = n_clusters - 1.
+    labels : ndarray of shape (n,)
+    n_clusters : int
+    balance_weight : float, default 0.3
+        Share of the balance, the smallest cluster's size over the largest's; 1 - eta of Alzate &
+        Suykens 2010, section 6.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. An empty cluster is no line.
+    """
+    if n_clusters == 2:
+        scores = np.column_stack([scores, degrees])
+        scores /= np.sqrt(np.mean(scores**2, axis=0)) + np.finfo(np.float32).tiny
+    m, fits = scores.shape[1], np.zeros(n_clusters)
+    for j in range(n_clusters):
+        members = scores[labels == j].astype(np.float64)
+        spread = np.linalg.eigvalsh(members.T @ members)
+        if spread[-1] > 0:
+            fits[j] = (m * spread[-1] / spread.sum() - 1) / (m - 1)
+    counts = np.bincount(labels, minlength=n_clusters)
+    balance = counts.min() / counts.max()
+    return float((1 - balance_weight) * fits.mean() + balance_weight * balance)
+
+
+class KernelSpectralClustering(ClusterMixin, BaseEstimator):
+    """Kernel spectral clustering with out-of-sample extension, fixed size.
+
+    Parameters
+    ----------
+    n_clusters : int or sequence of int, default 8
+        Of several numbers, the one whose balanced line fit is best.
+    n_prototypes : int, default 100
+        Points of the Nystrom map; all of them where there are fewer.
+    selector : str or callable, default "uniform"
+        How prototypes are chosen; where it asks for a kernel, at a width of one median distance.
+    sigma : float or sequence of float, default (0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5)
+        Width of the kernel. Of several, the one whose balanced line fit is best on a sample of
+        4,096 points.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between the points, or units of the features.
+    decoding : {"hamming", "cosine"}, default "hamming"
+        "hamming": the nearest code word, ties broken by the angle to its points' mean direction.
+        "cosine": the nearest direction (soft KSC: Langone, Mall & Suykens 2013).
+    balance_weight : float, default 0.3
+        Share of the balance in the balanced line fit, 0 to 1.
+    random_state : int, RandomState instance or None, default None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each point of `fit`, the commonest code word first.
+    n_clusters_ : int
+    sigma_ : float
+        The width chosen, in units of `sigma_unit`.
+    eigenvalues_ : ndarray of shape (n_clusters - 1,)
+        Near 1 for well separated clusters.
+    codebook_ : ndarray of shape (n_words, n_clusters - 1), bool
+    line_fits_ : dict of (float, int) to float
+        Balanced line fit of each width and number of clusters that was compared.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
+        "selector": [str, callable],
+        "sigma": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "decoding": [StrOptions({"hamming", "cosine"})],
+        "balance_weight": [Interval(Real, 0, 1, closed="both")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | Sequence[int] = 8,
+        n_prototypes: int = 100,
+        selector: str = "uniform",
+        sigma: float | Sequence[float] = (0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5),
+        sigma_unit: str = "median",
+        decoding: str = "hamming",
+        balance_weight: float = 0.3,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_prototypes = n_prototypes
+        self.selector = selector
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.decoding = decoding
+        self.balance_weight = balance_weight
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
+        """Find the clusters; y is ignored."""
+        self._validate_params()
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        widths, numbers = np.atleast_1d(self.sigma), np.atleast_1d(self.n_clusters)
+        if not widths.size or not (widths > 0).all():
+            raise ValueError(f"sigma={self.sigma!r} must hold widths above 0")
+        least = 1 if numbers.size == 1 else 2
+        if not numbers.size or numbers.dtype.kind not in "iu" or numbers.min() < least:
+            message = f"n_clusters={self.n_clusters!r}: of several numbers all must be 2 or more"
+            raise ValueError(message)
+        if numbers.max() > len(X):
+            raise ValueError(f"n_clusters={numbers.max()} is more than the {len(X)} points")
+        rng = check_random_state(self.random_state)
+        kernel = kernels.bind_kernel("rbf", X)
+        s = min(self.n_prototypes, len(X))
+        prototypes = X[kernels.select_landmarks(self.selector, X, s, rng, kernel)]
+        units = {float(w): kernels.kernel_width(X, w, self.sigma_unit) for w in widths}
+        self.line_fits_ = {}
+        self.sigma_, self.n_clusters_ = float(widths[0]), int(numbers[0])
+        if len(widths) * len(numbers) > 1 and numbers.max() > 1:
+            sample = X
+            if len(X) > SELECTION_SAMPLE:
+                sample = X[np.sort(rng.choice(len(X), SELECTION_SAMPLE, replace=False))]
+            for sigma, width in units.items():
+                self._compare(sample, prototypes, sigma, width, numbers)
+            del sample
+            self.sigma_, self.n_clusters_ = max(self.line_fits_, key=self.line_fits_.get)
+        m = max(1, self.n_clusters_ - 1)
+        self._components = KernelComponents(X, prototypes, units[self.sigma_], m)
+        self.eigenvalues_ = self._components.eigenvalues
+        scores, _ = self._components.transform(X)
+        self._codebook = Codebook(scores, self.n_clusters_)
+        self.codebook_ = self._codebook.words
+        self.labels_ = self._decode(scores)
+        return self
+
+    def _compare(
+        self,
+        X: np.ndarray,
+        prototypes: np.ndarray,
+        sigma: float,
+        width: float,
+        numbers: np.ndarray,
+    ) -> None:
+        """Note the balanced line fit of a width with each number of clusters."""
+        components = KernelComponents(X, prototypes, width, int(numbers.max()) - 1)
+        scores, degrees = components.transform(X)
+        for k in map(int, numbers):
+            found = scores[:, : k - 1]
+            labels = Codebook(found, k).decode(found, self.decoding)
+            self.line_fits_[sigma, k] = balanced_line_fit(
+                found, degrees, labels, k, self.balance_weight
+            )
+
+    def _decode(self, scores: np.ndarray) -> np.ndarray:
+        labels = np.empty(len(scores), dtype=np.intp)
+        for block in kernels.row_blocks(len(scores), 4 * self.n_clusters_, 4):
+            labels[block] = self._codebook.decode(scores[block], self.decoding)
+        return labels
+
+    def score_variables(self, X: np.ndarray) -> np.ndarray:
+        """Return e = Phi w + b, shape (n, n_clusters - 1)."""
+        return self._project(X)[0]
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the cluster of each row."""
+        return self._decode(self._project(X)[0])
+
+    def balanced_line_fit(self, X: np.ndarray) -> float:
+        """Return the balanced line fit of the clusters on some points; see `line_fits_`."""
+        scores, degrees = self._project(X)
+        labels = self._decode(scores)
+        return balanced_line_fit(scores, degrees, labels, self.n_clusters_, self.balance_weight)
+
+    def _project(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+        return self._components.transform(X)
+
+
+def _row_width(s: int, d: int) -> int:
+    """Doubles held for a row: its kernel values in both precisions, its features."""
+    return 2 * s + d
+
+
+def storage(shape: Shape, size: int, selector: str = "uniform") -> int:
+    """Bytes held: the data, prototypes, 16 s^2 of matrices and a block, scores and codes.
+
+    Scores take four bytes for each point and cluster, counting their patterns 60 for each point.
+    """
+    n, d, i, Q = shape.n, shape.n_features, shape.itemsize, max(2, shape.n_classes)
+    s = min(size, n)
+    selecting = kernels.selection_bytes(selector, n, d, s, i)
+    sample = min(n, SELECTION_SAMPLE) * d * i if n > SELECTION_SAMPLE else 0
+    block = kernels.gram_block_bytes(n, s, d)
+    components = 16 * s * s + max(block, 300 * s) + 8 * s * Q
+    loaded = shape.block_bytes if shape.n_test else 0
+    predicting = kernels.stream_bytes(n + shape.n_test, _row_width(s, d)) + loaded
+    points = n * (4 * Q + 60)
+    panels = 2 * kernels.blas_bytes(s)
+    peak = max(kernels.width_bytes(n, d, i), selecting, sample + components, points + predicting)
+    return shape.data_bytes + s * d * i + 8 * n + panels + peak
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide kernel spectral clustering."""
+    return [
+        Method(
+            "ksc",
+            KernelSpectralClustering,
+            storage,
+            size="n_prototypes",
+            tasks={"clustering"},
+            reference="alzate2010",
+        )
+    ]
