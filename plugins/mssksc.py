@@ -14,9 +14,8 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
 from scipy.linalg.lapack import dsysv, dsysv_lwork
-from scipy.sparse.linalg import eigsh
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -285,11 +284,10 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
         for j in range(1, len(H)):
             H[j:, j - 1] = H[j - 1, j:]
         np.fill_diagonal(H, diagonal)
-    start = np.ones(len(H))
-    smallest = eigsh(H, 1, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)[0]
+    smallest = eigvalsh(H, subset_by_index=[0, 0])[0]
     message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1"
     warnings.warn(message + " or raise gamma2; its stationary point is used", stacklevel=4)
-    # LDL' in place of H: scipy.linalg.solve would hold a second and a third matrix.
+    # LDL' in place of H: scipy.linalg.solve would hold a third matrix.
     work = int(dsysv_lwork(len(H))[0])
     return dsysv(H, right, lwork=work, overwrite_a=True)[2]
 
