@@ -8,12 +8,12 @@ taken is decided here, in the same way for all.
 
 Where an estimator splits its fit in two (`fit_features`, `fit_labels`), what depends on neither
 labels nor `Method.label_params` is computed once and serves all folds and all values of these
-that are scored together.
+that are scored together or one after the other. Never are two such estimators held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -112,6 +112,10 @@ class _Tried:
     trials: int
     settings: list[dict[str, Any]] = field(default_factory=list)
     scores: dict[tuple, np.ndarray] = field(default_factory=dict)
+    estimator: Any = None
+    """The last one made; with its features, if its fit is split in two."""
+    estimator_key: tuple | None = None
+    """Its parameters, without `label_params`."""
 
     def evaluate(self, settings: list[dict[str, Any]]) -> list[float]:
         """Score settings: the mean over the folds, greater is better, NaN where there is none.
@@ -126,8 +130,10 @@ class _Tried:
         if different > self.trials:
             message = f"the search asks for setting {different}; it may have {self.trials} scored"
             raise ValueError(message)
-        for group in _alike(list(new.values()), self.label_params):
-            self._score(group)
+        groups = _alike(new.values(), self.label_params)
+        # those for which the features are at hand come first
+        for key in sorted(groups, key=lambda key: key != self.estimator_key):
+            self._score(groups[key], key)
         return [_mean(self._signed(setting)) for setting in settings]
 
     def best(self, standard_errors: float) -> tuple[dict[str, Any], float]:
@@ -146,22 +152,24 @@ class _Tried:
         problem = self.problem
         return list(_folds(problem.y[: problem.n_labeled], problem.task, self.folds, self.rng))
 
-    def _score(self, group: list[dict[str, Any]]) -> None:
+    def _score(self, group: list[dict[str, Any]], key: tuple) -> None:
         """Score settings that differ in nothing but `label_params`, fold by fold.
 
         Settings are the inner loop: an estimator may keep what belongs to one set of labels.
         """
         problem = self.problem
         scores = np.full((len(group), len(self._parts)), np.nan)
-        estimator = self.make(**group[0])
-        staged = hasattr(estimator, "fit_features")
-        if staged:
-            estimator.fit_features(problem.X, np.arange(problem.n_labeled))
+        if key != self.estimator_key:
+            self.estimator = None  # before the next one takes as much again
+            self.estimator, self.estimator_key = self.make(**group[0]), key
+            if hasattr(self.estimator, "fit_features"):
+                self.estimator.fit_features(problem.X, np.arange(problem.n_labeled))
+        staged = hasattr(self.estimator, "fit_features")
         for j, held in enumerate(self._parts):
             for i, setting in enumerate(group):
                 if staged:
                     changes = {name: setting[name] for name in self.label_params & set(setting)}
-                    predicted = problem.refit(estimator.set_params(**changes), held)
+                    predicted = problem.refit(self.estimator.set_params(**changes), held)
                 else:
                     predicted = problem.fit(self.make(**setting), held)
                 scored = evaluate([self.metric], problem.task, problem.y[held], predicted)
@@ -202,13 +210,15 @@ def _key(setting: Mapping[str, Any]) -> tuple:
     return tuple(sorted(setting.items(), key=itemgetter(0)))
 
 
-def _alike(settings: list[dict[str, Any]], label_params: Set[str]) -> list[list[dict[str, Any]]]:
-    """Group settings that differ in nothing but `label_params`."""
+def _alike(
+    settings: Iterable[dict[str, Any]], label_params: Set[str]
+) -> dict[tuple, list[dict[str, Any]]]:
+    """Group settings that differ in nothing but `label_params`, by the rest of them."""
     groups: dict[tuple, list[dict[str, Any]]] = {}
     for setting in settings:
         shared = {name: value for name, value in setting.items() if name not in label_params}
         groups.setdefault(_key(shared), []).append(setting)
-    return list(groups.values())
+    return groups
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,4 @@
+import weakref
 from typing import ClassVar
 
 import numpy as np
@@ -170,6 +171,47 @@ def test_a_split_fit_computes_once_what_no_label_decides():
     ]
     assert len(Staged.log) == 2 + 5 * len(settings)
     assert staged == tune(_Generic, {}, X, y, **shared)
+
+
+def test_features_serve_settings_that_are_scored_one_after_the_other():
+    X = np.linspace(-1, 1, 30)[:, None]
+    y = np.where(np.arange(30) < 20, np.arange(30) % 2, -1)
+
+    def search(space, evaluate, trials, rng):
+        for power in (1.0, 3.0):
+            evaluate([{"width": 0.1, "power": power}])
+        evaluate([{"width": width, "power": 5.0} for width in (0.2, 0.1)])
+
+    Staged.log.clear()
+    shared = arguments(uses_unlabeled=True, label_params={"power"})
+    tune(Staged, {}, X, y, search=search, trials=4, **shared)
+    assert [entry[1] for entry in Staged.log if entry[0] == "features"] == [0.1, 0.2]
+
+
+class Large(Staged):
+    """Knows how many of its kind have features when another one computes its own."""
+
+    alive: ClassVar = weakref.WeakSet()
+    seen: ClassVar[list] = []
+
+    def fit_features(self, X, labeled):
+        Large.seen.append(len(Large.alive))
+        Large.alive.add(self)
+        return super().fit_features(X, labeled)
+
+
+def test_never_are_two_estimators_held():
+    X = np.linspace(-1, 1, 30)[:, None]
+    y = np.where(np.arange(30) < 20, np.arange(30) % 2, -1)
+
+    def search(space, evaluate, trials, rng):
+        evaluate([{"width": width} for width in (0.1, 0.2)])
+        evaluate([{"width": 0.3}])
+
+    Large.seen.clear()
+    tune(Large, {}, X, y, search=search, trials=3, **arguments(uses_unlabeled=True))
+    assert Large.seen == [0, 0, 0]
+    assert len(Large.alive) == 0
 
 
 class _Generic:
