@@ -93,8 +93,19 @@ def axes_of(score: Score, cells: pd.DataFrame, budgets: Sequence[str]) -> Axes:
     known = [(text, float(limits[text])) for text in budgets]
     mean = cells["mean"].dropna()
     low = np.fmin(mean.min(), cells["ci_low"].min())
-    wide = bool(len(mean) and low > 0 and mean.max() / mean.min() > 100)
+    most = 100 if score.greater_is_better else 10  # of an error, the ratio is what matters
+    wide = bool(len(mean) and low > 0 and mean.max() / mean.min() > most)
     return Axes(score, tuple((text, b if b == b else None) for text, b in known), wide)
+
+
+def budget_words(budgets: Sequence[str]) -> tuple[str, list[str]]:
+    """Return title and labels of an axis of budgets: counts alone if all are of one kind."""
+    kinds = {text.partition(" ")[2] for text in budgets if text != "none"}
+    words = ["no limit" if text == "none" else text for text in budgets]
+    if len(kinds) == 1 and "" not in kinds:
+        (kind,) = kinds
+        return kind, [text.removesuffix(f" {kind}") for text in words]
+    return "memory budget", words
 
 
 def hollow(looks: dict[str, dict[str, Any]]) -> dict[str, str]:
@@ -275,10 +286,10 @@ class Charts:
 
     def _budget_axis(self) -> alt.X:
         last = len(self.budgets) - 1
-        labels = ["no limit" if text == "none" else text for text in self.budgets]
+        title, labels = budget_words(self.budgets)
         return alt.X(
             "x:Q",
-            title="memory budget",
+            title=title,
             scale=alt.Scale(domain=[-0.5, last + 0.5], nice=False, zero=False),
             axis=alt.Axis(
                 values=list(range(last + 1)),

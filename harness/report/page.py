@@ -32,6 +32,7 @@ from harness.report.answers import (
 )
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
 from harness.report.comparison import Comparison, compare, comparison_tables
+from harness.report.labels import make_label_curves
 from harness.report.provenance import describe_provenance
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import STUDY, Results, read_results
@@ -65,8 +66,9 @@ def make_report(
     points = checkpoint_table(results)
     figures = _figures(results, scores, tables)
     anytime = make_anytime(results, scores, points, figures["looks"])
+    labels = make_label_curves(scores, tables, figures["looks"])
     for drawn in ("data", "specs"):
-        figures[drawn] |= anytime[drawn]
+        figures[drawn] |= anytime[drawn] | labels[drawn]
     page = _render(
         results=results,
         scores=scores,
@@ -79,6 +81,7 @@ def make_report(
         summary=_summary(results),
         figures=figures,
         anytime=anytime,
+        labels=labels,
         timelines=make_timelines(results),
         calibration=_calibration(results),
         provenance=describe_provenance(results),
@@ -176,7 +179,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     cells = tables.cells
     by_rank = cells[~cells["control"]].groupby("method")["rank"].mean().sort_values(kind="stable")
     styles = looks.styles(list(by_rank.index))
-    single = len(results.budgets) == 1
+    single = bool(cells.groupby("problem")["budget"].nunique().max() == 1)
     problems, data, specs, numbers = [], {}, {}, {}
     for i, (problem, mine) in enumerate(cells.groupby("problem", sort=False)):
         budgets = [text for text in results.budgets if text in set(mine["budget"])]

@@ -196,3 +196,18 @@ def test_a_hostile_budget_stays_text_in_the_axis_expression(parts):
     axes = charts.axes_of(score, cells, [hostile])
     spec = charts.Charts(axes, looks.styles(["svm"])).time_against_budget("train")
     assert "alert(1)" in drawn(spec, charts.chart_data(cells, [hostile], ["svm"]))
+
+
+@pytest.mark.parametrize(
+    ("budgets", "title", "labels"),
+    [
+        (["10 landmarks", "1280 landmarks"], "landmarks", ["10", "1280"]),
+        (["10 landmarks", "none"], "landmarks", ["10", "no limit"]),
+        (["10 landmarks", "20 features"], "memory budget", ["10 landmarks", "20 features"]),
+        (["1MB", "10 landmarks"], "memory budget", ["1MB", "10 landmarks"]),
+        (["1MB", "none"], "memory budget", ["1MB", "no limit"]),
+        (["none"], "memory budget", ["no limit"]),
+    ],
+)
+def test_an_axis_of_sizes_says_once_what_it_counts(budgets, title, labels):
+    assert charts.budget_words(budgets) == (title, labels)
