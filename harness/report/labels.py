@@ -1,7 +1,7 @@
 """Against labels: what more labeled points buy, and what training on more points costs.
 
 Drawn where a data set was run at three numbers of labeled points or more. Each budget has charts
-of its own, unless it changes with the number of labeled points and so with the size of the problem.
+of its own, unless every number of labeled points has one budget only.
 """
 
 from __future__ import annotations
