@@ -89,6 +89,18 @@ def plugins(study: str | None, as_json: bool) -> None:
 
 
 @main.command()
+@click.option("--study", help="Also search the plugin folders of this study.")
+@_as_json
+def kernels(study: str | None, as_json: bool) -> None:
+    """List kernels and landmark selectors, as parameters of methods name them."""
+    from harness.registry import NAMED
+
+    index = _index(study)
+    found = [item | {"parameter": name} for name, kind in NAMED.items() for item in index[kind]]
+    _show(found, ["parameter", "name", "plugin", "plugin_path"], as_json)
+
+
+@main.command()
 @_study
 @click.option("--cores", default=os.cpu_count(), show_default=True, help="For the estimate.")
 @_as_json

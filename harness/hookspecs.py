@@ -126,28 +126,52 @@ class Metric:
 class Kernel:
     """A kernel that methods with a `kernel` parameter can be given by name.
 
+    A trial's estimator gets this object in place of the name, for `kernels.bind_kernel`.
+
     Parameters
     ----------
     name : str
-    function : callable (X, Z, **params) -> (len(X), len(Z)) array
+        None of the names of `harness.kernels.KERNELS`, which are built in.
+    function : callable (X, Z, width) -> (len(X), len(Z)) array
+        May take a further keyword `out`, an array to write to.
+    unit : callable X -> float, optional
+        The kernel's natural width on X, such as a median distance: what a `sigma` of 1 means.
+        None for a kernel without a width; `function` then is given 1.
+    diagonal : callable X -> (len(X),) array, optional
+        k(x, x) of each row; by default 1.
     """
 
     name: str
     function: Callable[..., np.ndarray]
+    unit: Callable[[np.ndarray], float] | None = None
+    diagonal: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 @dataclass(frozen=True)
 class LandmarkSelector:
     """A way to choose landmarks, for methods with a `selector` parameter.
 
+    A trial's estimator gets this object in place of the name, for `kernels.select_landmarks`.
+
     Parameters
     ----------
     name : str
-    function : callable (X, n_landmarks, random_state) -> (n_landmarks,) array of row numbers
+        None of the names of `harness.kernels.SELECTORS`, which are built in.
+    function : callable (X, n_landmarks, random_state, kernel) -> row numbers
+        `random_state` is a `numpy.random.RandomState`, `kernel` a `kernels.BoundKernel`:
+        `kernel(X, Z)` is a matrix, `kernel.diagonal(X)` its k(x, x). The n_landmarks row numbers
+        are distinct, in any order.
+    storage : callable (n, n_features, n_landmarks, itemsize) -> int, optional
+        Bytes held while choosing, beside X; by default nothing is counted.
     """
 
     name: str
     function: Callable[..., np.ndarray]
+    storage: Callable[[int, int, int, int], int] | None = None
+
+    def __call__(self, *arguments: Any) -> np.ndarray:
+        """Choose landmarks."""
+        return self.function(*arguments)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, unknown_name
-from harness.registry import PROVIDERS, ROOT, Registry, digest_files, find_sources
+from harness.method import Method
+from harness.registry import NAMED, PROVIDERS, ROOT, Registry, digest_files, find_sources
 
 CACHE = Path(".harness")
 
@@ -35,7 +36,7 @@ def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
     dict
         "plugins": a list of {name, origin, path, sha256, failure, hooks};
         "methods", "datasets", "metrics", ...: descriptions, each with `plugin`, `plugin_path` and
-        `plugin_sha256`.
+        `plugin_sha256`. Kernels and landmark selectors that come with the harness are among them.
 
     Raises
     ------
@@ -46,6 +47,7 @@ def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
     parts = [
         sys.version,
         digest_files((ROOT / "harness").glob("*.py")),
+        digest_files((ROOT / "harness" / "kernels").rglob("*.py")),
         *(f"{source.name} {source.origin} {source.sha256}" for source in sources),
     ]
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
@@ -102,8 +104,12 @@ def _keep(path: Path, text: str) -> None:
 
 
 def _describe(folders: Sequence[Path]) -> dict[str, Any]:
+    from harness.kernels import KERNELS, SELECTORS
+
     registry = Registry.load(folders)
     index: dict[str, Any] = {"plugins": [], **{kind: [] for kind in PROVIDERS}}
+    index["kernels"] += [{"name": name} | _BUILT_IN for name in KERNELS]
+    index["landmark selectors"] += [{"name": name} | _BUILT_IN for name in SELECTORS]
     for plugin in registry.plugins:
         callers = [] if plugin.failure else registry.manager.get_hookcallers(plugin.module)
         owner = {
@@ -117,11 +123,32 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
         index["plugins"].append(owner)
         origin = {f"plugin{key}": owner[name] for key, name in _OWNER_KEYS.items()}
         for kind, items in plugin.provided.items():
-            index[kind] += [_plain(item) | origin for item in items]
+            index[kind] += [_plain(item) | _own_names(item) | origin for item in items]
     return index
 
 
 _OWNER_KEYS = {"": "name", "_path": "path", "_sha256": "sha256"}
+
+# A change of the numerics is part of every block's fingerprint anyway.
+_BUILT_IN = {"plugin": "harness", "plugin_path": "harness.kernels", "plugin_sha256": ""}
+
+
+def _own_names(item: object) -> dict[str, Any]:
+    """Describe which names a method's parameters accept, where its estimator lists them.
+
+    As scikit-learn's estimators do, it lists strings, and says whether it takes callables too.
+    """
+    from sklearn.utils._param_validation import StrOptions
+
+    if not isinstance(item, Method):
+        return {}
+    own = {}
+    for parameter in NAMED:
+        rules = getattr(item.estimator, "_parameter_constraints", {}).get(parameter, [])
+        listed = [rule.options for rule in rules if isinstance(rule, StrOptions)]
+        others = not listed or callable in rules
+        own[parameter] = {"names": sorted(set().union(*listed)), "others": others}
+    return {"own_names": own}
 
 
 def _plain(item: object) -> dict[str, Any]:

@@ -80,13 +80,13 @@ def shape_of(workload: Workload, block: Block) -> Shape:
     )
 
 
-def plan_block(method: Method, shape: Shape, block: Block) -> Plan:
-    """Find the size that a block's trials get."""
+def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, Any]) -> Plan:
+    """Find the size that a block's trials get; `params` are its own, with names looked up."""
     return plan(
         method,
         shape,
         block.budget.bytes,
-        block.method.params,
+        params,
         block.budget.size,
         tuned=block.grid.tuning is not None,
     )
@@ -115,7 +115,8 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     for block in workload.blocks:
         method = registry.get("methods", block.method.name)[0]
         shape = shape_of(workload, block)
-        planned = plan_block(method, shape, block)
+        params = registry.look_up(block.method.params)
+        planned = plan_block(method, shape, block, params)
         rows = finished_rows(workload.journal(block).parent)
         done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)
         per_trial = timings.seconds(block) if planned.feasible else 0.0

@@ -16,7 +16,7 @@ import importlib.metadata
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +42,9 @@ PROVIDERS = {
     "report sections": "harness_report_sections",
 }
 """What can be provided, and by which hook."""
+
+NAMED = {"kernel": "kernels", "selector": "landmark selectors"}
+"""Parameters of estimators whose values may be names, and of what."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +204,16 @@ class Registry:
             )
         owners = " and ".join(plugin.source.location for _, plugin in found)
         raise HarnessError(f"{kind.removesuffix('s')} {name!r} is provided twice, by {owners}")
+
+    def look_up(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace the names of kernels and landmark selectors of plugins by the objects."""
+        provided = {
+            parameter: item
+            for parameter, kind in NAMED.items()
+            for item, _ in self.items(kind)
+            if params.get(parameter) == item.name
+        }
+        return {**params, **provided}
 
 
 def _manager() -> pluggy.PluginManager:

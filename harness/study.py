@@ -118,6 +118,7 @@ class Study:
         self,
         fingerprints: Mapping[tuple[str, str], str] | None = None,
         searches: Mapping[str, str] | None = None,
+        functions: Mapping[tuple[str, str], str] | None = None,
     ) -> list[Block]:
         """Expand into blocks.
 
@@ -127,6 +128,9 @@ class Study:
             Digests of the data set's entry and the plugin's source; part of each block's own.
         searches : mapping of search name -> str, optional
             Digests of plugins that provide searches; part of the blocks that are tuned by them.
+        functions : mapping (parameter, name) -> str, optional
+            Digests of plugins that provide kernels and landmark selectors; part of the blocks
+            whose method is given that name.
 
         Returns
         -------
@@ -139,6 +143,9 @@ class Study:
             inputs = (fingerprints or {}).get((dataset, method.name), "")
             if grid.tuning is not None:
                 inputs += (searches or {}).get(grid.tuning.search, "")
+            for (parameter, name), digest in (functions or {}).items():
+                if method.params.get(parameter) == name:
+                    inputs += digest
             fingerprint = self._fingerprint(grid, dataset, method, labeled, budget, inputs)
             # groups are aligned to multiples of the size, so that a new seed extends the last one
             groups: dict[int, list[int]] = {}

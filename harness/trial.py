@@ -245,4 +245,4 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, (str, int, float, bool, type(None))):
         return value
-    return getattr(value, "__name__", str(value))
+    return getattr(value, "name", getattr(value, "__name__", str(value)))

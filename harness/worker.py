@@ -30,7 +30,7 @@ from harness.method import Method, Plan, Shape
 from harness.planning import plan_block, shape_of
 from harness.provenance import surroundings
 from harness.records import COLUMNS, Journal, finished_rows, without_nan
-from harness.registry import Registry, Source
+from harness.registry import NAMED, Registry, Source
 from harness.searching import find_search
 from harness.study import Block
 from harness.timelines import has_timeline, make_timeline, write_json
@@ -95,12 +95,12 @@ class _BlockRun:
         self.meta = Meta.read(self.folder)
         self.registry = _load_plugins(workload, block)
         self.method: Method = self.registry.get("methods", block.method.name)[0]
-        self.params = _look_up_names(self.registry, block.method.params)
+        self.params = self.registry.look_up(block.method.params)
         self.search = _search(self.registry, block)
 
     def run(self, seeds: list[int]) -> None:
         shape = shape_of(self.workload, self.block)
-        planned = plan_block(self.method, shape, self.block)
+        planned = plan_block(self.method, shape, self.block, self.params)
         if not planned.feasible:
             for seed in seeds:
                 outcome = {"outcome": "infeasible", "reason": planned.reason}
@@ -303,9 +303,9 @@ def warm_up() -> None:
 def _load_plugins(workload: Workload, block: Block) -> Registry:
     index = workload.index
     wanted = {method_entry(index, block.method.name)["plugin_path"]}
-    named = {value for value in block.method.params.values() if isinstance(value, str)}
-    for kind in ("kernels", "landmark selectors"):
-        wanted |= {item["plugin_path"] for item in index[kind] if item["name"] in named}
+    for parameter, kind in NAMED.items():
+        name = block.method.params.get(parameter)
+        wanted |= {item["plugin_path"] for item in index[kind] if item["name"] == name}
     if block.grid.tuning is not None:
         searches = (item for item in index["searches"] if item["name"] == block.grid.tuning.search)
         wanted |= {item["plugin_path"] for item in searches}
@@ -321,16 +321,6 @@ def _load_plugins(workload: Workload, block: Block) -> Registry:
         if plugin.failure:
             raise HarnessError(f"{plugin.source.location}: {plugin.failure}")
     return registry
-
-
-def _look_up_names(registry: Registry, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace the names of kernels and landmark selectors of plugins by the functions."""
-    functions = {}
-    for parameter, kind in (("kernel", "kernels"), ("selector", "landmark selectors")):
-        for item, _ in registry.items(kind):
-            if params.get(parameter) == item.name:
-                functions[parameter] = item.function
-    return {**params, **functions}
 
 
 def _search(registry: Registry, block: Block) -> Search | None:

@@ -19,9 +19,9 @@ from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index, unknown_entry
 from harness.published import table_names
 from harness.records import METRICS
-from harness.registry import ROOT, digest_files
+from harness.registry import NAMED, ROOT, digest_files
 from harness.searching import BUILT_IN
-from harness.settings import Grid
+from harness.settings import Grid, MethodChoice
 from harness.study import Block, Study, load_study
 
 PROTOCOL = 1
@@ -108,7 +108,8 @@ def load_workload(path: str | Path) -> Workload:
     Raises
     ------
     HarnessError
-        With every unknown data set, method, parameter, metric or search of the study.
+        With every unknown data set, method, parameter, metric, search, kernel or landmark
+        selector of the study.
     """
     study = load_study(path)
     index = read_index(study.plugin_folders)
@@ -124,7 +125,12 @@ def load_workload(path: str | Path) -> Workload:
     }
     kept, left_out = [], {}
     searches = {item["name"]: item["plugin_sha256"] for item in index["searches"]}
-    for block in study.blocks(fingerprints, searches):
+    functions = {
+        (parameter, item["name"]): item["plugin_sha256"]
+        for parameter, kind in NAMED.items()
+        for item in index[kind]
+    }
+    for block in study.blocks(fingerprints, searches, functions):
         task = _task(block.grid, catalog[block.dataset])
         tasks = methods[block.method.name]["tasks"]
         if task in tasks:
@@ -185,10 +191,12 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
         for method in grid.methods:
             where = f"{study.path}: methods"
             try:
-                known = method_entry(index, method.name, where)["parameters"]
+                entry = method_entry(index, method.name, where)
             except HarnessError as error:
                 mistakes.append(error)
                 continue
+            known = entry["parameters"]
+            mistakes += _bad_functions(method, entry, index, where)
             for parameter in method.params:
                 if parameter not in known:
                     kind = f"parameter of {method.name}:"
@@ -198,14 +206,39 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
 
 
 def _bad_search(study: Study, name: str, index: Mapping[str, Any]) -> list[HarnessError]:
-    where = f"{study.path}: tuning.search"
     owners = [(search.name, "the harness itself") for search in BUILT_IN]
-    owners += [(item["name"], item["plugin_path"]) for item in index["searches"]]
+    owners += _owners(index, "searches")
+    return _bad_name(index, "search", name, owners, f"{study.path}: tuning.search")
+
+
+def _bad_functions(
+    method: MethodChoice, entry: Mapping[str, Any], index: Mapping[str, Any], where: str
+) -> list[HarnessError]:
+    """List names of kernels and landmark selectors that nothing provides, or two plugins do."""
+    mistakes = []
+    for parameter, kind in NAMED.items():
+        name, own = method.params.get(parameter), entry["own_names"][parameter]
+        if isinstance(name, str) and name not in own["names"]:
+            owners = [(known, entry["plugin_path"]) for known in own["names"]]
+            owners += _owners(index, kind) if own["others"] else []
+            what = f"{parameter} of {method.name}:"
+            mistakes += _bad_name(index, what, name, owners, where)
+    return mistakes
+
+
+def _owners(index: Mapping[str, Any], kind: str) -> list[tuple[str, str]]:
+    return [(item["name"], item["plugin_path"]) for item in index[kind]]
+
+
+def _bad_name(
+    index: Mapping[str, Any], kind: str, name: str, owners: list[tuple[str, str]], where: str
+) -> list[HarnessError]:
+    """List what is wrong with a name that exactly one owner should provide."""
     found = [owner for known, owner in owners if known == name]
     if not found:
-        return [unknown_entry(index, "search", name, {known for known, _ in owners}, where)]
+        return [unknown_entry(index, kind, name, {known for known, _ in owners}, where)]
     if len(found) > 1:
-        message = f"{where}: search {name!r} is provided twice, by {' and '.join(found)}"
+        message = f"{where}: {kind} {name!r} is provided twice, by {' and '.join(found)}"
         return [HarnessError(message)]
     return []
 

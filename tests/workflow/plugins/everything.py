@@ -1,9 +1,11 @@
 """A plugin that provides one of everything."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
 from harness import (
     GeneratedDataset,
@@ -15,6 +17,7 @@ from harness import (
     Search,
     choice,
     hookimpl,
+    kernels,
 )
 
 
@@ -23,16 +26,27 @@ def blobs(rng):
     return rng.normal(size=(120, 3)) + 4 * y[:, None], y
 
 
-def overlap(X, Z):
+def overlap(X, Z, width):
     return X @ Z.T
 
 
-def first_rows(X, n_landmarks, random_state):
+def squared_norms(X):
+    return np.sum(X**2, axis=1)
+
+
+def first_rows(X, n_landmarks, random_state, kernel):
     return np.arange(n_landmarks)
 
 
+def storage_of_rows(n, n_features, n_landmarks, itemsize):
+    return 8 * n_landmarks
+
+
 class KernelMean(BaseEstimator):
-    def __init__(self, kernel=None, selector=None, sign=-1):
+    _parameter_constraints: ClassVar[dict] = {"kernel": [StrOptions({"cosine", "rbf"}), callable]}
+
+    def __init__(self, n_landmarks=10, kernel="rbf", selector="uniform", sign=-1):
+        self.n_landmarks = n_landmarks
         self.kernel = kernel
         self.selector = selector
         self.sign = sign
@@ -40,16 +54,25 @@ class KernelMean(BaseEstimator):
     def fit(self, X, y):
         labeled = np.flatnonzero(y >= 0)
         sign = np.where(y[labeled] == 1, 1.0, -1.0)
-        self.landmarks_ = X[self.selector(X, len(labeled), 0)]
+        self.bound_ = kernels.bind_kernel(self.kernel, X)
+        random_state = np.random.RandomState(0)
+        n_landmarks = min(self.n_landmarks, len(X))
+        rows = kernels.select_landmarks(self.selector, X, n_landmarks, random_state, self.bound_)
+        self.landmarks_ = X[rows]
         self.offset_ = self.decision(X[labeled]).mean()
         self.sign_ = self.sign * np.sign(sign @ (self.decision(X[labeled]) - self.offset_))
         return self
 
     def decision(self, X):
-        return self.kernel(X, self.landmarks_).mean(axis=1)
+        return self.bound_(X, self.landmarks_).mean(axis=1)
 
     def decision_function(self, X):
         return self.sign_ * (self.decision(X) - self.offset_)
+
+
+def storage(shape, size, selector="uniform"):
+    selecting = kernels.selection_bytes(selector, shape.n, shape.n_features, size)
+    return 3 * shape.data_bytes + 8 * size * shape.n_features + selecting
 
 
 @hookimpl
@@ -57,7 +80,8 @@ def harness_methods():
     yield Method(
         "kernel-mean",
         KernelMean,
-        storage=lambda shape, size: 3 * shape.data_bytes,
+        storage=storage,
+        size="n_landmarks",
         space={"sign": choice([-1, 1])},
     )
 
@@ -75,12 +99,12 @@ def harness_metrics():
 
 @hookimpl
 def harness_kernels():
-    yield Kernel("overlap", overlap)
+    yield Kernel("overlap", overlap, diagonal=squared_norms)
 
 
 @hookimpl
 def harness_landmark_selectors():
-    yield LandmarkSelector("first-rows", first_rows)
+    yield LandmarkSelector("first-rows", first_rows, storage_of_rows)
 
 
 def one_by_one(space, evaluate, trials, rng):
