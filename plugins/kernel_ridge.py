@@ -1,7 +1,7 @@
-"""Kernel ridge regression on Nystrom features (McWilliams, Balduzzi & Buhmann 2013, KRR_M).
+"""Kernel ridge regression, exact and on Nystrom features: the supervised baselines.
 
-The supervised baseline of the correlated views: landmarks come from all points, the least squares
-from the labeled ones, and their features are summed up in row blocks.
+McWilliams, Balduzzi & Buhmann 2013 compare the correlated views with both. Landmarks are labeled
+points here; with landmarks from all points, it is the SSSL_M of `plugins/sssl.py`.
 """
 
 from __future__ import annotations
@@ -11,36 +11,87 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
 
 from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 
 
-class NystromKernelRidge(RegressorMixin, BaseEstimator):
+class CenteredKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
     """Minimise the squared error over the labeled points plus alpha |f|^2, with a free intercept.
+
+    Unlabeled points, if there are any, have no part in it.
 
     Parameters
     ----------
-    n_landmarks : int, default 100
-        Points sampled uniformly, labeled or not; all of them where there are fewer.
     alpha : float, default 1e-2
         Penalty, on the scale of scikit-learn's `KernelRidge`.
     sigma : float, default 1.0
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
+        What `sigma` counts: median distances between the labeled points, or units of the features.
     n_classes : int, optional
         0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
         unknown, and each is regressed as +1 against -1.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_labeled, Q)
+    intercept_ : ndarray of shape (Q,)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        alpha: float = 1e-2,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        n_classes: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.n_classes = n_classes
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn from the points whose target is known."""
+        X, targets = self._read(X, y)
+        # In float64, or rounding would be above a small penalty; around the mean, for accuracy.
+        self._points = X[targets.rows].astype(np.float64, copy=False)
+        self._width = kernels.kernel_width(self._points, self.sigma, self.sigma_unit)
+        self._center = self._points.mean(axis=0)
+        self._points -= self._center
+        K = kernels.gaussian_kernel(self._points, self._points, self._width)
+        solution = kernels.centered_kernel_ridge(K, targets.values, self.alpha)
+        self.dual_coef_, self.intercept_ = solution
+        return self
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        values = np.empty((len(X), len(self.intercept_)))
+        for block in kernels.row_blocks(len(X), 2 * len(self._points) + X.shape[1]):
+            K = kernels.gaussian_kernel(X[block] - self._center, self._points, self._width)
+            values[block] = K @ self.dual_coef_ + self.intercept_
+        return values
+
+
+class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
+    """The same on Nystrom features, which are summed up in row blocks.
+
+    Parameters
+    ----------
+    n_landmarks : int, default 100
+        Points chosen as landmarks, labeled or not; all of them where there are fewer.
+    selector : str or callable, default "uniform"
+        How; see `kernels.select_landmarks`.
+    alpha, sigma, sigma_unit, n_classes
+        As in `CenteredKernelRidge`; the median is of all points.
     random_state : int, RandomState instance or None, default None
 
     Attributes
@@ -53,16 +104,15 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
+        "selector": [str, callable],
+        **CenteredKernelRidge._parameter_constraints,
         "random_state": ["random_state"],
     }
 
     def __init__(
         self,
         n_landmarks: int = 100,
+        selector: str | kernels.Selector = "uniform",
         alpha: float = 1e-2,
         sigma: float = 1.0,
         sigma_unit: str = "median",
@@ -70,6 +120,7 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_landmarks = n_landmarks
+        self.selector = selector
         self.alpha = alpha
         self.sigma = sigma
         self.sigma_unit = sigma_unit
@@ -78,22 +129,22 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points whose target is known."""
-        self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        rows, targets = self._targets(X, y)
+        X, targets = self._read(X, y)
+        rows, values = targets.rows, targets.values
         rng = check_random_state(self.random_state)
-        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        sample = kernels.uniform_landmarks(X, min(self.n_landmarks, len(X)), rng)
-        nystrom = kernels.NystromFeatures(X[sample], width)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
+        s = min(self.n_landmarks, len(X))
+        sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
+        nystrom = kernels.NystromFeatures(X[sample], kernel.width)
 
         k = nystrom.n_components
         gram, total = np.zeros((k, k), order="F"), np.zeros(k)
-        cross = np.zeros((k, targets.shape[1]))
-        offset = targets.mean(axis=0)
+        cross = np.zeros((k, values.shape[1]))
+        offset = values.mean(axis=0)
         for block in kernels.gram_blocks(len(rows), len(sample), X.shape[1]):
             Z = nystrom.transform(X[rows[block]])
             total += Z.sum(axis=0)
-            cross += Z.T @ (targets[block] - offset)
+            cross += Z.T @ (values[block] - offset)
             kernels.add_gram(gram, Z)
             del Z
         # Centring the features leaves the intercept free of the penalty.
@@ -104,46 +155,31 @@ class NystromKernelRidge(RegressorMixin, BaseEstimator):
         w = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), cross)
         self.coef_ = nystrom.projection @ w
         self.intercept_ = offset - mean @ w
-        self.landmarks_, self._width = nystrom.landmarks, width
+        self.landmarks_, self._width = nystrom.landmarks, kernel.width
         return self
 
-    def _targets(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        if self.n_classes:
-            labels = kernels.read_labels(y, self.n_classes)
-            self.classes_ = labels.classes
-            return labels.rows, labels.targets()
-        y = y.astype(np.float64)
-        if np.isinf(y).any():
-            raise ValueError("y holds an infinite value")
-        rows = np.flatnonzero(~np.isnan(y))
-        if not rows.size:
-            raise ValueError("y holds no labeled point: every entry is NaN")
-        return rows, y[rows, None]
-
-    @available_if(lambda self: self.n_classes)
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
-        return self._values(X)
-
     def _values(self, X: np.ndarray) -> np.ndarray:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=self.landmarks_.dtype, order="C")
-        blocks = kernels.row_blocks(len(X), 2 * len(self.landmarks_) + X.shape[1])
-        values = [
-            kernels.gaussian_kernel(X[block], self.landmarks_, self._width) @ self.coef_
-            for block in blocks
-        ]
-        values = np.concatenate(values) + self.intercept_
-        return values[:, 0] if values.shape[1] == 1 else values
+        X = X.astype(self.landmarks_.dtype, copy=False)
+        values = np.empty((len(X), len(self.intercept_)))
+        for block in kernels.row_blocks(len(X), 2 * len(self.landmarks_) + X.shape[1]):
+            K = kernels.gaussian_kernel(X[block], self.landmarks_, self._width)
+            values[block] = K @ self.coef_ + self.intercept_
+        return values
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return values, or classes where `n_classes` says so."""
-        values = self._values(X)
-        return kernels.decide(values, self.classes_) if self.n_classes else values
+
+def exact_storage(shape: Shape, size: int) -> int:
+    """Bytes held: the labeled points twice, and their kernel matrix or a block of prediction."""
+    n, d = shape.n_labeled, shape.n_features
+    values = 8 * n * (4 + 2 * max(1, shape.n_classes))
+    loaded = shape.block_bytes if shape.n_test else 0
+    peak = max(
+        kernels.width_bytes(n, d, shape.itemsize),
+        8 * n * n + 8 * n * d,
+        loaded + kernels.stream_bytes(shape.n + shape.n_test, 2 * n + d),
+    )
+    # BLAS packs 384 rows twice while it factors
+    panels = 16 * n * min(n, 384)
+    return shape.data_bytes + 16 * n * d + panels + values + peak
 
 
 def storage(shape: Shape, size: int) -> int:
@@ -169,15 +205,14 @@ def storage(shape: Shape, size: int) -> int:
 
 @hookimpl
 def harness_methods() -> list[Method]:
-    """Provide Nystrom kernel ridge regression."""
+    """Provide kernel ridge regression, exact and on landmarks."""
+    shared = {
+        "tasks": {"regression", "binary", "multiclass"},
+        "space": {"alpha": log_uniform(1e-5, 10), "sigma": choice([0.5, 1.0, 2.0, 4.0])},
+        "uses_unlabeled": False,
+        "reference": "mcwilliams2013",
+    }
     return [
-        Method(
-            "nystrom-krr",
-            NystromKernelRidge,
-            storage,
-            size="n_landmarks",
-            tasks={"regression", "binary", "multiclass"},
-            space={"alpha": log_uniform(1e-5, 10), "sigma": choice([0.5, 1.0, 2.0, 4.0])},
-            reference="mcwilliams2013",
-        )
+        Method("krr", CenteredKernelRidge, exact_storage, **shared),
+        Method("nystrom-krr", NystromKernelRidge, storage, size="n_landmarks", **shared),
     ]

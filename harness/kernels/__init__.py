@@ -4,7 +4,12 @@ Nothing here knows of the harness. What a function holds beyond its inputs is st
 not obvious from its result, because the storage models of the plugins are built from it.
 """
 
-from harness.kernels.cca import CanonicalCorrelations, CanonicalPairs, RowSketch
+from harness.kernels.cca import (
+    CanonicalCorrelations,
+    CanonicalPairs,
+    RowSketch,
+    canonical_bytes,
+)
 from harness.kernels.degrees import (
     DEGREE_TILE,
     exact_degrees,
@@ -124,6 +129,7 @@ __all__ = [
     "bind_kernel",
     "blas_bytes",
     "block_rows",
+    "canonical_bytes",
     "centered_kernel_ridge",
     "centered_ridge",
     "decide",

@@ -40,8 +40,7 @@ class CanonicalCorrelations:
 
     Maximises corr(a'z1, b'z2) with (C + r I) in the place of each view's covariance C; r is
     `ridge` times the mean eigenvalue of C. Without a ridge, directions of next to no variance
-    count as much as any, and chance correlates them. Holds 12 (k1 + k2)^2 bytes while it sums up
-    float32, 8 (k1 + k2)^2 + 24 max(k1, k2)^2 afterwards.
+    count as much as any, and chance correlates them. Holds `canonical_bytes`.
 
     Parameters
     ----------
@@ -69,18 +68,21 @@ class CanonicalCorrelations:
         """Return the pairs; nothing can be added afterwards."""
         cut, mean = self._cut, self._total / self._n
         C = self._gram.total()
+        del self._gram
         C /= self._n
         squares = C.diagonal().copy()
         for j, of_column in enumerate(mean):
             C[:, j] -= of_column * mean
+        first, second = slice(0, cut), slice(cut, None)
+        eps = np.finfo(self._dtype).eps
         L1, L2 = (
-            _factor(C[part, part], squares[part], self._ridge, np.finfo(self._dtype).eps)
-            for part in (slice(0, cut), slice(cut, None))
+            _factor(C[view, view], squares[view], self._ridge, eps) for view in (first, second)
         )
-        # T = L1^-1 C12 L2^-T has the correlations as its singular values.
-        T = solve_triangular(L1, C[:cut, cut:], lower=True)
+        T = C[first, second].copy(order="F")
         del C
-        T = solve_triangular(L2, T.T, lower=True, overwrite_b=True).T
+        # L1^-1 C12 L2^-T has the correlations as its singular values.
+        T = solve_triangular(L1, T, lower=True, overwrite_b=True)
+        T = solve_triangular(L2, T.T, lower=True).T
         squared, U = eigensystem(np.ascontiguousarray(T @ T.T))
         correlations = np.sqrt(np.clip(squared, 0, 1))
         V = T.T @ U
@@ -90,6 +92,14 @@ class CanonicalCorrelations:
             solve_triangular(L2, V, trans="T", lower=True, overwrite_b=True),
         )
         return CanonicalPairs(correlations, bases)
+
+
+def canonical_bytes(k: int) -> int:
+    """Bytes that `CanonicalCorrelations` of two views of k features holds at most.
+
+    48 k^2 while it sums up float32; then 32 k^2, and 24 k^2 for the three parts of it.
+    """
+    return 56 * k * k
 
 
 def _factor(C: np.ndarray, squares: np.ndarray, ridge: float, eps: float) -> np.ndarray:

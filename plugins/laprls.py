@@ -1,0 +1,335 @@
+"""Laplacian regularised least squares (Belkin, Niyogi & Sindhwani 2006), exact and on landmarks.
+
+Kernel ridge regression whose penalty adds how much the function varies along a graph of all
+points. A penalty alpha (|f|^2 + m f'Lf) is alpha times the squared norm in another space, whose
+kernel (Sindhwani, Niyogi & Belkin 2005) or features no label decides: they are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.linalg import cholesky, lu_factor, lu_solve, solve_triangular
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+
+
+class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
+    """Minimise the mean squared error plus alpha (|f|^2 + manifold V(f)), with a free intercept.
+
+    V(f) = sum_ij w_ij (f_i - f_j)^2 / sum_ij w_ij, the mean squared step along the edges of a
+    graph: Gaussian weights between points of which one is among the nearest of the other.
+
+    Parameters
+    ----------
+    alpha : float, default 1e-3
+        gamma_A.
+    manifold : float, default 1.0
+        gamma_I / gamma_A, for V.
+    n_neighbors : int, default 10
+        Of the graph.
+    sigma : float, default 1.0
+        Width of the kernel, and of the weights.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between the points, or units of the features.
+    n_classes : int, optional
+        0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
+        unknown, and each is regressed as +1 against -1.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n, Q)
+    intercept_ : ndarray of shape (Q,)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "manifold": [Interval(Real, 0, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        alpha: float = 1e-3,
+        manifold: float = 1.0,
+        n_neighbors: int = 10,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        n_classes: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.manifold = manifold
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.n_classes = n_classes
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Compute the deformed kernel's functions at the rows that may get targets."""
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._center = X.mean(axis=0, dtype=np.float64)
+        self._points, n = X - self._center, len(X)
+        # (I + M K) S = (unit vectors of the labeled points): k~(., x_i) = k(., X) s_i.
+        A = self._laplacian_times_kernel()
+        A.flat[:: n + 1] += 1
+        S = np.zeros((n, len(labeled)), order="F")
+        S[labeled, np.arange(len(labeled))] = 1
+        self._functions = lu_solve(lu_factor(A, overwrite_a=True), S, overwrite_b=True)
+        del A
+        self._kernel = np.empty((len(labeled), len(labeled)))
+        for block in self._blocks(len(labeled)):
+            rows = self._points[labeled[block]]
+            K = kernels.gaussian_kernel(rows, self._points, self._width)
+            np.matmul(K, self._functions, out=self._kernel[block])
+        return self
+
+    def _laplacian_times_kernel(self) -> np.ndarray:
+        """Return M K, with M the Laplacian in the units of `manifold`, in columns."""
+        n = len(self._points)
+        product = np.zeros((n, n), order="F")
+        if n > 1 and self.manifold:
+            graph = kernels.NeighborGraph(self._points, self.n_neighbors, self._width)
+            everything, degrees = np.arange(n), graph.multiply(np.arange(n), np.ones((n, 1)))
+            unit = 2 * self.manifold / max(degrees.sum(), np.finfo(float).tiny)
+            for block in self._blocks(n):
+                K = kernels.gaussian_kernel(self._points[block], self._points, self._width).T
+                product[:, block] = unit * (degrees * K - graph.multiply(everything, K))
+        return product
+
+    def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
+        K = self._kernel[rows][:, rows].copy()
+        penalty = len(values) * self.alpha
+        a, self.intercept_ = kernels.centered_kernel_ridge(K, values, penalty)
+        self._coefficients = np.zeros((len(self._kernel), values.shape[1]))
+        self._coefficients[rows] = a
+
+    def _labeled_values(self) -> np.ndarray:
+        return self._kernel @ self._coefficients + self.intercept_
+
+    def _finish(self) -> None:
+        self.dual_coef_ = self._functions @ self._coefficients
+        del self._functions, self._kernel, self._coefficients
+
+    def _blocks(self, n: int) -> Iterator[slice]:
+        return kernels.row_blocks(n, 3 * len(self._points) + self._points.shape[1])
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        values = np.empty((len(X), len(self.intercept_)))
+        for block in self._blocks(len(X)):
+            K = kernels.gaussian_kernel(X[block] - self._center, self._points, self._width)
+            values[block] = K @ self.dual_coef_ + self.intercept_
+        return values
+
+
+class LandmarkLapRLS(kernels.SplitLeastSquares, BaseEstimator):
+    """The same on Nystrom features, with a graph through the landmarks.
+
+    Every point is tied to the nearest landmarks, with Gaussian weights of sum 1 in Z (n x s), and
+    points are tied through them: W = Z D^-1 Z' with D the landmarks' share of all points (Liu, He
+    & Chang 2010). Its degrees are 1 and its Laplacian I - W is positive semidefinite, so one Gram
+    matrix of features and ties side by side, summed up over blocks of rows, is all it takes.
+
+    Parameters
+    ----------
+    n_landmarks : int, default 100
+        Chosen among all points; all of them where there are fewer.
+    selector : str or callable, default "uniform"
+        How; see `kernels.select_landmarks`.
+    alpha, manifold, sigma, sigma_unit, n_classes
+        As in `LapRLS`.
+    n_neighbors : int, default 3
+        Landmarks that a point is tied to.
+    random_state : int, RandomState instance or None, default None
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (s, Q)
+        Coefficients of the landmarks' kernel functions.
+    intercept_ : ndarray of shape (Q,)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "selector": [str, callable],
+        **LapRLS._parameter_constraints,
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        selector: str | kernels.Selector = "uniform",
+        alpha: float = 1e-3,
+        manifold: float = 1.0,
+        n_neighbors: int = 3,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        n_classes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.selector = selector
+        self.alpha = alpha
+        self.manifold = manifold
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.n_classes = n_classes
+        self.random_state = random_state
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Compute features in which the whole penalty is a ridge, of the labeled rows."""
+        rng = check_random_state(self.random_state)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
+        s = min(self.n_landmarks, len(X))
+        sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
+        self._center = np.median(X[sample], axis=0)
+        self._landmarks, self._width = self._moved(X[sample]), kernel.width
+        P = kernels.NystromFeatures(self._landmarks, self._width, dtype=np.float32).projection
+        R = self._mean_variation(X, P) if self.manifold else np.zeros((P.shape[1],) * 2)
+        R *= 2 * self.manifold
+        R.flat[:: len(R) + 1] += 1
+        L = cholesky(R.T, lower=True, overwrite_a=True)
+        self._projection = solve_triangular(L, P.T.astype(np.float64), lower=True).T
+        self._features = np.empty((len(labeled), P.shape[1]))
+        for block in self._blocks(len(labeled)):
+            np.matmul(self._rows(X[labeled[block]]), self._projection, out=self._features[block])
+        return self
+
+    def _mean_variation(self, X: np.ndarray, P: np.ndarray) -> np.ndarray:
+        """Return F'(I - Z D^-1 Z')F / n of the features F = K P of all points."""
+        s, k = P.shape
+        gram, ties = kernels.GramSum(k + s), np.zeros(s)
+        for block in self._blocks(len(X)):
+            K = self._rows(X[block])
+            FZ = np.empty((len(K), k + s), np.float32)
+            np.matmul(K, P, out=FZ[:, :k])
+            FZ[:, k:] = self._ties(K)
+            gram.add(FZ)
+            ties += np.ones(len(K), np.float32) @ FZ[:, k:]
+            del K, FZ
+        G = gram.total()
+        root = np.sqrt(np.maximum(ties, np.finfo(float).tiny))
+        through = G[:k, k:] / root
+        variation = through @ through.T
+        np.subtract(G[:k, :k], variation, out=variation)
+        variation /= len(X)
+        del gram, G, through
+        return _positive_part(variation)
+
+    def _ties(self, K: np.ndarray) -> np.ndarray:
+        """Keep the largest entries of each row, with sum 1; K is used up."""
+        r, s = min(self.n_neighbors, K.shape[1]), K.shape[1]
+        # where all weights vanish, the nearest have the same one
+        K += np.finfo(K.dtype).tiny
+        if r < s:
+            others = np.argpartition(K, s - r - 1, axis=1)[:, : s - r]
+            np.put_along_axis(K, others, 0, axis=1)
+        K /= K.sum(axis=1, keepdims=True)
+        return K
+
+    def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
+        penalty = len(values) * self.alpha
+        self._weights, self.intercept_ = kernels.centered_ridge(
+            self._features[rows], values, penalty
+        )
+
+    def _labeled_values(self) -> np.ndarray:
+        return self._features @ self._weights + self.intercept_
+
+    def _finish(self) -> None:
+        self.coef_ = self._projection @ self._weights
+        del self._projection, self._features, self._weights
+
+    def _moved(self, X: np.ndarray) -> np.ndarray:
+        moved = np.empty(X.shape, np.float32)
+        return np.subtract(X, self._center, out=moved, casting="same_kind")
+
+    def _rows(self, X: np.ndarray) -> np.ndarray:
+        return kernels.gaussian_kernel(self._moved(X), self._landmarks, self._width)
+
+    def _blocks(self, n: int) -> Iterator[slice]:
+        s, d = self._landmarks.shape
+        return kernels.row_blocks(n, 4 * s + d, 4)
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        values = np.empty((len(X), len(self.intercept_)))
+        for block in self._blocks(len(X)):
+            values[block] = self._rows(X[block]) @ self.coef_ + self.intercept_
+        return values
+
+
+def _positive_part(A: np.ndarray) -> np.ndarray:
+    """Return a positive semidefinite matrix without the rounding that made it indefinite."""
+    A += A.T.copy()
+    A /= 2
+    eigenvalues, U = kernels.eigensystem(A)
+    U *= np.sqrt(np.maximum(eigenvalues, 0))
+    return U @ U.T
+
+
+def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> int:
+    """Bytes held: the data, 8 n d, 8 n^2 of the system, and its solutions, 8 n l."""
+    n, d, labeled = shape.n, shape.n_features, shape.n_labeled
+    columns = max(1, shape.n_classes)
+    block = kernels.stream_bytes(n, 3 * n + d)
+    loaded = shape.block_bytes if shape.n_test else 0
+    graph = 48 * n * n_neighbors
+    peak = max(
+        kernels.width_bytes(n, d, shape.itemsize),
+        8 * n * n + max(graph + 2 * block, 8 * n * labeled),
+        8 * n * labeled + max(block, 24 * labeled * labeled),
+        loaded + block,
+    )
+    points = 8 * n * (d + 2 * columns)
+    return shape.data_bytes + points + 2 * kernels.blas_bytes(n) + peak
+
+
+def landmark_storage(
+    shape: Shape, size: int, selector: str = "uniform", tuned: bool = False
+) -> int:
+    """Bytes held: the data, s landmarks, 52 s^2 for features and graph, 8 l s of features kept."""
+    n, d, labeled, s = shape.n, shape.n_features, shape.n_labeled, min(size, shape.n)
+    columns = max(1, shape.n_classes)
+    block = kernels.stream_bytes(n, 4 * s + d, 4)
+    loaded = shape.block_bytes if shape.n_test else 0
+    solving = (2 if tuned else 1) * 8 * labeled * s + 8 * min(labeled, s) ** 2
+    peak = max(
+        kernels.width_bytes(n, d, shape.itemsize),
+        kernels.selection_bytes(selector, n, d, s, shape.itemsize),
+        16 * s * s + 600 * s,
+        4 * s * s + 48 * s * s + block,
+        8 * s * s + 8 * labeled * s + max(block, solving),
+        8 * s * s + loaded + block,
+    )
+    points = 8 * labeled * (1 + 2 * columns) + 8 * n * columns
+    panels = 2 * kernels.blas_bytes(2 * s, 4) + 16 * min(max(labeled, 128), 384) * s
+    return shape.data_bytes + 4 * s * d + panels + points + peak
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide LapRLS, exact and on landmarks."""
+    shared = {
+        "tasks": {"regression", "binary", "multiclass"},
+        "space": {
+            "alpha": log_uniform(1e-6, 0.1),
+            "manifold": choice([1.0, 10.0]),
+            "sigma": choice([1.0, 3.0]),
+        },
+        "label_params": {"alpha"},
+        "reference": "belkin2006",
+    }
+    return [
+        Method("laprls", LapRLS, exact_storage, size="n_unlabeled", **shared),
+        Method("laprls-landmarks", LandmarkLapRLS, landmark_storage, size="n_landmarks", **shared),
+    ]

@@ -1,0 +1,275 @@
+"""Simple semi-supervised learning (Ji, Yang, Lin, Jin & Han 2012), exact and on landmarks.
+
+Least squares on the first eigenfunctions of the kernel's integral operator, which all points
+estimate. McWilliams, Balduzzi & Buhmann 2013 take those of M or 2 M landmarks in their place, and
+a ridge in the place of a number of eigenfunctions: SSSL_M and SSSL_2M.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+
+# Eigenvalues of a float32 kernel matrix below this part of the largest are rounding.
+_TOLERANCE = 1e-6
+# Eigenfunctions that are computed, unless more are asked for: a search goes up to so many.
+_MOST = 128
+
+
+class SSSL(kernels.SplitLeastSquares, BaseEstimator):
+    """Least squares on the eigenfunctions of the kernel matrix of all points, equation 10.
+
+    Parameters
+    ----------
+    n_components : int, default 32
+        s, the eigenfunctions; no more than have an eigenvalue above rounding.
+    sigma : float, default 1.0
+        Width of the kernel.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between the points, or units of the features.
+    n_classes : int, optional
+        0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
+        unknown, and each is regressed as +1 against -1.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (r,)
+        Of the kernel matrix, descending.
+    dual_coef_ : ndarray of shape (n, Q)
+    intercept_ : ndarray of shape (Q,)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 32,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        n_classes: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.n_classes = n_classes
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Compute the eigensystem; `labeled` are the rows that may get targets."""
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._center = X.mean(axis=0, dtype=np.float64)
+        self._points = self._moved(X)
+        n = len(X)
+        K = kernels.gaussian_kernel(self._points, self._points, self._width)
+        first = max(0, n - max(_MOST, self.n_components))
+        eigenvalues, U = eigh(K.T, subset_by_index=[first, n - 1], overwrite_a=True)
+        del K
+        kept = eigenvalues > _TOLERANCE * eigenvalues[-1]
+        self.eigenvalues_ = eigenvalues[kept][::-1]
+        self._functions, self._labeled = U[:, kept][:, ::-1], labeled
+        return self
+
+    def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
+        F = self._functions[self._labeled[rows], : self.n_components].astype(np.float64)
+        center, offset = F.mean(axis=0), values.mean(axis=0)
+        F -= center
+        self._weights = np.linalg.lstsq(F, values - offset)[0]
+        self.intercept_ = offset - center @ self._weights
+
+    def _labeled_values(self) -> np.ndarray:
+        functions = self._functions[self._labeled, : len(self._weights)]
+        return functions @ self._weights + self.intercept_
+
+    def _finish(self) -> None:
+        s = len(self._weights)
+        scaled = self._weights / self.eigenvalues_[:s, None]
+        self.dual_coef_ = self._functions[:, :s] @ scaled
+        del self._functions, self._labeled, self._weights
+
+    def _moved(self, X: np.ndarray) -> np.ndarray:
+        moved = np.empty(X.shape, np.float32)
+        return np.subtract(X, self._center, out=moved, casting="same_kind")
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        values = np.empty((len(X), len(self.intercept_)))
+        for block in kernels.row_blocks(len(X), 2 * len(self._points) + X.shape[1]):
+            K = kernels.gaussian_kernel(self._moved(X[block]), self._points, self._width)
+            values[block] = K @ self.dual_coef_ + self.intercept_
+        return values
+
+
+class NystromSSSL(kernels.SplitLeastSquares, BaseEstimator):
+    """Ridge regression on the eigenfunctions of landmarks that are chosen among all points.
+
+    The features are S^-1/2 U'k(Z, x), with U S U' the kernel matrix of the landmarks, so that the
+    ridge weighs the square of an eigenfunction's coefficient with the inverse of its eigenvalue.
+
+    Parameters
+    ----------
+    n_landmarks : int, default 100
+        M; all points where there are fewer.
+    n_views : int, default 1
+        How many times M landmarks are taken: 2 for SSSL_2M, as many as two views of XNV have.
+    selector : str or callable, default "uniform"
+        How; see `kernels.select_landmarks`.
+    alpha : float, default 1e-3
+        Penalty, beside the mean of the squared errors.
+    sigma, sigma_unit, n_classes
+        As in `SSSL`.
+    random_state : int, RandomState instance or None, default None
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (s, Q)
+        Coefficients of the landmarks' kernel functions.
+    intercept_ : ndarray of shape (Q,)
+    landmarks_ : ndarray of shape (s, d)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "n_views": [Interval(Integral, 1, None, closed="left")],
+        "selector": [str, callable],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        n_views: int = 1,
+        selector: str | kernels.Selector = "uniform",
+        alpha: float = 1e-3,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        n_classes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.n_views = n_views
+        self.selector = selector
+        self.alpha = alpha
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.n_classes = n_classes
+        self.random_state = random_state
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Choose landmarks and keep the features of the rows that may get targets."""
+        rng = check_random_state(self.random_state)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
+        s = min(self.n_views * self.n_landmarks, len(X))
+        sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
+        self._nystrom = kernels.NystromFeatures(X[sample], kernel.width)
+        self.landmarks_ = self._nystrom.landmarks
+        self._features = np.empty((len(labeled), self._nystrom.n_components))
+        for block in self._blocks(len(labeled)):
+            self._nystrom.transform(X[labeled[block]], out=self._features[block])
+        return self
+
+    def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
+        penalty = len(values) * self.alpha
+        self._weights, self.intercept_ = kernels.centered_ridge(
+            self._features[rows], values, penalty
+        )
+
+    def _labeled_values(self) -> np.ndarray:
+        return self._features @ self._weights + self.intercept_
+
+    def _finish(self) -> None:
+        self.coef_, self._width = self._nystrom.projection @ self._weights, self._nystrom.sigma
+        del self._nystrom, self._features, self._weights
+
+    def _blocks(self, n: int) -> Iterator[slice]:
+        s, d = self.landmarks_.shape
+        return kernels.row_blocks(n, 2 * s + d)
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        X = X.astype(self.landmarks_.dtype, copy=False)
+        values = np.empty((len(X), len(self.intercept_)))
+        for block in self._blocks(len(X)):
+            K = kernels.gaussian_kernel(X[block], self.landmarks_, self._width)
+            values[block] = K @ self.coef_ + self.intercept_
+        return values
+
+
+def exact_storage(shape: Shape, size: int, n_components: int = 32) -> int:
+    """Bytes held: the data twice, 4 n^2 of kernel matrix, 4 n s of eigenvectors."""
+    n, d = shape.n, shape.n_features
+    s = min(n, max(_MOST, n_components))
+    columns = max(1, shape.n_classes)
+    points = 4 * n * d + 8 * n * columns * 3
+    loaded = shape.block_bytes if shape.n_test else 0
+    eigenvectors = 4 * n * s
+    peak = max(
+        kernels.width_bytes(n, d, shape.itemsize),
+        4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 160 * n),
+        2 * eigenvectors + 24 * shape.n_labeled * s,
+        loaded + kernels.stream_bytes(n + shape.n_test, 2 * n + d),
+    )
+    return shape.data_bytes + points + 3 * kernels.blas_bytes(n, 4) // 2 + peak
+
+
+def landmark_storage(
+    shape: Shape, size: int, n_views: int = 1, selector: str = "uniform", tuned: bool = False
+) -> int:
+    """Bytes held: the data, s landmarks, 16 s^2 for their features, 8 l s of labeled points."""
+    n, d, labeled, s = shape.n, shape.n_features, shape.n_labeled, min(n_views * size, shape.n)
+    columns = max(1, shape.n_classes)
+    block = kernels.stream_bytes(labeled, 2 * s + d)
+    loaded = shape.block_bytes if shape.n_test else 0
+    solving = (2 if tuned else 1) * 8 * labeled * s + 8 * min(labeled, s) ** 2
+    peak = max(
+        kernels.width_bytes(n, d, shape.itemsize),
+        kernels.selection_bytes(selector, n, d, s, shape.itemsize),
+        16 * s * s + 600 * s,
+        8 * s * s + 8 * labeled * s + max(block, solving),
+        8 * s * s + loaded + kernels.stream_bytes(n + shape.n_test, 2 * s + d),
+    )
+    points = 8 * labeled * (1 + 2 * columns) + 8 * n * columns
+    landmarks = s * d * shape.itemsize
+    # BLAS packs 384 rows of the labeled points' features, and as many of their Gram matrix
+    panels = 16 * min(labeled, 384) * s
+    return shape.data_bytes + landmarks + panels + points + peak
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide SSSL, SSSL_M and SSSL_2M."""
+    widths = choice([0.5, 1.0, 2.0, 4.0])
+    shared = {"tasks": {"regression", "binary", "multiclass"}, "reference": "mcwilliams2013"}
+    on_landmarks = {
+        "size": "n_landmarks",
+        "space": {"alpha": log_uniform(1e-6, 0.1), "sigma": widths},
+        "label_params": {"alpha"},
+        **shared,
+    }
+    return [
+        Method(
+            "sssl",
+            SSSL,
+            exact_storage,
+            size="n_unlabeled",
+            space={"n_components": choice([4, 8, 16, 32, 64, 128]), "sigma": widths},
+            label_params={"n_components"},
+            **{**shared, "reference": "ji2012"},
+        ),
+        Method("sssl-m", NystromSSSL, landmark_storage, **on_landmarks),
+        Method("sssl-2m", NystromSSSL, landmark_storage, params={"n_views": 2}, **on_landmarks),
+    ]
