@@ -141,7 +141,9 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _with_scores(frame: pd.DataFrame, rows: pd.DataFrame, score: Score) -> pd.DataFrame:
     """Join mean, interval, spread and rank of one metric to cells."""
-    scored = rows.assign(score=rows[score.name].where(rows["ok"])).groupby(CELL)["score"]
+    # NaN and not NA where all trials of a cell have failed: charts ask whether a number is finite
+    points = rows[score.name].where(rows["ok"]).astype("float64")
+    scored = rows.assign(score=points).groupby(CELL)["score"]
     moments = scored.agg(["count", "mean", "std"]).reset_index()
     table = frame.merge(moments.rename(columns={"count": "n_scored"}), on=CELL, how="left")
     half = half_width(table["std"], table["n_scored"])
