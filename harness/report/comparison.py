@@ -42,8 +42,8 @@ Params = tuple[tuple[str, str], ...]
 _ROUNDING = 1e-12
 _LABELS = {
     "seconds": "CPU seconds",
-    "train_seconds": "training s",
-    "test_seconds": "prediction s",
+    "train_seconds": "seconds of training",
+    "test_seconds": "seconds of prediction",
     "error_reduction": "mean reduction of the error",
     "std_reduction": "mean reduction of its standard deviation",
 }

@@ -337,6 +337,17 @@ def test_seconds_are_those_of_the_processor_and_lower_is_better(beside):
     assert auc.score.name == "auc"
 
 
+def test_seconds_of_training_are_those_of_the_fit_without_tuning(beside):
+    def slow(trials):
+        return trials.assign(tune_s=100.0)
+
+    lines = [SVM.replace("auc", f"{stage}_seconds") for stage in ("train", "test")]
+    train, test = beside({"svm": [2, 2]}, *lines, metric="fit_s", change=slow)
+    assert cells(train).loc[("toy", "svm"), "mean"] == 2
+    assert cells(test).loc[("toy", "svm"), "mean"] < 1
+    assert cells(test).loc[("toy", "svm"), "verdict"] == "not judged"
+
+
 def test_percent_is_compared_with_percent(beside):
     (made,) = beside({"svm": [0.79, 0.81]}, "t,toy,svm,,,auc,80.0,%,3", head=f"{HEAD},unit,std")
     assert cells(made).loc[("toy", "svm"), "mean"] == pytest.approx(80)
