@@ -12,7 +12,8 @@ from harness.registry import Registry
 from harness.workload import load_workload
 
 OVERLAP = {"kernel-mean": {"kernel": "overlap", "selector": "first-rows"}, "as": "plugins"}
-BUILT_IN = {"kernel-mean": {"kernel": "chi2", "selector": "cssp"}, "as": "built-in"}
+BUILT_IN = {"kernel-mean": {"kernel": "laplacian", "selector": "cssp"}, "as": "built-in"}
+NEGATIVE = {"kernel-mean": {"kernel": "chi2"}, "as": "of negative values"}
 
 
 def write(project, **changes):
@@ -32,10 +33,14 @@ def write(project, **changes):
 def test_a_budget_of_landmarks_is_one_beside_a_budget_of_bytes(project):
     nysck = {"nysck": {"selector": "k-means++", "sigma": 1.0}}
     budgets = ["10 landmarks", "30MB"]
-    study = write(project, methods=[OVERLAP, BUILT_IN, nysck], budgets=budgets)
+    study = write(project, methods=[OVERLAP, BUILT_IN, nysck, NEGATIVE], budgets=budgets)
     status, said = project.run(study)
     assert status == 0, said[-3000:]
     rows = project.rows()
+    negative = rows["method"] == "of negative values"
+    assert set(rows[negative]["outcome"]) == {"error"}
+    assert rows[negative]["reason"].str.contains("chi2 kernel is for values of at least 0").all()
+    rows = rows[~negative]
     assert set(rows["outcome"]) == {"ok"}, list(rows["reason"])
     by_count = rows[rows["budget"] == "10 landmarks"]
     assert list(by_count["size"]) == [10] * 6
@@ -46,7 +51,7 @@ def test_a_budget_of_landmarks_is_one_beside_a_budget_of_bytes(project):
     first = by_count[by_count["seed"] == 0].sort_values("method")
     params = [json.loads(text) for text in first["params"]]
     assert [(p.get("kernel"), p["selector"]) for p in params] == [
-        ("chi2", "cssp"),
+        ("laplacian", "cssp"),
         (None, "k-means++"),
         ("overlap", "first-rows"),
     ]
