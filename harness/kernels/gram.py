@@ -67,12 +67,14 @@ class GramSum:
         Columns of Z.
     dtype : type, default numpy.float32
         Of the blocks.
+    start : ndarray of shape (k, k), optional
+        What to add to, in place: float64, Fortran-contiguous. Zeros by default.
     """
 
     _MOST_ROWS = 4096
 
-    def __init__(self, k: int, dtype: type = np.float32) -> None:
-        self._total = np.zeros((k, k), order="F")
+    def __init__(self, k: int, dtype: type = np.float32, start: np.ndarray | None = None) -> None:
+        self._total = np.zeros((k, k), order="F") if start is None else start
         single = np.dtype(dtype) == np.float32
         self._part = np.zeros((k, k), np.float32, order="F") if single else self._total
         self._add = ssyrk if single else dsyrk

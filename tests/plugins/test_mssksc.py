@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from conftest import blobs
 from mssksc import PrimalMSSKSC, prototype_count
+from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
 FEATURES = ["fourier", "nystrom", "kernel"]
@@ -168,6 +169,41 @@ def test_degrees():
         make("nystrom", **whole).fit(X, y).decision_function(X),
         atol=1e-3,
     )
+
+
+@pytest.mark.parametrize("features", FEATURES)
+def test_normalised_spectral_term(features):
+    """It is the weighted variance of the scores, at most |w|^2."""
+    X, y, _ = blobs(200, 2)
+    model = make(features, n_components=20, gamma1=0.9, normalize=True, sigma=0.1).fit(X, y)
+    Phi, A, c = dense_parts(model.set_params(gamma1=0.0), X, y)
+    v = 1 / np.maximum(Phi @ Phi.sum(0), 1)
+    centred = Phi - v @ Phi / v.sum()
+    S = centred.T @ (v[:, None] * centred)
+    S = np.pad(S / np.linalg.eigvalsh(S)[-1], (0, 1))
+    Phi = np.column_stack([Phi, np.ones(len(X))])
+    H = Phi.T @ (A[:, None] * Phi) - 0.9 * S + np.diag([1.0] * Phi[:, :-1].shape[1] + [0.0])
+    expected = Phi @ np.linalg.solve(H, Phi.T @ c)[:, 0]
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-6)
+    assert np.linalg.eigvalsh(H)[0] > 0
+
+
+@pytest.mark.filterwarnings("ignore:the problem has no minimum")
+def test_two_moons_need_eight_labels():
+    """Unlabeled points decide what a few labels cannot: the exact figures are the study's."""
+    rng = np.random.default_rng(0)
+    X, truth = make_moons(3000, noise=0.1, random_state=0)
+    labeled = np.concatenate([rng.choice(np.flatnonzero(truth == c), 4, False) for c in (0, 1)])
+    y = np.full(len(X), -1)
+    y[labeled] = truth[labeled]
+    best = {}
+    for gamma1 in (0.0, 0.99):
+        for sigma in (0.15, 0.3, 0.5, 1.0):
+            model = make("nystrom", n_components=200, gamma1=gamma1, sigma=sigma, gamma2=1.0)
+            accuracy = np.mean(model.fit(X, y).predict(X) == truth)
+            best[gamma1] = max(best.get(gamma1, 0), accuracy)
+    assert best[0.99] > 0.95
+    assert best[0.99] > best[0.0] + 0.05
 
 
 def test_a_sample_of_points_stands_for_all_in_the_degrees(monkeypatch):
