@@ -8,6 +8,7 @@ from harness.method import Shape, overhead_bytes, plan
 
 MODULES = (
     "controls",
+    "baselines",
     "supervised",
     "harmonic",
     "cluster_kernel",
@@ -18,7 +19,10 @@ MODULES = (
     "kernel_ridge",
     "kmedoids",
     "ksc",
+    "laprls",
+    "sssl",
     "tsvm",
+    "views",
 )
 METHODS = [m for name in MODULES for m in importlib.import_module(name).harness_methods()]
 BUDGETS = (10_000_000, 20_000_000, 40_000_000)
@@ -87,4 +91,6 @@ def test_storage_does_not_fall_as_the_size_grows(method):
 def test_names_are_the_ones_that_studies_use():
     names = "random prior oracle 1nn svm linear-svm harmonic cmn clusk nysck sock rff-mssksc"
     names += " fs-mssksc rd-mssksc mssksc nystrom-krr budget-kmedoids ksc tsvm linear-tsvm"
+    names += " nystroem-ridge rbf-sampler-ridge self-training"
+    names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"
     assert sorted(method.name for method in METHODS) == sorted(names.split())

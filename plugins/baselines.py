@@ -1,0 +1,362 @@
+"""What a user of scikit-learn runs today: its kernel maps with its ridge, and self-training.
+
+The papers on streamed methods leave these out. They hold their features whole, so that their
+storage grows with the number of points: it is scikit-learn's own, and is not improved on here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.semi_supervised import SelfTrainingClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import PREDICT_BLOCK, Method, Shape, hookimpl, kernels, log_uniform
+
+_STEPS = 200
+"""Steps of logistic regression: where it has not converged by then, scores hardly change."""
+
+_KEPT_BACK = 40_000_000
+"""Bytes that the C library keeps of arrays that are freed below others that are not."""
+
+
+class _FeatureClassifier(ClassifierMixin, BaseEstimator):
+    """A feature map of scikit-learn's, and one of its linear classifiers on the features."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def _check(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return X, the labeled rows, and their labels."""
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        check_classification_targets(y)
+        rows = kernels.read_labels(y, self.n_classes).rows
+        return X, rows, y[rows]
+
+    def _fit_map(self, X: np.ndarray) -> None:
+        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        rng = check_random_state(self.random_state)
+        self._map = self._make_map(0.5 / width**2, len(X), rng).fit(X)
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+        return self._scores(self._map.transform(X))
+
+    def _scores(self, Z: np.ndarray) -> np.ndarray:
+        scores = self._classifier.decision_function(Z)
+        return kernels.spread_scores(scores, self._present, len(self.classes_))
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the class of each row."""
+        return kernels.decide(self.decision_function(X), self.classes_)
+
+
+class RBFSamplerRidge(_FeatureClassifier):
+    """`RBFSampler` and `RidgeClassifier`, on the labeled points alone.
+
+    Parameters
+    ----------
+    n_components : int, default 100
+        Random Fourier features: cosines with a random phase.
+    alpha : float, default 1.0
+        Penalty of the squared norm.
+    sigma : float, default 1.0
+        Width of the kernel.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between labeled points, or units of the features.
+    n_classes : int, optional
+        Found from y by default.
+    random_state : int, RandomState instance or None, default None
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **_FeatureClassifier._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        alpha: float = 1.0,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        n_classes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.n_classes = n_classes
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn from the points whose label is not -1."""
+        X, labeled, y = self._check(X, y)
+        if len(labeled) < len(X):
+            X = X[labeled]
+        self._fit_map(X)
+        self._train(self._map.transform(X), kernels.read_labels(y, self.n_classes))
+        return self
+
+    def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> RBFSampler:
+        return RBFSampler(gamma=gamma, n_components=self.n_components, random_state=rng)
+
+    def _train(self, Z: np.ndarray, labels: kernels.Labels) -> None:
+        self.classes_, self._present = labels.classes, labels.present
+        self._classifier = RidgeClassifier(alpha=self.alpha).fit(Z, labels.codes)
+
+
+class NystroemRidge(RBFSamplerRidge):
+    """`Nystroem` and `RidgeClassifier`: landmarks from all points, least squares on the labeled.
+
+    Parameters
+    ----------
+    n_components : int, default 100
+        Landmarks; all points where there are fewer.
+    alpha, sigma, sigma_unit, n_classes, random_state
+        As for `RBFSamplerRidge`; a median distance is one between any points.
+    """
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Draw landmarks from all points, learn from those whose label is not -1."""
+        X, labeled, y = self._check(X, y)
+        self.fit_features(X, labeled).fit_labels(y)
+        del self._Z
+        return self
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Make features of the labeled rows; `labeled` are those that may get labels."""
+        self._fit_map(X)
+        self._Z = self._map.transform(X[labeled])
+        return self
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Learn from those of the labeled rows whose y is not -1."""
+        labels = kernels.read_labels(y, self.n_classes)
+        self._train(self._Z if len(labels.rows) == len(y) else self._Z[labels.rows], labels)
+        self.labeled_scores_ = self._scores(self._Z)
+        return self
+
+    def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> Nystroem:
+        return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
+
+
+class SelfTraining(_FeatureClassifier):
+    """`SelfTrainingClassifier` around `LogisticRegression`, on `Nystroem` features of all points.
+
+    Parameters
+    ----------
+    n_components : int, default 100
+        Landmarks; all points where there are fewer.
+    C : float, default 1.0
+        Inverse of the penalty.
+    threshold : float, default 0.75
+        Probability from which on a point gets the class that is predicted.
+    max_iter : int, default 10
+        Rounds of labeling.
+    sigma : float, default 1.0
+        Width of the kernel.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between the points, or units of the features.
+    n_classes : int, optional
+        Found from y by default.
+    random_state : int, RandomState instance or None, default None
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_iter_ : int
+        Fits of the classifier.
+    decision_scores_ : ndarray of shape (n,) or (n, n_classes)
+        Scores of the points of `fit`.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **_FeatureClassifier._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "threshold": [Interval(Real, 0, 1, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        C: float = 1.0,
+        threshold: float = 0.75,
+        max_iter: int = 10,
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        n_classes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.C = C
+        self.threshold = threshold
+        self.max_iter = max_iter
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.n_classes = n_classes
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn from all points; y is -1 where a point has no label."""
+        X, labeled, y = self._check(X, y)
+        self.fit_features(X, labeled).fit_labels(y)
+        self.decision_scores_ = self._scores(self._Z)
+        del self._Z
+        return self
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Make features of all points; `labeled` are the rows that may get labels."""
+        self._labeled = labeled
+        self._fit_map(X)
+        self._Z = self._map.transform(X)
+        return self
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Label and learn in turn, from those of the labeled rows whose y is not -1."""
+        labels = kernels.read_labels(y, self.n_classes)
+        self.classes_, self._present = labels.classes, labels.present
+        codes = np.full(len(self._Z), -1)
+        codes[self._labeled[labels.rows]] = labels.codes
+        base = LogisticRegression(C=self.C, max_iter=_STEPS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            if codes.min() >= 0:
+                # Nothing is left to label, which scikit-learn would warn of.
+                warnings.simplefilter("ignore", UserWarning)
+            self._classifier = SelfTrainingClassifier(
+                base, threshold=self.threshold, max_iter=self.max_iter
+            ).fit(self._Z, codes)
+        self.n_iter_ = self._classifier.n_iter_ + 1
+        self.labeled_scores_ = self._scores(self._Z[self._labeled])
+        return self
+
+    def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> Nystroem:
+        return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
+
+
+def _ridge_bytes(labeled: int, m: int, i: int) -> int:
+    """Bytes of a ridge regression: features and two copies, the smaller Gram matrix and two."""
+    return i * (3 * labeled * m + 16 * min(labeled, m) ** 2 // 5)
+
+
+def _block_rows(shape: Shape) -> int:
+    return min(PREDICT_BLOCK, shape.n + shape.n_test)
+
+
+def sampler_storage(shape: Shape, size: int) -> int:
+    """Bytes held: labeled points, 3 l m of features and copies, 3 m^2 (or l^2, if it is less)."""
+    n, d, m, i = shape.n, shape.n_features, size, shape.itemsize
+    # The features of fit are freed by then, but their place is kept back.
+    predicting = shape.block_bytes + (_block_rows(shape) + n) * m * i
+    fitting = _ridge_bytes(n, m, i)
+    weights = 8 * d * m + (i * d * m if i == 4 else 0)
+    panels = 2 * kernels.blas_bytes(min(n, m), i)
+    peak = max(kernels.width_bytes(n, d, i), fitting + panels, predicting)
+    return shape.data_bytes + weights + peak
+
+
+def _landmark_bytes(shape: Shape, m: int) -> tuple[int, int, int]:
+    """Bytes of landmarks with their root, of the decomposition, and of predicting a block."""
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    kept = i * m * (d + m) + 2 * kernels.blas_bytes(m, i)
+    # Singular values and vectors are computed in float64 with 7 m^2 of workspace and copies.
+    decomposing = max(kernels.width_bytes(n, d, i), (72 - i) * m * m)
+    predicting = shape.block_bytes + 2 * _block_rows(shape) * m * i
+    return kept, decomposing, predicting
+
+
+def nystroem_storage(shape: Shape, size: int) -> int:
+    """Bytes held: the data, 72 m^2 while landmarks are decomposed, 3.4 l m + 4 m^2 afterwards."""
+    labeled, m, i = shape.n_labeled, min(size, shape.n), shape.itemsize
+    kept, decomposing, predicting = _landmark_bytes(shape, m)
+    fitting = _ridge_bytes(labeled, m, i) + labeled * i * (2 * m // 5 + shape.n_features)
+    return shape.data_bytes + 8 * shape.n + kept + max(decomposing, fitting, predicting)
+
+
+def self_training_storage(shape: Shape, size: int) -> int:
+    """Bytes held: the data, features of all points, a copy of those that have got a label.
+
+    Up to 40 MB of what earlier steps took are not given back to the system.
+    """
+    n, m, i = shape.n, min(size, shape.n), shape.itemsize
+    kept, decomposing, predicting = _landmark_bytes(shape, m)
+    fitting = 2 * n * m * i + min(decomposing + n * m * i // 3, _KEPT_BACK)
+    points = 8 * n * (4 + 2 * max(1, shape.n_classes))
+    return shape.data_bytes + points + kept + max(decomposing, fitting, predicting)
+
+
+def landmark_sizes(shape: Shape) -> tuple[int, int]:
+    """Return at most as many landmarks as points, or 3,000: decomposing them takes a minute."""
+    return 1, max(1, min(shape.n, 3_000))
+
+
+def feature_sizes(shape: Shape) -> tuple[int, int]:
+    """Return 10,000 random features at the most, whatever the number of points."""
+    return 1, 10_000
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide scikit-learn's baselines."""
+    tasks = {"binary", "multiclass"}
+    ridge = {"alpha": log_uniform(1e-3, 1e2), "sigma": log_uniform(0.1, 2)}
+    return [
+        Method(
+            "nystroem-ridge",
+            NystroemRidge,
+            nystroem_storage,
+            size="n_components",
+            sizes=landmark_sizes,
+            tasks=tasks,
+            space=ridge,
+            label_params={"alpha"},
+            reference="scikit-learn",
+        ),
+        Method(
+            "rbf-sampler-ridge",
+            RBFSamplerRidge,
+            sampler_storage,
+            size="n_components",
+            sizes=feature_sizes,
+            tasks=tasks,
+            space=ridge,
+            uses_unlabeled=False,
+            reference="scikit-learn",
+        ),
+        Method(
+            "self-training",
+            SelfTraining,
+            self_training_storage,
+            size="n_components",
+            sizes=landmark_sizes,
+            tasks=tasks,
+            space={"C": log_uniform(1e-2, 1e3), "sigma": log_uniform(0.1, 2)},
+            label_params={"C"},
+            reference="scikit-learn",
+        ),
+    ]
