@@ -47,9 +47,9 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
@@ -64,8 +64,21 @@ PROJECT = "harness"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
-Evaluate = Callable[[list[dict[str, Any]]], list[float]]
-"""Scores settings of tuned parameters, for a `Search`."""
+
+class Evaluate(Protocol):
+    """Scores settings of tuned parameters, for a `Search`.
+
+    Attributes
+    ----------
+    label_params : set of str
+        As in `Method`: other values of these cost little if they are asked for together, or one
+        after the other, with all other parameters the same.
+    """
+
+    label_params: Set[str]
+
+    def __call__(self, settings: list[dict[str, Any]]) -> list[float]:
+        """Return a score for each setting: greater is better, NaN where there is none."""
 
 
 @dataclass(frozen=True)
@@ -189,8 +202,9 @@ class Search:
         `space`, and returns their scores: greater is better, NaN where nothing could be scored.
         It may be called any number of times, with at most `trials` different settings in all;
         settings of one call share what they have in common, so those that do not depend on each
-        other's scores belong into one call. All randomness comes from `rng`, a
-        `numpy.random.Generator`. The tuner remembers what was evaluated and chooses among it.
+        other's scores belong into one call. `evaluate.label_params` names parameters of which
+        further values cost little. All randomness comes from `rng`, a `numpy.random.Generator`.
+        The tuner remembers what was evaluated and chooses among it.
     """
 
     name: str

@@ -92,7 +92,7 @@ def tune(
     n_labeled = int(np.count_nonzero(np.isfinite(y) if task == "regression" else y >= 0))
     problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled)
     tried = _Tried(make, problem, metric, folds, rng, label_params, defaults, trials)
-    search(space, tried.evaluate, trials, rng)
+    search(space, tried, trials, rng)
     if not tried.settings:
         raise ValueError("the search has had no setting scored")
     return tried.best(standard_errors)
@@ -117,7 +117,7 @@ class _Tried:
     estimator_key: tuple | None = None
     """Its parameters, without `label_params`."""
 
-    def evaluate(self, settings: list[dict[str, Any]]) -> list[float]:
+    def __call__(self, settings: list[dict[str, Any]]) -> list[float]:
         """Score settings: the mean over the folds, greater is better, NaN where there is none.
 
         The defaults are scored together with the first ones.

@@ -8,14 +8,21 @@ refines it. It fits spaces of a few parameters of which most are real; every met
 Where it departs from the paper: the five starts are spread (a Latin hypercube) instead of drawn
 independently, and the acceptance temperature is solved for after every sweep. The paper moves it
 by a few per cent a sweep, which takes hundreds of them to arrive; a search has a handful.
+
+Where an estimator splits its fit, values of `label_params` cost little once the rest is computed.
+Annealing and simplex then move the other parameters alone: each of their positions is scored with
+a few values of the label parameters, the same ones throughout, and counts as the best of these. A
+second simplex refines the label parameters at the best position, for which one more computation
+of features serves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from scipy.optimize import brentq, minimize
+from scipy.stats import qmc
 
 from harness import Distribution, Evaluate, Search, hookimpl, settings_at
 
@@ -34,8 +41,18 @@ SIMPLEX_EDGE = 0.25
 SMALLEST_SIMPLEX = 1e-4
 """The simplex stops when it is this small: finer differences of a parameter decide nothing."""
 
+LABEL_VALUES = 4
+"""Settings of the label parameters with which each position of the others is scored."""
+
+LABEL_SHARE = 0.25
+"""Share of the trials that goes to the simplex of the label parameters."""
+
 VARIANCE_SHARE = 0.99
 """Variance of the acceptance probabilities to hold, of the largest possible."""
+
+
+Function = Callable[[np.ndarray], np.ndarray]
+"""Costs of the rows of an array of positions."""
 
 
 class Costs:
@@ -69,15 +86,45 @@ def search(
     Parameters
     ----------
     space, evaluate, trials, rng
-        As in `harness.Search`. Less than 15 trials leave nothing for moves of the states.
+        As in `harness.Search`. Less than 18 trials leave nothing for moves of the states.
     """
-    d, states = len(space), min(STATES, trials)
-    sweeps = int(ANNEALED_SHARE * (trials - states)) // states
     costs = Costs(space, evaluate)
-    anneal(costs, spread(states, d, rng), sweeps, rng)
+    label = np.array([name in evaluate.label_params for name in sorted(space)])
+    positions = int((1 - LABEL_SHARE) * trials) // LABEL_VALUES
+    if label.all() or not label.any() or positions < STATES:
+        optimise(costs, costs, np.full(len(label), True), trials, rng)
+        return
+    values = qmc.Sobol(label.sum(), rng=rng).random(LABEL_VALUES)
+
+    def least(others: np.ndarray) -> np.ndarray:
+        found = costs(joined(label, others[:, None], values).reshape(-1, len(label)))
+        return found.reshape(len(others), LABEL_VALUES).min(axis=1)
+
+    optimise(least, costs, ~label, positions, rng)
+    if costs.best is not None:
+        others, start = costs.best[~label], costs.best[label]
+        left = trials - positions * LABEL_VALUES
+        refine(lambda values: costs(joined(label, others, values)), start, left)
+
+
+def joined(label: np.ndarray, others: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return positions in the whole space from those along its label axes and the others."""
+    shape = np.broadcast_shapes(others.shape[:-1], values.shape[:-1])
+    whole = np.empty((*shape, len(label)))
+    whole[..., ~label], whole[..., label] = others, values
+    return whole
+
+
+def optimise(
+    function: Function, costs: Costs, axes: np.ndarray, trials: int, rng: np.random.Generator
+) -> None:
+    """Anneal, then refine the best: `trials` positions along some axes of the space."""
+    states = min(STATES, trials)
+    sweeps = int(ANNEALED_SHARE * (trials - states)) // states
+    anneal(function, spread(states, axes.sum(), rng), sweeps, rng)
     left = trials - states * (1 + sweeps)
     if left and costs.best is not None:
-        refine(costs, left)
+        refine(function, costs.best[axes], left)
 
 
 def spread(states: int, d: int, rng: np.random.Generator) -> np.ndarray:
@@ -86,18 +133,18 @@ def spread(states: int, d: int, rng: np.random.Generator) -> np.ndarray:
     return (parts + rng.random((states, d))) / states
 
 
-def anneal(costs: Costs, states: np.ndarray, sweeps: int, rng: np.random.Generator) -> None:
+def anneal(function: Function, states: np.ndarray, sweeps: int, rng: np.random.Generator) -> None:
     """Move coupled states: Cauchy steps of falling temperature, coupled acceptance.
 
     A better position is always accepted, a worse one with the probability that `acceptance` gives
     the state.
     """
-    current = costs(states)
+    current = function(states)
     for sweep in range(1, sweeps + 1):
         # half of all steps are shorter than the temperature, and a few go anywhere
         steps = np.tan(np.pi * (rng.random(states.shape) - 0.5))
         probes = reflect(states + FIRST_MOVE / sweep * steps)
-        found = costs(probes)
+        found = function(probes)
         accepted = (found <= current) | (rng.random(len(states)) < acceptance(current))
         states = np.where(accepted[:, None], probes, states)
         current = np.where(accepted, found, current)
@@ -141,18 +188,17 @@ def reflect(positions: np.ndarray) -> np.ndarray:
     return 1 - np.abs(positions % 2 - 1)
 
 
-def refine(costs: Costs, trials: int) -> None:
-    """Run Nelder-Mead from the best position, within the unit cube."""
-    d = len(costs.best)
-    edges = np.where(costs.best + SIMPLEX_EDGE > 1, -SIMPLEX_EDGE, SIMPLEX_EDGE)
+def refine(function: Function, start: np.ndarray, trials: int) -> None:
+    """Run Nelder-Mead from a position, within the unit cube."""
+    edges = np.where(start + SIMPLEX_EDGE > 1, -SIMPLEX_EDGE, SIMPLEX_EDGE)
     minimize(
-        lambda position: costs(position[None])[0],
-        costs.best,
+        lambda position: function(position[None])[0],
+        start,
         method="Nelder-Mead",
-        bounds=[(0, 1)] * d,
+        bounds=[(0, 1)] * len(start),
         options={
             "maxfev": trials,
-            "initial_simplex": np.vstack([costs.best, costs.best + np.diag(edges)]),
+            "initial_simplex": np.vstack([start, start + np.diag(edges)]),
             "xatol": SMALLEST_SIMPLEX,
             # size alone decides: scores of settings that differ little are often equal
             "fatol": np.inf,

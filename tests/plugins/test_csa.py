@@ -17,8 +17,9 @@ SEEDS = range(20)
 class Landscape:
     """Evaluates settings by a function to be minimised, and keeps all that was asked."""
 
-    def __init__(self, function):
+    def __init__(self, function, label_params=frozenset()):
         self.function = function
+        self.label_params = label_params
         self.calls = []
 
     def __call__(self, settings):
@@ -99,11 +100,12 @@ def test_an_optimum_among_choices():
     assert np.mean(np.array(found) < 1e-3) >= 0.9
 
 
-@pytest.mark.parametrize("trials", [1, 2, 4, 5, 6, 14, 15, 23, 60])
+@pytest.mark.parametrize("trials", [1, 2, 4, 5, 6, 17, 18, 26, 27, 60, 121])
+@pytest.mark.parametrize("label_params", [set(), {"x0"}, {"x1", "kind"}, {"x0", "x1", "kind"}])
 @pytest.mark.parametrize("space", [sphere(1)[0], {**sphere(2)[0], "kind": choice(["a", "b"])}])
-def test_never_more_than_the_trials_and_never_out_of_bounds(space, trials):
+def test_never_more_than_the_trials_and_never_out_of_bounds(space, label_params, trials):
     # a slope that leads out of the space
-    landscape = Landscape(lambda setting: -100.0 * setting["x0"])
+    landscape = Landscape(lambda setting: -100.0 * setting["x0"], label_params)
     csa.search(space, landscape, trials, np.random.default_rng(0))
     assert min(5, trials) <= len(landscape.asked) <= trials
     assert all(-1 <= setting["x0"] <= 1 for setting in landscape.asked)
@@ -117,6 +119,20 @@ def test_the_five_states_are_scored_together():
     sizes = [len(call) for call in landscape.calls]
     assert sizes[:5] == [5] * 5
     assert set(sizes[5:]) == {1}
+
+
+def test_label_parameters_are_tried_where_features_are_at_hand():
+    space, function = sphere(3)
+    for seed in SEEDS:
+        landscape = Landscape(function, label_params={"x0", "x2"})
+        csa.search(space, landscape, 60, np.random.default_rng(seed))
+        together = [len({s["x1"] for s in call}) for call in landscape.calls]
+        assert [len(call) for call in landscape.calls] == [20] + [4] * 6 + [1] * 16
+        assert together == [5] + [1] * 22
+        values = {(s["x0"], s["x2"]) for call in landscape.calls[:7] for s in call}
+        assert len(values) == 4
+        assert len({s["x1"] for call in landscape.calls[7:] for s in call}) == 1
+        assert min(map(function, landscape.asked)) < 0.03
 
 
 def test_one_seed_one_search():
