@@ -62,11 +62,10 @@ def _answering(cells: pd.DataFrame, figure: Printed) -> pd.DataFrame:
     if labeled is not None:
         mine = mine[mine["n_labeled"] == labeled]
     if budget is not None:
-        asked = {
-            text: (parse_budget(text).bytes, parse_budget(text).size)
-            for text in mine["budget"].unique()
-        }
-        mine = mine[mine["budget"].map(asked) == (budget.bytes, budget.size)]
+        limits = ((text, parse_budget(text)) for text in mine["budget"].unique())
+        asked = (budget.bytes, budget.size)
+        same = [text for text, limit in limits if (limit.bytes, limit.size) == asked]
+        mine = mine[mine["budget"].isin(same)]
     return mine
 
 

@@ -252,19 +252,23 @@ def test_reductions_are_averaged_over_data_sets_against_the_better_rival(beside)
         REDUCTION.format("error", 16, "sssl-m sssl-2m"),
         REDUCTION.format("error", 28, "xks"),
         REDUCTION.format("std", 30, "sssl-m sssl-2m"),
+        REDUCTION.format("error", 11, "sssl-m sssl-2m").replace("47", "46"),
+        REDUCTION.format("error", 15, "sssl-m sssl-2m").replace("none", "200 landmarks"),
         head=f"{HEAD},unit,against,doubt",
         datasets="abc",
         change=fill,
     )
     expected = [100 * (1 - 0.12 / 0.24), 100 * (1 - 0.31 / 0.32)]
-    against_sssl, against_xks = errors.cells.itertuples()
+    against_sssl, against_xks, other_count, other_budget = errors.cells.itertuples()
     assert against_sssl.method == "xnv against sssl-m / sssl-2m"
     assert against_sssl.mean == pytest.approx(np.mean(expected))
     assert against_sssl.ci_low == pytest.approx(mean_interval(expected).low)
     assert (against_sssl.n_scored, against_sssl.n) == (2, 3)
     assert against_sssl.note == "ours over a, b"
     assert against_sssl.verdict == "not judged"
-    assert (against_xks.n_scored, against_xks.verdict) == (0, "not run")
+    assert (against_xks.n_scored, against_xks.n) == (0, 3)
+    assert (other_count.n, other_budget.n) == (0, 0)
+    assert {cell.verdict for cell in (against_xks, other_count, other_budget)} == {"not run"}
     assert spreads.cells["mean"].item() == pytest.approx(50)  # half of the spread on both
 
 
