@@ -11,10 +11,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.space import Distribution
 from harness.units import format_bytes
+
+if TYPE_CHECKING:
+    import numpy as np
 
 TASKS = ("binary", "multiclass", "regression", "clustering")
 PREDICT_BLOCK = 1024
@@ -44,6 +47,9 @@ class Shape:
         Bytes of one element of X.
     mapped : bool, default False
         Whether X is mapped from its file, so that `fit`'s X is not charged.
+    n_scored : int or None, default None
+        Points whose predictions are handed over. None: those that `fit` does not see, or the
+        unlabeled ones where it sees all.
     """
 
     n_labeled: int
@@ -53,6 +59,12 @@ class Shape:
     n_test: int = 0
     itemsize: int = 8
     mapped: bool = False
+    n_scored: int | None = None
+
+    @property
+    def scored(self) -> int:
+        """Points whose predictions are handed over."""
+        return (self.n_test or self.n_unlabeled) if self.n_scored is None else self.n_scored
 
     @property
     def n(self) -> int:
@@ -170,7 +182,8 @@ class Method:
             kept = size
         else:
             return shape
-        return replace(shape, n_unlabeled=kept, n_test=shape.n_test + shape.n_unlabeled - kept)
+        unseen = shape.n_test + shape.n_unlabeled - kept
+        return replace(shape, n_unlabeled=kept, n_test=unseen, n_scored=shape.scored)
 
 
 @dataclass(frozen=True)
@@ -201,13 +214,22 @@ class Plan:
 def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     """Bytes that the harness itself holds in a trial: targets, row numbers, predictions.
 
-    Checkpoints add nothing: what is predicted at one is sent and let go before the fit goes on.
-    Cross-validation of a supervised method also copies the labeled points of each fold.
+    Row numbers are needed to read the data, not where these are mapped. Checkpoints add nothing:
+    what is predicted at one is sent and let go before the fit goes on. Cross-validation of a
+    supervised method also copies the labeled points of each fold.
     """
-    points = shape.n + shape.n_test
-    held = 8 * (2 * points + points * (1 + max(1, shape.n_classes))) + _FIXED_OVERHEAD
+    targets = shape.n * (8 if not shape.n_classes else target_type(shape.n_classes).itemsize)
+    rows = 0 if shape.mapped else 8 * shape.n
+    predictions = 8 * shape.scored * (1 + max(1, shape.n_classes))
     folds = shape.n_labeled * shape.n_features * shape.itemsize if tuned else 0
-    return held + folds
+    return targets + rows + predictions + folds + _FIXED_OVERHEAD
+
+
+def target_type(n_classes: int) -> np.dtype:
+    """Return the smallest integer type that holds -1 and all classes: one byte for up to 128."""
+    import numpy as np
+
+    return np.min_scalar_type(-max(1, n_classes))
 
 
 def plan(

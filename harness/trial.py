@@ -6,7 +6,7 @@ nothing of the others; what it predicts is scored elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import numpy as np
 from harness.checkpoints import fit_in_steps, point
 from harness.datasets import open_mapped, read_rows, row_blocks
 from harness.hookspecs import Metric, Search
-from harness.method import N_UNLABELED, PREDICT_BLOCK, Method
+from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, target_type
 from harness.prediction import predict, transduction
 from harness.settings import Tuning
 from harness.tuning import tune
@@ -180,7 +180,7 @@ def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
     """Targets of `fit`; regression targets are standardised by the labeled ones."""
     n_labeled = len(assignment.y_labeled)
     if assignment.task != "regression":
-        y = np.full(n, -1, dtype=np.int64)
+        y = np.full(n, -1, dtype=target_type(assignment.n_classes))
         if assignment.task != "clustering":
             y[:n_labeled] = assignment.y_labeled
         y.flags.writeable = False
@@ -218,21 +218,42 @@ def make_estimator(
 
 def _predictions(assignment: Assignment, estimator: Any, X: np.ndarray) -> dict[str, np.ndarray]:
     n_labeled, task, n_classes = len(assignment.labeled), assignment.task, assignment.n_classes
-    parts: list[dict[str, np.ndarray]] = []
-    unseen = assignment.test
+    unseen, scored = assignment.test, len(assignment.test)
+
+    def parts() -> Iterator[dict[str, np.ndarray]]:
+        if assignment.transductive:
+            seen = slice(n_labeled, len(X))
+            found = transduction(estimator, seen, len(X), task, n_classes)
+            if found is not None:
+                yield found
+            else:
+                for block in _blocks(X[seen]):
+                    yield predict(estimator, block, task, n_classes)
+        for block in row_blocks(assignment.features, unseen, PREDICT_BLOCK):
+            yield predict(estimator, block, task, n_classes)
+
     if assignment.transductive:
+        scored = len(assignment.unlabeled)
         unseen = assignment.unlabeled[len(assignment.kept) :]
-        seen = slice(n_labeled, len(X))
-        found = transduction(estimator, seen, len(X), task, n_classes)
-        if found is not None:
-            parts.append(found)
-        else:
-            parts += [predict(estimator, block, task, n_classes) for block in _blocks(X[seen])]
-    for block in row_blocks(assignment.features, unseen, PREDICT_BLOCK):
-        parts.append(predict(estimator, block, task, n_classes))
-    parts = [part for part in parts if len(next(iter(part.values())))] or parts[:1]
-    kinds = set.intersection(*(set(part) for part in parts))
-    return {kind: np.concatenate([part[kind] for part in parts]) for kind in sorted(kinds)}
+    return _joined(parts(), scored)
+
+
+def _joined(parts: Iterable[dict[str, np.ndarray]], total: int) -> dict[str, np.ndarray]:
+    """Join predictions of `total` points in place; what some part lacks is left out."""
+    joined: dict[str, np.ndarray] = {}
+    start = 0
+    for part in parts:
+        if not start:
+            joined = {
+                kind: np.empty((total, *values.shape[1:]), values.dtype)
+                for kind, values in part.items()
+            }
+        joined = {kind: values for kind, values in joined.items() if kind in part}
+        stop = start + len(next(iter(part.values())))
+        for kind, values in joined.items():
+            values[start:stop] = part[kind]
+        start = stop
+    return dict(sorted(joined.items()))
 
 
 def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:
