@@ -219,11 +219,12 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> int:
     eigenvectors = 4 * n * s
     peak = max(
         kernels.width_bytes(n, d, shape.itemsize),
-        4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 160 * n),
+        # LAPACK takes 6 kB for each point above 2,000, as measured
+        4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 6000 * max(0, n - 2000)),
         2 * eigenvectors + 24 * shape.n_labeled * s,
         loaded + kernels.stream_bytes(n + shape.n_test, 2 * n + d),
     )
-    return shape.data_bytes + points + 3 * kernels.blas_bytes(n, 4) // 2 + peak
+    return shape.data_bytes + points + peak
 
 
 def landmark_storage(
