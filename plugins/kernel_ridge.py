@@ -182,7 +182,7 @@ def exact_storage(shape: Shape, size: int) -> int:
     return shape.data_bytes + 16 * n * d + panels + values + peak
 
 
-def storage(shape: Shape, size: int) -> int:
+def storage(shape: Shape, size: int, selector: str | kernels.Selector = "uniform") -> int:
     """Bytes held: the data, s landmarks, and two to two and a half s x s matrices.
 
     They are the projection of the features, their Gram matrix, and two blocks of s / 4 rows, or
@@ -195,6 +195,7 @@ def storage(shape: Shape, size: int) -> int:
     predicting = 8 * s * s + kernels.stream_bytes(n + shape.n_test, width) + loaded
     peak = max(
         kernels.width_bytes(n, d, shape.itemsize),
+        kernels.selection_bytes(selector, n, d, s, shape.itemsize),
         16 * s * s + max(600 * s, block),
         predicting,
     )
