@@ -11,6 +11,9 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
+
+# Nystroem imports it when it is first used: within a trial, which would be charged for it.
+import sklearn.gaussian_process.kernels  # noqa: F401
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem, RBFSampler
@@ -28,6 +31,9 @@ _STEPS = 200
 
 _KEPT_BACK = 40_000_000
 """Bytes that the C library keeps of arrays that are freed below others that are not."""
+
+_ROUNDS_BYTES = 500_000
+"""Bytes that rounds of optimisers and their small arrays need, whatever the size."""
 
 
 class _FeatureClassifier(ClassifierMixin, BaseEstimator):
@@ -306,7 +312,7 @@ def self_training_storage(shape: Shape, size: int) -> int:
     n, m, i = shape.n, min(size, shape.n), shape.itemsize
     kept, decomposing, predicting = _landmark_bytes(shape, m)
     fitting = 2 * n * m * i + min(decomposing + n * m * i // 3, _KEPT_BACK)
-    points = 8 * n * (4 + 2 * max(1, shape.n_classes))
+    points = 8 * n * (4 + 2 * max(1, shape.n_classes)) + _ROUNDS_BYTES
     return shape.data_bytes + points + kept + max(decomposing, fitting, predicting)
 
 
