@@ -18,6 +18,7 @@ from harness.kernels.degrees import (
     landmark_degree_weights,
     landmark_degrees,
 )
+from harness.kernels.feature_cache import FeatureCache, cache_bytes
 from harness.kernels.features import (
     FeatureMap,
     KernelFeatures,
@@ -25,7 +26,13 @@ from harness.kernels.features import (
     RandomFourierFeatures,
     landmark_spectrum,
 )
-from harness.kernels.functions import KERNELS, BoundKernel, bind_kernel, kernel_bytes
+from harness.kernels.functions import (
+    KERNELS,
+    BoundKernel,
+    KernelFunction,
+    bind_kernel,
+    kernel_bytes,
+)
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
     block_rows,
@@ -46,7 +53,15 @@ from harness.kernels.gram import (
     mirror,
 )
 from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, extend_harmonically
+from harness.kernels.hinge import HingeMachine, train_hinge
+from harness.kernels.hinge_machines import HingeMachines, train_hinge_machines
 from harness.kernels.labels import Labels, decide, read_labels, spread_scores
+from harness.kernels.landmark_descent import Descent
+from harness.kernels.landmark_features import (
+    LandmarkFeatures,
+    building_bytes,
+    feature_block_bytes,
+)
 from harness.kernels.landmarks import (
     SELECTORS,
     Selector,
@@ -102,16 +117,22 @@ __all__ = [
     "CanonicalPairs",
     "CenteredProduct",
     "CompleteGraph",
+    "Descent",
     "Expansion",
+    "FeatureCache",
     "FeatureMap",
     "GaussianTriangle",
     "GramProduct",
     "GramSum",
     "GroundedLaplacian",
     "HingeLosses",
+    "HingeMachine",
+    "HingeMachines",
     "KernelFeatures",
+    "KernelFunction",
     "KernelProduct",
     "Labels",
+    "LandmarkFeatures",
     "LinearProduct",
     "LowRankKernel",
     "NeighborGraph",
@@ -129,6 +150,8 @@ __all__ = [
     "bind_kernel",
     "blas_bytes",
     "block_rows",
+    "building_bytes",
+    "cache_bytes",
     "canonical_bytes",
     "centered_kernel_ridge",
     "centered_ridge",
@@ -136,6 +159,7 @@ __all__ = [
     "eigensystem",
     "exact_degrees",
     "extend_harmonically",
+    "feature_block_bytes",
     "feature_degrees",
     "gaussian_kernel",
     "gaussian_tiles",
@@ -165,6 +189,8 @@ __all__ = [
     "step",
     "step_bytes",
     "stream_bytes",
+    "train_hinge",
+    "train_hinge_machines",
     "train_linear_machines",
     "train_machines",
     "transferred",

@@ -1,0 +1,90 @@
+"""Features of some rows, as many as there is room for; those of the others whenever asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from harness.kernels.landmark_features import LandmarkFeatures
+
+# A float32 sum over more rows loses digits that a solver's last steps need.
+_SUMMED_ROWS = 4096
+
+
+class FeatureCache:
+    """The features of a changing set of rows of X, float32.
+
+    Holds `n_held` rows of features, and a block of `LandmarkFeatures.blocks` while there are more.
+
+    Parameters
+    ----------
+    features : LandmarkFeatures
+    X : ndarray of shape (n, d)
+    most_bytes : int
+        What the rows that are held may take.
+    most_rows : int
+        Rows that are ever loaded at once.
+    """
+
+    def __init__(
+        self, features: LandmarkFeatures, X: np.ndarray, most_bytes: int, most_rows: int
+    ) -> None:
+        self._features, self._X = features, X
+        self.n_held = min(most_rows, most_bytes // (4 * features.n_components))
+        self._buffer = np.empty((self.n_held, features.n_components), np.float32)
+        self.load(np.empty(0, np.intp))
+
+    def load(self, rows: np.ndarray) -> None:
+        """Replace the rows: the first `n_held` of them are computed now."""
+        self.rows = rows
+        self._held = self._buffer[: min(len(rows), self.n_held)]
+        for block in self._features.blocks(len(self._held)):
+            self._features.transform(self._X[rows[block]], out=self._held[block])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _computed(self, positions: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield positions beyond those held, and their features, in blocks."""
+        for block in self._features.blocks(len(positions)):
+            some = positions[block]
+            yield some, self._features.transform(self._X[self.rows[some]])
+
+    def products(self, weights: np.ndarray) -> np.ndarray:
+        """Return Z @ weights, float32 of shape (len(self),) or (len(self), m)."""
+        weights = weights.astype(np.float32)
+        found = np.empty((len(self), *weights.shape[1:]), np.float32)
+        np.matmul(self._held, weights, out=found[: len(self._held)])
+        for some, Z in self._computed(np.arange(len(self._held), len(self))):
+            found[some] = Z @ weights
+        return found
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Return Z' @ values, shape (r, m); rows without a value other than 0 cost nothing.
+
+        Parameters
+        ----------
+        values : ndarray of shape (len(self), m), float32
+        """
+        total = np.zeros((self._features.n_components, values.shape[1]))
+        held = len(self._held)
+        for start in range(0, held, _SUMMED_ROWS):
+            block = slice(start, min(start + _SUMMED_ROWS, held))
+            total += self._held[block].T @ values[block]
+        for some, Z in self._computed(held + np.flatnonzero(values[held:].any(axis=1))):
+            total += Z.T @ values[some]
+        return total
+
+    def taken(self, positions: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the features at ascending positions, in blocks that may be written to."""
+        held = positions[: np.searchsorted(positions, len(self._held))]
+        for block in self._features.blocks(len(held)):
+            yield self._held[held[block]]
+        for _, Z in self._computed(positions[len(held) :]):
+            yield Z
+
+
+def cache_bytes(n: int, n_components: int) -> int:
+    """Bytes of the features of n rows, or of as many as a solver should need: 8 MB and 8 r^2."""
+    return min(4 * n * n_components, 8_000_000 + 8 * n_components**2)

@@ -1,0 +1,119 @@
+"""Features of landmarks B whose inner products are K_xB K_BB^+ K_Bz, for any kernel.
+
+They are z(x) = L^-1 k(B, x) with L L' = K_BB, pivots first: a triangular solve costs half of the
+product that eigenvectors take, and landmarks that the others span already are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.blas import strsm
+from scipy.linalg.lapack import dpstrf
+
+from harness.kernels.functions import BoundKernel, KernelFunction, kernel_bytes
+from harness.kernels.gaussian import BLOCK_BYTES, block_rows
+
+
+class LandmarkFeatures:
+    """z(x) = L^-1 k(B, x), in float32.
+
+    Holds 4 r (d + r) bytes for the r landmarks that are kept; `building_bytes` while it is made.
+
+    Parameters
+    ----------
+    landmarks : ndarray of shape (b, d)
+    kernel : BoundKernel
+    tolerance : float, default 1e-5
+        A landmark is dropped if the part of it that the others do not span has less than this
+        share of the largest k(x, x): rounding of kernel rows would be a feature like any other.
+
+    Attributes
+    ----------
+    landmarks : ndarray of shape (r, d), float32
+        Those kept, in the order of the pivots.
+    factor : ndarray of shape (r, r), float32
+        L, lower triangular.
+    """
+
+    def __init__(
+        self, landmarks: np.ndarray, kernel: BoundKernel, tolerance: float = 1e-5
+    ) -> None:
+        double = landmarks.astype(np.float64, copy=False)
+        L = kernel(double, double).T
+        del double
+        least = tolerance * max(L.diagonal().max(), 0.0)
+        L, pivots, rank, _ = dpstrf(L, tol=least, lower=1, overwrite_a=1)
+        # Where k(x, x) = 0 for all of them one is kept: its feature is 0 everywhere.
+        kept = pivots[: max(1, rank)] - 1
+        self.kernel = kernel
+        self.landmarks = np.ascontiguousarray(landmarks[kept], np.float32)
+        self.factor = np.zeros((len(kept), len(kept)), np.float32, order="F")
+        for j in range(len(kept)):
+            self.factor[j:, j] = L[j : len(kept), j] if rank else 1
+
+    @property
+    def n_components(self) -> int:
+        """Number of features, r."""
+        return len(self.landmarks)
+
+    def kernel_rows(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return k between the rows of X and the landmarks, float32 of shape (n, r)."""
+        return self.kernel(X.astype(np.float32, copy=False), self.landmarks, out=out)
+
+    def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the features of X, float32 of shape (n, r), in `out` if it is given."""
+        K = self.kernel_rows(X, out)
+        strsm(1.0, self.factor, K.T, lower=1, overwrite_b=1)
+        return K
+
+    def expansion(self, weights: np.ndarray) -> np.ndarray:
+        """Return a such that k(x, B) a = z(x) @ weights; both of shape (r, Q)."""
+        return solve_triangular(
+            self.factor, weights.astype(np.float32), lower=True, trans="T", check_finite=False
+        )
+
+    def blocks(self, n: int) -> Iterator[slice]:
+        """Cut n rows into blocks that suit kernel rows and a copy of X."""
+        step = feature_block_rows(*self.landmarks.shape)
+        return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+    def scores(
+        self, X: np.ndarray, coefficients: np.ndarray, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return k(x, B) @ coefficients for some or all rows of X, float32 of shape (n, Q)."""
+        n = len(X) if rows is None else len(rows)
+        scores = np.empty((n, coefficients.shape[1]), np.float32)
+        for block in self.blocks(n):
+            part = X[block] if rows is None else X[rows[block]]
+            np.matmul(self.kernel_rows(part), coefficients, out=scores[block])
+        return scores
+
+
+def feature_block_rows(n_landmarks: int, n_features: int) -> int:
+    """Rows of a block: a quarter of the landmarks, or what fits `BLOCK_BYTES`.
+
+    Features are held, X as it is, in float32, and scaled for the Gaussian kernel.
+    """
+    return max(n_landmarks // 4, block_rows(n_landmarks + 4 * n_features, 4))
+
+
+def feature_block_bytes(
+    n: int,
+    n_landmarks: int,
+    n_features: int,
+    itemsize: int = 8,
+    kernel: str | KernelFunction = "rbf",
+) -> int:
+    """Bytes of a block of `LandmarkFeatures.blocks` at most; never falls as n or b grows."""
+    row = 4 * n_landmarks + (16 if itemsize != 4 else 8) * n_features
+    held = min(n * row, max(BLOCK_BYTES, 16 * row, n_landmarks // 4 * row))
+    return held + (0 if kernel == "rbf" else kernel_bytes(kernel, n, n_landmarks, n_features, 4))
+
+
+def building_bytes(n_landmarks: int, n_features: int, itemsize: int = 4) -> int:
+    """Bytes held while `LandmarkFeatures` are made, the features and landmarks included."""
+    b, d = n_landmarks, n_features
+    return b * d * itemsize + max(8 * b * b + 16 * b * d, 12 * b * b + 4 * b * d)

@@ -1,0 +1,395 @@
+"""Machines on a budget of landmarks (Castellanos 2021, algorithms 2 and 3), exact or by SGD.
+
+The function is a sum over the budget, f = sum_j a_j k(., x_j) + b with x_j in B, the loss is over
+all labeled points. That is a linear machine on the Nystrom features L^-1 k(B, x), L L' = K_BB: the
+budgeted SVM and the Nystrom SVM are one estimator. Features are computed in row blocks, as often
+as they are needed, and one factorisation serves all classes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import dsyr
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+
+# SGD has converged where its objective is known to be within this part of the minimum.
+_CONVERGED = 0.02
+_ROUNDING = 2e-9
+
+
+class _BudgetMachine(ClassifierMixin, BaseEstimator):
+    """What both machines share: landmarks, features, SGD and prediction."""
+
+    _loss: ClassVar[str]
+    _parameter_constraints: ClassVar[dict] = {
+        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "kernel": [StrOptions(set(kernels.KERNELS)), HasMethods("function")],
+        "selector": [StrOptions(set(kernels.SELECTORS)), callable],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "solver": [StrOptions({"exact", "sgd"})],
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        C: float = 100.0,
+        kernel: str | kernels.KernelFunction = "rbf",
+        selector: str | kernels.Selector = "uniform",
+        sigma: float = 0.5,
+        sigma_unit: str = "median",
+        solver: str = "exact",
+        epochs: int = 10,
+        batch_size: int = 64,
+        n_classes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.C = C
+        self.kernel = kernel
+        self.selector = selector
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.solver = solver
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.n_classes = n_classes
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Choose landmarks among all points, learn from those whose label is not -1."""
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        check_classification_targets(y)
+        rows = kernels.read_labels(y, self.n_classes).rows
+        self._choose(X, rows)
+        self._learn(np.asarray(y)[rows], scored=False)
+        del self._X, self._rows
+        return self
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Choose landmarks; `labeled` are the rows that may get labels."""
+        self._choose(X, labeled)
+        if self.solver == "exact":
+            self._prepare()
+        return self
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Train on those of the labeled rows whose y is not -1."""
+        self._learn(y, scored=True)
+        return self
+
+    def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
+        self._rng = check_random_state(self.random_state)
+        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        b = min(self.n_landmarks, len(X))
+        chosen = kernels.select_landmarks(self.selector, X, b, self._rng, kernel)
+        self._features = kernels.LandmarkFeatures(X[chosen], kernel)
+        self._X, self._rows, self._prepared = X, rows, None
+
+    def _learn(self, y: np.ndarray, scored: bool) -> None:
+        labels = kernels.read_labels(y, self.n_classes)
+        self.classes_ = labels.classes
+        if self.solver == "exact":
+            self._minimise(labels, len(y))
+        else:
+            self._descend(labels)
+        self.landmarks_ = self._features.landmarks
+        if scored:
+            scores = self._features.scores(self._X, self.coef_, self._rows) + self.intercept_
+            self.labeled_scores_ = _as_decision(scores)
+
+    def _prepare(self) -> None:
+        """Compute what serves all labels."""
+        raise NotImplementedError
+
+    def _minimise(self, labels: kernels.Labels, n: int) -> None:
+        """Set coefficients, intercept and objective to those of the minimum."""
+        raise NotImplementedError
+
+    def _descend(self, labels: kernels.Labels) -> None:
+        targets = labels.targets().astype(np.float32)
+        rows = self._rows[labels.rows]
+        descent = kernels.Descent(self._features, self._X, rows, targets, self.C, self._loss)
+        self.coef_, self.intercept_ = descent.run(self.epochs, self.batch_size, self._rng)
+        self.objective_, least = descent.bounds(self.coef_, self.intercept_)
+        self.gap_ = (self.objective_ - least) / self.objective_
+        self.converged_ = bool(self.objective_ <= (1 + _CONVERGED) * least)
+        if not self.converged_:
+            message = (
+                f"after {self.epochs} epochs the objective is {self.objective_:.4g} and its "
+                f"minimum not below {least:.4g}: not known to be within {_CONVERGED:.0%}; raise "
+                "epochs, lower C or use solver='exact'"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+        scores = self._features.scores(X, self.coef_) + self.intercept_
+        return _as_decision(scores)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the class of each row."""
+        return kernels.decide(self.decision_function(X), self.classes_)
+
+
+def _as_decision(scores: np.ndarray) -> np.ndarray:
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+class BudgetSVM(_BudgetMachine):
+    """Minimise |w|^2 + C sum_i max(0, 1 - y_i f(x_i)), the hinge loss (equation 4-5).
+
+    One machine for each class against the rest. The penalty has no factor 1/2: C is twice
+    LIBSVM's. The bias is free, as printed.
+
+    Parameters
+    ----------
+    n_landmarks : int, default 100
+        b, the points chosen by `selector`; all of them where there are fewer.
+    C : float, default 100.0
+        Weight of the loss.
+    kernel : str or KernelFunction, default "rbf"
+        A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`.
+    selector : str or callable, default "uniform"
+        How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
+        n_landmarks, random_state, kernel) that returns row numbers.
+    sigma : float, default 0.5
+        Width of the kernel, if it has one.
+    sigma_unit : {"median", "absolute"}, default "median"
+        What `sigma` counts: median distances between the points, or units of the features.
+    solver : {"exact", "sgd"}, default "exact"
+        "exact": to a duality gap of 1e-3. "sgd": mini-batches, a step from the stability bound
+        that falls as 1 / sqrt(epochs), the mean of the second half of the iterates.
+    epochs, batch_size : int, default 10 and 64
+        Of SGD.
+    n_classes : int, optional
+        Found from y by default.
+    random_state : int, RandomState instance or None, default None
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    landmarks_ : ndarray of shape (r, d), float32
+        Without those that the others span.
+    coef_ : ndarray of shape (r, Q), float32
+        a; Q is 1 for two classes.
+    intercept_ : ndarray of shape (Q,)
+    objective_ : float
+        Summed over the machines.
+    gap_ : float
+        Part of the objective by which it is above its minimum at most.
+    converged_ : bool
+        Whether it is within 2 % of the minimum for certain.
+    """
+
+    _loss = "hinge"
+
+    def _prepare(self) -> None:
+        r, rows = self._features.n_components, self._rows
+        held = kernels.cache_bytes(len(rows), r)
+        self._prepared = kernels.FeatureCache(self._features, self._X, held, len(rows))
+
+    def _minimise(self, labels: kernels.Labels, n: int) -> None:
+        if self._prepared is None:
+            self._prepare()
+        codes = np.full(n, -1)
+        codes[labels.rows] = labels.codes
+        found = kernels.train_hinge_machines(
+            self._features,
+            self._X,
+            self._rows,
+            codes,
+            len(labels.classes),
+            self.C,
+            self._prepared,
+        )
+        self.coef_, self.intercept_ = found.coefficients, found.intercepts
+        self.objective_, self.gap_ = found.objective, found.gap / found.objective
+        self.converged_ = self.gap_ <= _CONVERGED
+
+
+class BudgetLSSVM(_BudgetMachine):
+    """Minimise |w|^2 / 2 + C / 2 sum_i (y_i - f(x_i))^2, least squares (equation 4-13).
+
+    Parameters and attributes are those of `BudgetSVM`; "exact" is one pass and one factorisation.
+    The text's further term, -sum_j alpha_j over the landmarks, is left out: it belongs to the dual
+    problem, and without it the machine with B = X is the LS-SVM of equation 4-9 with gamma = C.
+    """
+
+    _loss = "squared"
+
+    def _prepare(self) -> None:
+        self._classes = None
+        self._prepared, _ = self._sums(np.arange(len(self._rows)), None, 0, gram=True)
+
+    def _sums(
+        self, positions: np.ndarray, codes: np.ndarray | None, n_classes: int, gram: bool
+    ) -> tuple[np.ndarray | None, np.ndarray]:
+        """Sum up Z'Z, and features by class, the last column for rows without one."""
+        r = self._features.n_components
+        total = kernels.GramSum(r) if gram else None
+        by_class = np.zeros((r, n_classes + 1))
+        for block in self._features.blocks(len(positions)):
+            some = positions[block]
+            Z = self._features.transform(self._X[self._rows[some]])
+            if codes is not None:
+                own = codes[some, None] == np.append(np.arange(n_classes), -1)
+                by_class += Z.T @ own.astype(np.float32)
+            if gram:
+                total.add(Z)
+            del Z
+        return total.total() if gram else None, by_class
+
+    def _minimise(self, labels: kernels.Labels, n: int) -> None:
+        Q, codes = len(labels.classes), np.full(n, -1)
+        codes[labels.rows] = labels.codes
+        if self._prepared is None:
+            gram, sums = self._sums(labels.rows, codes, Q, gram=True)
+        else:
+            gram, sums = self._without_held_out(labels, codes)
+        counts = np.bincount(labels.codes, minlength=Q)
+        sums = sums[:, :Q]
+        self._solve(gram, sums, counts)
+
+    def _without_held_out(
+        self, labels: kernels.Labels, codes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Take the held-out rows from the sums over all rows.
+
+        Folds show the labels of all rows in turn: what is known of a row's class stays known, and
+        only rows that are held out, or were so far, are computed again.
+        """
+        Q, held = len(labels.classes), np.flatnonzero(codes < 0)
+        if (
+            not np.array_equal(self._classes, labels.classes)
+            or ((self._codes >= 0) & (codes >= 0) & (self._codes != codes)).any()
+        ):
+            self._classes, self._codes = labels.classes, np.full(len(codes), -1)
+            self._by_class = 0.0
+        new = np.flatnonzero((codes >= 0) & (self._codes < 0))
+        self._codes[new] = codes[new]
+        self._by_class = self._by_class + self._sums(new, codes, Q, gram=False)[1]
+        gram, sums = self._sums(held, self._codes, Q, gram=True)
+        gram *= -1
+        gram += self._prepared
+        return gram, self._by_class - sums
+
+    def _solve(self, gram: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> None:
+        """Solve for all classes; the features are centred, which leaves the bias free."""
+        m, total = counts.sum(), sums.sum(axis=1)
+        two = len(counts) == 2
+        sums, counts = (sums[:, 1:], counts[1:]) if two else (sums, counts)
+        mean_y = 2 * counts / m - 1
+        right = 2 * sums - np.outer(total, mean_y + 1)
+        A = dsyr(-1 / m, total, a=gram, lower=1, overwrite_a=1)
+        # Sums in float32 have lost what is smaller than the second term.
+        A[np.diag_indices(len(A))] += 1 / self.C + _ROUNDING * A.diagonal().max()
+        w = cho_solve(cho_factor(A, lower=True, overwrite_a=True, check_finite=False), right)
+        self.intercept_ = mean_y - total @ w / m
+        squares = m * (1 - mean_y**2)
+        self.objective_ = float(self.C / 2 * (squares - (w * right).sum(axis=0)).sum())
+        self.gap_, self.converged_ = 0.0, True
+        self.coef_ = self._features.expansion(w)
+
+
+def _phases(
+    shape: Shape, size: int, kernel: str | kernels.KernelFunction, selector: str | kernels.Selector
+) -> tuple[int, int, int]:
+    """Return bytes held while landmarks are chosen, while training and predicting, and in blocks.
+
+    The second leaves out what training alone holds; both count the data.
+    """
+    n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
+    shared = shape.data_bytes + 8 * 4 * shape.n_labeled + kernels.blas_bytes(b, 4)
+    choosing = max(
+        kernels.width_bytes(n, d, i),
+        kernels.selection_bytes(selector, n, d, b, i, kernel),
+        kernels.building_bytes(b, d, i),
+    )
+    block = kernels.feature_block_bytes(max(n, shape.n_test), b, d, i, kernel)
+    return shared + choosing, shared + 4 * b * (b + d), block
+
+
+def svm_storage(
+    shape: Shape,
+    size: int,
+    kernel: str | kernels.KernelFunction = "rbf",
+    selector: str | kernels.Selector = "uniform",
+    solver: str = "exact",
+) -> int:
+    """Bytes held: the data, b landmarks, L, a cache of feature rows, and a Newton matrix.
+
+    8 n d + 4 b d + 4 b^2 + min(4 n b, 8 MB + 8 b^2) + 5 b^2: with 60,000 points and 1,280
+    landmarks of 784 features 52 MB beside the data.
+    """
+    n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
+    choosing, held, block = _phases(shape, size, kernel, selector)
+    training = _sgd_bytes(n, b, Q)
+    if solver == "exact":
+        cache = kernels.cache_bytes(n, b)
+        rows = min(n, cache // (4 * b) + n // 4)
+        training = cache + 5 * b * b + 8 * 12 * rows + (4 + 2) * n * Q + 8 * 5 * n
+    loaded = shape.block_bytes if shape.n_test else 0
+    return max(choosing, held + block + max(training, loaded))
+
+
+def lssvm_storage(
+    shape: Shape,
+    size: int,
+    kernel: str | kernels.KernelFunction = "rbf",
+    selector: str | kernels.Selector = "uniform",
+    solver: str = "exact",
+    tuned: bool = False,
+) -> int:
+    """Bytes held: the data, b landmarks, L, and a Gram matrix in float64 with a part in float32.
+
+    8 n d + 4 b d + 16 b^2, and 8 b^2 more for the Gram matrix of all folds where C is searched.
+    """
+    b, Q = min(size, shape.n), max(1, shape.n_classes)
+    choosing, held, block = _phases(shape, size, kernel, selector)
+    training = _sgd_bytes(shape.n_labeled, b, Q)
+    if solver == "exact":
+        training = (20 if tuned else 12) * b * b + 8 * 4 * b * Q + kernels.blas_bytes(b)
+    loaded = shape.block_bytes if shape.n_test else 0
+    return max(choosing, held + block + max(training, loaded))
+
+
+def _sgd_bytes(n: int, b: int, n_classes: int) -> int:
+    """Bytes of targets, an order of rows, and the sums that bound the minimum."""
+    return n * (4 * n_classes + 16) + 8 * 12 * b * n_classes
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide the budgeted SVM, under its two names, and the budgeted LSSVM."""
+    shared = {
+        "size": "n_landmarks",
+        "tasks": {"binary", "multiclass"},
+        "space": {"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-2, 1e4)},
+        "label_params": {"C"},
+    }
+    return [
+        Method("budget-svm", BudgetSVM, svm_storage, reference="castellanos2021", **shared),
+        Method("nystrom-svm", BudgetSVM, svm_storage, reference="williams2001", **shared),
+        Method("budget-lssvm", BudgetLSSVM, lssvm_storage, reference="castellanos2021", **shared),
+    ]

@@ -1,0 +1,111 @@
+"""Hinge machines and landmark features: LIBSVM's minimum, duality, and little memory."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from harness import kernels
+from harness.kernels import hinge_machines
+
+
+def problem(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)).astype(np.float32)
+    y = (X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 0.8)
+    return X, y
+
+
+def features_of(X, b, name="rbf", width=1.0):
+    kernel = kernels.bind_kernel(name, X, width, "absolute")
+    return kernels.LandmarkFeatures(X[:b], kernel)
+
+
+@pytest.mark.parametrize("name", ["rbf", "linear", "poly2", "laplacian"])
+def test_features_reproduce_the_kernel_at_the_landmarks(name):
+    X, _ = problem()
+    features = features_of(X, 40, name)
+    B = X[:40].astype(np.float64)
+    K = features.kernel(B, B)
+    Z = features.transform(X[:40])
+    np.testing.assert_allclose(Z @ Z.T, K, atol=2e-5 * K.max())
+    # and an expansion in landmarks is the linear function of the features
+    w = np.random.default_rng(1).normal(size=(features.n_components, 2))
+    found = features.scores(X, features.expansion(w))
+    np.testing.assert_allclose(found, features.transform(X) @ w, atol=1e-3)
+
+
+def test_landmarks_that_others_span_are_dropped():
+    X, _ = problem()
+    twice = np.concatenate([X[:30], X[:30]])
+    kernel = kernels.bind_kernel("rbf", X, 1.0, "absolute")
+    features = kernels.LandmarkFeatures(twice, kernel)
+    assert features.n_components == 30
+    assert features_of(X, 100, "linear").n_components == X.shape[1]
+    # nothing but zeros still leaves one, whose feature is zero
+    nothing = kernels.LandmarkFeatures(0 * X[:5], kernels.bind_kernel("linear", X))
+    assert nothing.transform(X).tolist() == [[0.0]] * len(X)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_all_points_as_landmarks_are_libsvm_at_half_the_cost(C):
+    X, y = problem()
+    features = features_of(X, len(X))
+    cache = kernels.FeatureCache(features, X, 10**8, len(X))
+    rows = np.arange(len(X))
+    found = kernels.train_hinge_machines(features, X, rows, y, 3, C, cache, tol=1e-4)
+    K = features.kernel(X.astype(np.float64), X.astype(np.float64))
+    objective = 0.0
+    for label in range(3):
+        machine = SVC(kernel="precomputed", C=C / 2, tol=1e-6).fit(K, y == label)
+        a = np.zeros(len(X))
+        a[machine.support_] = machine.dual_coef_[0]
+        scores = machine.decision_function(K)
+        hinges = np.maximum(0, 1 - np.where(y == label, 1, -1) * scores)
+        objective += a @ K @ a + C * hinges.sum()
+    assert found.objective == pytest.approx(objective, rel=1.1e-4)
+    assert 0 <= found.gap <= 1e-4 * found.objective
+
+
+@pytest.mark.parametrize("held_rows", [20, 150])
+def test_a_small_cache_gives_the_same_machines(held_rows, monkeypatch):
+    X, y = problem(600)
+    features, rows = features_of(X, 50), np.arange(600)
+    y = np.where(rows % 7 == 0, -1, y)
+    whole = kernels.FeatureCache(features, X, 10**8, 600)
+    part = kernels.FeatureCache(features, X, 4 * held_rows * features.n_components, 600)
+    assert part.n_held == held_rows
+    loaded = []
+    train = hinge_machines.train_hinge
+    monkeypatch.setattr(
+        hinge_machines, "train_hinge", lambda *a: [loaded.append(len(a[0])), train(*a)][1]
+    )
+    small = kernels.train_hinge_machines(features, X, rows, y, 3, 5.0, part, tol=1e-4)
+    assert held_rows < max(loaded) < 600
+    large = kernels.train_hinge_machines(features, X, rows, y, 3, 5.0, whole, tol=1e-4)
+    assert small.objective == pytest.approx(large.objective, rel=2e-4)
+    assert 0 <= small.gap <= 1e-4 * small.objective
+    # scores of all rows, those without a label among them
+    np.testing.assert_allclose(small.scores, large.scores, atol=0.05)
+
+
+def test_the_dual_value_is_a_lower_bound_for_any_machine():
+    X, y = problem()
+    features = features_of(X, 30)
+    cache = kernels.FeatureCache(features, X, 10**8, len(X))
+    cache.load(np.arange(len(X)))
+    signs, costs = np.where(y == 0, 1.0, -1.0), np.full(len(X), 3.0)
+    rough, fine = (kernels.HingeMachine(np.zeros(features.n_components)) for _ in range(2))
+    margins = kernels.train_hinge(cache, signs, costs, rough, 0.3)
+    kernels.train_hinge(cache, signs, costs, fine, 1e-6)
+    assert rough.dual < fine.dual * (1 + 1e-6)
+    assert rough.primal(margins, costs) > fine.dual
+
+
+def test_a_class_without_a_label_is_below_all_others():
+    X, y = problem()
+    features = features_of(X, 30)
+    cache = kernels.FeatureCache(features, X, 10**8, len(X))
+    codes = np.where(y == 1, -1, y)
+    found = kernels.train_hinge_machines(features, X, np.arange(len(X)), codes, 3, 1.0, cache)
+    assert not found.coefficients[:, 1].any()
+    assert (found.scores[:, 1] == -1).all()

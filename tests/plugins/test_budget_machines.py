@@ -1,0 +1,182 @@
+"""Budgeted SVM and LSSVM: exact minima, one Gram matrix for all, SGD that knows what it is."""
+
+import warnings
+
+import budget_machines
+import numpy as np
+import pytest
+from budget_machines import BudgetLSSVM, BudgetSVM
+from conftest import blobs
+from sklearn.exceptions import ConvergenceWarning
+
+from harness import Shape, kernels
+from harness.method import plan
+
+MACHINES = (BudgetSVM, BudgetLSSVM)
+
+
+def problem(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, (X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 0.8)
+
+
+def pieces(model, X, y):
+    """Return K_BB, k(X, B), and targets in float64."""
+    B = model.landmarks_.astype(np.float64)
+    kernel = model._features.kernel
+    return kernel(B, B), kernel(X, B), np.where(y[:, None] == model.classes_, 1.0, -1.0)
+
+
+def test_lssvm_solves_the_normal_equations_of_the_printed_objective():
+    X, y = problem()
+    C = 3.0
+    model = BudgetLSSVM(25, C=C, random_state=0).fit(X, y)
+    K, k, T = pieces(model, X, y)
+    # the gradient of a'Ka / 2 + C / 2 |T - k a - b|^2 in a and b
+    a, left = model.coef_, T - k @ model.coef_ - model.intercept_
+    assert np.abs(K @ a - C * k.T @ left).max() < 2e-3 * np.abs(C * k.T @ T).max()
+    assert np.abs(left.sum(axis=0)).max() < 1e-2
+    objective = np.trace(a.T @ K @ a) / 2 + C / 2 * (left**2).sum()
+    assert model.objective_ == pytest.approx(objective, rel=1e-4)
+
+
+def test_lssvm_on_all_points_is_the_system_of_equation_4_9():
+    X, y = problem(80)
+    gamma = 2.0
+    model = BudgetLSSVM(80, C=gamma, sigma=1.0, sigma_unit="absolute", random_state=0).fit(X, y)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 2)
+    system = np.block([[K + np.eye(80) / gamma, np.ones((80, 1))], [np.ones((1, 80)), 0]])
+    T = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    solution = np.linalg.solve(system, np.vstack([T, np.zeros((1, 3))]))
+    expected = K @ solution[:-1] + solution[-1]
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=2e-3)
+
+
+def test_svm_is_below_every_other_function_of_the_landmarks():
+    X, y = problem()
+    model = BudgetSVM(25, C=2.0, random_state=0).fit(X, y)
+    K, k, T = pieces(model, X, y)
+
+    def objective(a, b):
+        return np.trace(a.T @ K @ a) + 2.0 * np.maximum(0, 1 - T * (k @ a + b)).sum()
+
+    found = objective(model.coef_.astype(np.float64), model.intercept_)
+    assert model.objective_ == pytest.approx(found, rel=1e-4)
+    assert model.converged_
+    assert 0 <= model.gap_ < 2e-3
+    rng = np.random.default_rng(0)
+    for scale in (1e-3, 1e-2, 1e-1):
+        for _ in range(20):
+            moved = model.coef_ * (1 + scale * rng.normal(size=model.coef_.shape))
+            assert objective(moved, model.intercept_) > found * (1 - 2e-3)
+
+
+@pytest.mark.parametrize("cls", MACHINES)
+def test_more_landmarks_lower_the_objective(cls):
+    X, y = problem()
+    rows = np.random.default_rng(0).permutation(len(X))
+    found = [
+        cls(b, C=5.0, selector=lambda X, b, rng, kernel: rows[:b]).fit(X, y).objective_
+        for b in (10, 40, 160)
+    ]
+    assert found[0] > found[1] > found[2]
+
+
+@pytest.mark.parametrize("cls", MACHINES)
+@pytest.mark.parametrize("C", [0.01, 0.1, 1.0])
+def test_sgd_that_says_converged_is_within_two_percent_of_the_minimum(cls, C):
+    X, y = problem()
+    least = cls(15, C=C, random_state=0).fit(X, y).objective_
+    said = []
+    for epochs in (5, 30):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = cls(15, C=C, solver="sgd", epochs=epochs, random_state=0).fit(X, y)
+        warned = [w for w in caught if w.category is ConvergenceWarning]
+        assert len(warned) == (not model.converged_)
+        # the bound is a bound, and what it allows is so
+        assert model.objective_ * (1 - model.gap_) <= least * (1 + 1e-3)
+        if model.converged_:
+            assert model.objective_ <= 1.02 * least
+        said.append(model.converged_)
+    if cls is BudgetLSSVM and C == 0.01:
+        assert said[-1]
+
+
+@pytest.mark.filterwarnings("ignore:after .* epochs")
+@pytest.mark.parametrize("cls", MACHINES)
+def test_sgd_is_stable_where_printed_steps_diverge(cls):
+    X, y = problem()
+    for kernel in ("linear", "poly2"):
+        model = cls(40, C=1.0, kernel=kernel, solver="sgd", epochs=3, random_state=0)
+        start = len(X) * 3 * (1.0 if cls is BudgetSVM else 0.5)
+        assert model.fit(30 * X, y).objective_ < start
+
+
+@pytest.mark.parametrize("cls", MACHINES)
+def test_folds_in_two_stages_are_fits_on_the_same_labels(cls):
+    X, y = problem()
+    labeled = np.arange(0, 300, 2)
+    staged = cls(20, C=1.0, random_state=0).fit_features(X, labeled)
+    for C in (1.0, 30.0):
+        for fold in range(3):
+            masked = y[labeled].copy()
+            masked[fold::3] = -1
+            staged.set_params(C=C).fit_labels(masked)
+            whole = np.full(300, -1)
+            whole[labeled] = masked
+            fresh = cls(20, C=C, random_state=0).fit(X, whole)
+            expected = fresh.decision_function(X[labeled])
+            np.testing.assert_allclose(staged.labeled_scores_, expected, atol=0.02)
+            # equal minima, not equal machines: the hinge loss is solved to a duality gap
+            assert staged.objective_ == pytest.approx(fresh.objective_, rel=2e-3)
+
+
+def test_other_labels_do_not_meet_sums_of_earlier_ones():
+    X, y = problem()
+    staged = BudgetLSSVM(20, random_state=0).fit_features(X, np.arange(300))
+    staged.fit_labels(y)
+    other = (y + 1) % 3
+    found = staged.fit_labels(other).labeled_scores_
+    expected = BudgetLSSVM(20, random_state=0).fit(X, other).decision_function(X)
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("cls", MACHINES)
+@pytest.mark.parametrize("kernel", list(kernels.KERNELS))
+def test_every_kernel_and_labels_that_are_not_contiguous(cls, kernel):
+    X, y = problem()
+    X = np.abs(X)
+    names = np.array([3, 40, 500])[y]
+    model = cls(60, kernel=kernel, random_state=0).fit(X, names)
+    assert model.classes_.tolist() == [3, 40, 500]
+    assert (model.predict(X) == names).mean() > 0.5
+
+
+@pytest.mark.parametrize("cls", MACHINES)
+def test_negative_values_are_refused_by_chi2(cls):
+    X, y = problem()
+    with pytest.raises(ValueError, match="chi2 kernel is for values of at least 0"):
+        cls(10, kernel="chi2").fit(X, y)
+
+
+@pytest.mark.parametrize("cls", MACHINES)
+def test_one_landmark_and_equal_landmarks(cls):
+    X, y, _ = blobs(30, 3, labeled=20)
+    one = cls(1, random_state=0).fit(X, y)
+    assert one.landmarks_.shape == (1, 4)
+    twice = np.concatenate([X[:20], X[:20]])
+    both = np.tile(y[:20], 2)
+    model = cls(40, random_state=0).fit(twice, both)
+    assert len(model.landmarks_) == 20
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_the_plan_of_a_large_cell_stays_in_60_mb_beside_the_data():
+    shape = Shape(60_000, 0, 784, 10, n_test=10_000, itemsize=4)
+    for method in budget_machines.harness_methods():
+        planned = plan(method, shape, None, largest=1280)
+        assert planned.size == 1280
+        own = method.storage_bytes(shape, 1280, {}) - shape.data_bytes
+        assert own < 60e6, method.name
