@@ -306,7 +306,8 @@ class Charts:
 
     def _score_scale(self) -> alt.Scale:
         if self.axes.logarithmic:
-            return alt.Scale(type="log", nice=True)
+            # to the next power of ten would leave most of an axis empty
+            return alt.Scale(type="log", nice=False, padding=8)
         return alt.Scale(zero=False, nice=True)
 
 

@@ -213,6 +213,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     crowded = not single and len(styles) > MOST_PICKED + 2
     return {
         "single": single,
+        "in_bytes": bool(cells["budget_bytes"].notna().any()),
         "rankings": rankings,
         "problems": problems,
         "data": data,
