@@ -328,7 +328,7 @@ def storage(
     matrix = 8 * (m + 1) ** 2
     rows = min(_BLOCK, n)
     block = rows * (m + m + d) * item
-    labels = shape.n_labeled * 8 * (2 + max(1, shape.n_classes))
+    labels = 16 * shape.n_labeled + n
     drawing = kernels.width_bytes(n, d, shape.itemsize)
     if features == "fourier":
         map_bytes = d * m * item // 2
@@ -350,7 +350,7 @@ def storage(
     predicting = loaded + min(_BLOCK, n + shape.n_test) * (2 * m + d) * item
     panels = kernels.blas_bytes(m, 4) + kernels.blas_bytes(m)
     peak = max(drawing, map_bytes + max(summing, solving, predicting))
-    return shape.data_bytes + 8 * n + labels + panels + peak
+    return shape.data_bytes + labels + panels + peak
 
 
 def sizes(shape: Shape) -> tuple[int, int]:
