@@ -13,6 +13,7 @@ that are scored together or one after the other. Never are two such estimators h
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -132,8 +133,11 @@ class _Tried:
             raise ValueError(message)
         groups = _alike(new.values(), self.label_params)
         # those for which the features are at hand come first
-        for key in sorted(groups, key=lambda key: key != self.estimator_key):
-            self._score(groups[key], key)
+        with warnings.catch_warnings():
+            # of a setting that is only tried; the one that is taken warns when it is fitted
+            warnings.simplefilter("ignore")
+            for key in sorted(groups, key=lambda key: key != self.estimator_key):
+                self._score(groups[key], key)
         return [_mean(self._signed(setting)) for setting in settings]
 
     def best(self, standard_errors: float) -> tuple[dict[str, Any], float]:
