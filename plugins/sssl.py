@@ -219,8 +219,8 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> int:
     eigenvectors = 4 * n * s
     peak = max(
         kernels.width_bytes(n, d, shape.itemsize),
-        # LAPACK takes 6 kB for each point above 2,000, as measured
-        4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 6000 * max(0, n - 2000)),
+        # LAPACK takes up to 3.5 kB for each point above 900, as measured
+        4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 3500 * max(0, n - 900)),
         2 * eigenvectors + 24 * shape.n_labeled * s,
         loaded + kernels.stream_bytes(n + shape.n_test, 2 * n + d),
     )
