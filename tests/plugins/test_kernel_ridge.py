@@ -1,9 +1,10 @@
-"""Nystrom kernel ridge against kernel ridge with a free intercept."""
+"""Kernel ridge regression with a free intercept, exact and on landmarks."""
 
 import numpy as np
 import pytest
 from conftest import blobs
-from kernel_ridge import NystromKernelRidge
+from kernel_ridge import CenteredKernelRidge, NystromKernelRidge
+from sklearn.kernel_ridge import KernelRidge
 
 
 def kernel_ridge(X, rows, y, sigma, alpha):
@@ -29,6 +30,38 @@ def test_with_all_points_as_landmarks_it_is_kernel_ridge(sines):
     model = NystromKernelRidge(90, alpha=0.1, sigma=0.7, sigma_unit="absolute").fit(X, y)
     expected = kernel_ridge(X, np.arange(50), y, 0.7, 0.1)
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-5)
+
+
+def test_exactly_it_is_the_saddle_point(sines):
+    X, y = sines
+    model = CenteredKernelRidge(alpha=0.1, sigma=0.7, sigma_unit="absolute").fit(X, y)
+    expected = kernel_ridge(X, np.arange(50), y, 0.7, 0.1)
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
+
+
+def test_with_a_centred_kernel_scikit_learns_is_the_same(sines):
+    X, y = sines
+    X, y = X[:50], y[:50]
+    model = CenteredKernelRidge(alpha=0.1, sigma=0.7, sigma_unit="absolute").fit(X, y)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * 0.7**2))
+    H = np.eye(50) - 1 / 50
+    other = KernelRidge(alpha=0.1, kernel="precomputed").fit(H @ K @ H, y - y.mean())
+    np.testing.assert_allclose(model.predict(X), other.predict(H @ K @ H) + y.mean(), atol=1e-9)
+
+
+def test_unlabeled_points_have_no_part_in_it(sines):
+    X, y = sines
+    expected = CenteredKernelRidge().fit(X[:50], y[:50]).predict(X)
+    np.testing.assert_array_equal(CenteredKernelRidge().fit(X, y).predict(X), expected)
+
+
+def test_hard_inputs_have_finite_answers(sines):
+    X, y = sines
+    outliers = X.copy()
+    outliers[[3, 80], [0, 1]] = 1e6
+    for model in (CenteredKernelRidge(1e-5), NystromKernelRidge(20, alpha=1e-5)):
+        for points in (np.repeat(X[:5], 18, axis=0), np.ones_like(X), outliers, X + 1e5):
+            assert np.isfinite(model.fit(points, y).predict(points)).all()
 
 
 def test_a_shift_of_the_targets_shifts_the_values(sines):

@@ -1,0 +1,81 @@
+"""SSSL against its eigenfunctions, and on landmarks against kernel ridge regression."""
+
+import numpy as np
+import pytest
+from conftest import blobs
+from kernel_ridge import CenteredKernelRidge
+from sssl import SSSL, NystromSSSL
+
+
+@pytest.fixture
+def waves():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(150, 2))
+    truth = np.sin(2 * X[:, 0]) + X[:, 1] + 5
+    y = truth.copy()
+    y[50:] = np.nan
+    return X, y, truth
+
+
+def test_it_is_least_squares_on_the_first_eigenvectors(waves):
+    X, y, _ = waves
+    model = SSSL(6, sigma=1.5, sigma_unit="absolute").fit(X, y)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * 1.5**2))
+    eigenvalues, U = np.linalg.eigh(K)
+    F = np.column_stack([U[:, :-7:-1], np.ones(150)])
+    expected = F @ np.linalg.lstsq(F[:50], y[:50])[0]
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-3)
+    np.testing.assert_allclose(model.eigenvalues_[:6], eigenvalues[:-7:-1], rtol=1e-5)
+
+
+def test_with_as_many_eigenfunctions_as_labels_it_interpolates(waves):
+    X, y, _ = waves
+    model = SSSL(49, sigma=0.3).fit(X, y)
+    np.testing.assert_allclose(model.predict(X[:50]), y[:50], atol=0.02)
+
+
+def test_the_first_eigenfunctions_of_all_points_serve_every_number(waves):
+    X, y, _ = waves
+    model = SSSL(sigma=1.0).fit_features(X, np.arange(50))
+    for s in (2, 8, 16):
+        split = model.set_params(n_components=s).fit_labels(y[:50]).labeled_values_
+        whole = SSSL(s, sigma=1.0).fit(X, y).predict(X[:50])
+        np.testing.assert_allclose(split, whole, atol=1e-3)
+
+
+@pytest.mark.parametrize("n_views", [1, 2])
+def test_with_all_points_as_landmarks_it_is_kernel_ridge_regression(waves, n_views):
+    X, y, _ = waves
+    width = {"sigma": 0.7, "sigma_unit": "absolute"}
+    model = NystromSSSL(150, n_views, alpha=0.1 / 50, random_state=0, **width).fit(X, y)
+    expected = CenteredKernelRidge(alpha=0.1, **width).fit(X, y).predict(X)
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-5)
+
+
+def test_two_views_are_twice_the_landmarks(waves):
+    X, y, _ = waves
+    expected = NystromSSSL(40, random_state=0).fit(X, y).predict(X)
+    np.testing.assert_array_equal(
+        NystromSSSL(20, 2, random_state=0).fit(X, y).predict(X), expected
+    )
+
+
+@pytest.mark.parametrize("model", [SSSL(20), NystromSSSL(40, random_state=0)], ids=["all", "some"])
+def test_hard_inputs_have_finite_answers(model, waves):
+    X, y, _ = waves
+    outliers = X.copy()
+    outliers[[3, 100], [0, 1]] = 1e6
+    for points in (np.repeat(X[:5], 30, axis=0), np.ones_like(X), outliers, X + 1e5):
+        assert np.isfinite(model.fit(points, y).predict(points)).all()
+    few = np.full(150, np.nan)
+    few[0] = 3.0
+    np.testing.assert_allclose(model.fit(X, few).predict(X), 3.0)
+    np.testing.assert_allclose(model.fit(X, np.where(y > 0, 2.0, y)).predict(X), 2.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("model", [SSSL(8), NystromSSSL(40, alpha=1e-2)], ids=["all", "some"])
+def test_classes_are_regressed_one_against_the_rest(model, n_classes):
+    X, y, truth = blobs(60, n_classes, labeled=12)
+    model.set_params(n_classes=n_classes).fit(X, y)
+    assert np.mean(model.predict(X) == truth) > 0.65
