@@ -27,6 +27,8 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 # SGD has converged where its objective is known to be within this part of the minimum.
 _CONVERGED = 0.02
 _ROUNDING = 2e-9
+# Left in the heap by Newton matrices that come and go, and pages that a long solver touches.
+_SCATTERED_BYTES = 1 << 20
 
 
 class _BudgetMachine(ClassifierMixin, BaseEstimator):
@@ -320,7 +322,8 @@ def _phases(
     The second leaves out what training alone holds; both count the data.
     """
     n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
-    shared = shape.data_bytes + 8 * 4 * shape.n_labeled + kernels.blas_bytes(b, 4)
+    panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
+    shared = shape.data_bytes + 8 * 4 * shape.n_labeled + panels
     choosing = max(
         kernels.width_bytes(n, d, i),
         kernels.selection_bytes(selector, n, d, b, i, kernel),
@@ -348,7 +351,8 @@ def svm_storage(
     if solver == "exact":
         cache = kernels.cache_bytes(n, b)
         rows = min(n, cache // (4 * b) + n // 4)
-        training = cache + 5 * b * b + 8 * 12 * rows + (4 + 2) * n * Q + 8 * 5 * n
+        vectors = 8 * 12 * rows + 6 * n * Q + 8 * 5 * n
+        training = cache + 5 * b * b + vectors + min(4096 * b, _SCATTERED_BYTES)
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))
 
@@ -369,7 +373,7 @@ def lssvm_storage(
     choosing, held, block = _phases(shape, size, kernel, selector)
     training = _sgd_bytes(shape.n_labeled, b, Q)
     if solver == "exact":
-        training = (20 if tuned else 12) * b * b + 8 * 4 * b * Q + kernels.blas_bytes(b)
+        training = (20 if tuned else 12) * b * b + 8 * 4 * b * Q
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))
 
