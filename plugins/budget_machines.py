@@ -352,7 +352,8 @@ def svm_storage(
         cache = kernels.cache_bytes(n, b)
         rows = min(n, cache // (4 * b) + n // 4)
         vectors = 8 * 12 * rows + 6 * n * Q + 8 * 5 * n
-        training = cache + 5 * b * b + vectors + min(4096 * b, _SCATTERED_BYTES)
+        newton = min(5 * b * b, 8 * n * b + 12 * n * n)
+        training = cache + newton + vectors + min(4096 * b, _SCATTERED_BYTES)
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))
 
