@@ -289,15 +289,22 @@ def _serve(
 
 
 def warm_up() -> None:
-    """Let BLAS and LAPACK set up their buffers here, or every child pays for its own."""
+    """Let libraries set up their buffers and caches here, or every child pays for its own.
+
+    Those of BLAS and LAPACK, and those of scikit-learn's validation of data: it reads the entry
+    points of all installed packages when it is first called.
+    """
     import numpy as np
     import scipy.linalg
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import validate_data
 
     for dtype in (np.float32, np.float64):
         square = np.eye(256, dtype=dtype) + np.ones((256, 256), dtype=dtype)
         square @ square
         scipy.linalg.eigh(square)
         scipy.linalg.cho_factor(square)
+        validate_data(BaseEstimator(), square)
 
 
 def _load_plugins(workload: Workload, block: Block) -> Registry:

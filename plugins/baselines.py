@@ -32,9 +32,6 @@ _STEPS = 200
 _KEPT_BACK = 40_000_000
 """Bytes that the C library keeps of arrays that are freed below others that are not."""
 
-_ROUNDS_BYTES = 500_000
-"""Bytes that rounds of optimisers and their small arrays need, whatever the size."""
-
 
 class _FeatureClassifier(ClassifierMixin, BaseEstimator):
     """A feature map of scikit-learn's, and one of its linear classifiers on the features."""
@@ -312,7 +309,7 @@ def self_training_storage(shape: Shape, size: int) -> int:
     n, m, i = shape.n, min(size, shape.n), shape.itemsize
     kept, decomposing, predicting = _landmark_bytes(shape, m)
     fitting = 2 * n * m * i + min(decomposing + n * m * i // 3, _KEPT_BACK)
-    points = 8 * n * (4 + 2 * max(1, shape.n_classes)) + _ROUNDS_BYTES
+    points = 8 * n * (4 + 2 * max(1, shape.n_classes))
     return shape.data_bytes + points + kept + max(decomposing, fitting, predicting)
 
 
