@@ -28,6 +28,7 @@ VARIANTS = {
     "xnv": [{"cca": "randomized", "combine": True}],
     "xks": [{"combine": True}],
     "rff-mssksc": [{"penalise_bias": True}],
+    "ssokmf": [{"solver": "sgd", "max_iter": 10}],
     "tsvm": [{"form": "cccp"}],
     "linear-tsvm": [{"form": "cccp"}],
 }

@@ -21,6 +21,7 @@ MODULES = (
     "kmedoids",
     "ksc",
     "laprls",
+    "ssokmf",
     "sssl",
     "tsvm",
     "views",
@@ -93,6 +94,6 @@ def test_names_are_the_ones_that_studies_use():
     names = "random prior oracle 1nn svm linear-svm harmonic cmn clusk nysck sock rff-mssksc"
     names += " fs-mssksc rd-mssksc mssksc nystrom-krr budget-kmedoids ksc tsvm linear-tsvm"
     names += " nystroem-ridge rbf-sampler-ridge self-training"
-    names += " budget-svm nystrom-svm budget-lssvm"
+    names += " budget-svm nystrom-svm budget-lssvm ssokmf"
     names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"
     assert sorted(method.name for method in METHODS) == sorted(names.split())
