@@ -1,9 +1,10 @@
 """Memory cgroups, v1 and v2: the one limit that sees a whole process tree.
 
-A group is made below the worker's own for each trial and removed after it. Its limit lies a little
-above the trial's (`slack`), because it also counts kernel memory and pages that Python's reference
+A group is made below the worker's own for each trial and removed after it. Its limit lies above
+the trial's (`slack`), because it also counts kernel memory and pages that Python's reference
 counts copy, and ends in SIGKILL: with `RLIMIT_DATA` below it, one process that asks for too much
-gets a clean MemoryError first. Page cache needs no room: the kernel drops it at the limit.
+gets a clean MemoryError first. What a tree of processes takes between the two is measured and told
+when it ends. Page cache needs no room: the kernel drops it at the limit.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LEAF = "harness-worker"
 
 def slack(budget: int) -> int:
     """Bytes by which a group's limit exceeds the budget of its trial."""
-    return REFERENCE_COUNTS // 2 + budget // 50
+    return REFERENCE_COUNTS + budget // 50
 
 
 @dataclass(frozen=True)
