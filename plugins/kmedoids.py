@@ -1,21 +1,25 @@
-"""Budgeted kernel k-medoids (Castellanos 2021, algorithm 4).
+"""Budgeted kernel k-medoids (Castellanos 2021, algorithm 4), with swaps that refine it.
 
 A medoid minimises the sum of squared kernel distances to its cluster's points among the budget B
-only, so that k(X, B) replaces the kernel matrix of all points.
+only. k(X, B) is computed a block of rows at a time, as often as it is needed, and never held.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, choice, hookimpl, kernels
+
+# A swap must lower the objective by more than rounding could pretend.
+_LEAST_GAIN = 1e-6
 
 
 class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
@@ -24,14 +28,25 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default 8
-    n_landmarks : int, default 100
-        Points of the budget, sampled uniformly; all of them where there are fewer.
-    kernel : {"rbf", "linear"}, default "rbf"
+    n_landmarks : int, default 1000
+        b, the points of the budget; all of them where there are fewer.
+    refine : {"swap", "none"}, default "swap"
+        "none": algorithm 4, where each medoid moves within its own cluster. "swap": then any
+        point of X may replace any medoid, the best of a block of points at a time, until none
+        lowers the objective (as PAM does, in the order of Schubert & Rousseeuw 2021).
+    n_init : int, default 1
+        Random starts, of which the lowest objective is kept.
+    kernel : str or KernelFunction, default "rbf"
+        A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`.
+    selector : str or callable, default "uniform"
+        Chooses the budget: a name of `harness.kernels.SELECTORS`, or a callable (X, n_landmarks,
+        random_state, kernel) that returns row numbers.
     sigma : float, default 1.0
-        Width of the Gaussian kernel.
+        Width of the kernel, if it has one.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
     max_iter : int, default 100
+        Iterations of the algorithm, and as many rounds of swaps.
     random_state : int, RandomState instance or None, default None
 
     Attributes
@@ -42,15 +57,18 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
         Rows of X that are medoids.
     cluster_centers_ : ndarray of shape (n_clusters, d)
     objective_ : list of float
-        Sum over the budget of squared distances to the nearest medoid, before each iteration and
-        at the end; it never rises.
+        Sum over the budget of squared distances to the nearest medoid, at the start and after
+        every iteration and swap; it never rises.
     n_iter_ : int
     """
 
     _parameter_constraints: ClassVar[dict] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions({"rbf", "linear"})],
+        "refine": [StrOptions({"swap", "none"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "kernel": [StrOptions(set(kernels.KERNELS)), HasMethods("function")],
+        "selector": [StrOptions(set(kernels.SELECTORS)), callable],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -60,8 +78,11 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
     def __init__(
         self,
         n_clusters: int = 8,
-        n_landmarks: int = 100,
-        kernel: str = "rbf",
+        n_landmarks: int = 1000,
+        refine: str = "swap",
+        n_init: int = 1,
+        kernel: str | kernels.KernelFunction = "rbf",
+        selector: str | kernels.Selector = "uniform",
         sigma: float = 1.0,
         sigma_unit: str = "median",
         max_iter: int = 100,
@@ -69,7 +90,10 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.n_landmarks = n_landmarks
+        self.refine = refine
+        self.n_init = n_init
         self.kernel = kernel
+        self.selector = selector
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.max_iter = max_iter
@@ -82,71 +106,160 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
         if self.n_clusters > len(X):
             raise ValueError(f"n_clusters={self.n_clusters} is more than the {len(X)} points")
         rng = check_random_state(self.random_state)
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        budget = kernels.uniform_landmarks(X, min(self.n_landmarks, len(X)), rng)
-        medoids = rng.choice(len(X), self.n_clusters, replace=False)
-        self.medoid_indices_ = self._descend(X, budget, medoids)
+        self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        b = min(self.n_landmarks, len(X))
+        chosen = kernels.select_landmarks(self.selector, X, b, rng, self._kernel)
+        problem = _Problem(X, X[chosen], self._kernel, self.n_clusters)
+        self.objective_ = [np.inf]
+        for _ in range(self.n_init):
+            start = rng.choice(len(X), self.n_clusters, replace=False)
+            medoids, objective = self._search(problem, start)
+            if objective[-1] < self.objective_[-1]:
+                self.medoid_indices_, self.objective_ = medoids, objective
+                self.n_iter_ = len(objective)
+        del problem
         self.cluster_centers_ = X[self.medoid_indices_]
-        self.labels_ = self.predict(X)
+        self.labels_ = self._nearest(X)
         return self
 
-    def _descend(self, X: np.ndarray, budget: np.ndarray, medoids: np.ndarray) -> np.ndarray:
-        B = X[budget]
-        K = np.empty((len(X), len(B)), X.dtype)
-        for block in kernels.row_blocks(len(X), len(B) + X.shape[1], X.itemsize):
-            self._kernel(X[block], B, out=K[block])
-        own = self._own(X)
-        self.objective_ = []
-        for self.n_iter_ in range(1, self.max_iter + 1):  # noqa: B020
-            distances = own[medoids] - 2 * K[medoids].T
-            nearest = distances.argmin(axis=1)
-            self.objective_.append(float((distances.min(axis=1) + own[budget]).sum()))
-            updated = medoids.copy()
-            for j in range(self.n_clusters):
-                members = nearest == j
-                # An empty cluster has no best medoid: every point would do, so it keeps its own.
-                if members.any():
-                    sums = members.sum() * own - 2 * (K @ members.astype(K.dtype))
-                    best = int(sums.argmin())
-                    # Of equally good ones the present medoid stays, or rounding could cycle.
-                    updated[j] = best if sums[best] < sums[medoids[j]] else medoids[j]
-            if np.array_equal(updated, medoids):
-                break
-            medoids = updated
-        distances = own[medoids] - 2 * K[medoids].T
-        self.objective_.append(float((distances.min(axis=1) + own[budget]).sum()))
-        return medoids
+    def _search(self, problem: _Problem, medoids: np.ndarray) -> tuple[np.ndarray, list[float]]:
+        state = _State(problem, medoids)
+        steps = (state.update_medoids, state.swap)
+        for step in steps[: 2 if self.refine == "swap" else 1]:
+            for _ in range(self.max_iter):
+                if not step():
+                    break
+        return state.medoids, state.objective
 
-    def _kernel(self, X: np.ndarray, Z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        if self.kernel == "linear":
-            return np.matmul(X, Z.T, out=out)
-        return kernels.gaussian_kernel(X, Z, self._width, out=out)
-
-    def _own(self, X: np.ndarray) -> np.ndarray:
-        return kernels.squared_norms(X) if self.kernel == "linear" else np.ones(len(X), X.dtype)
+    def _nearest(self, X: np.ndarray) -> np.ndarray:
+        own = self._kernel.diagonal(self.cluster_centers_)
+        labels = np.empty(len(X), dtype=np.intp)
+        for block in kernels.row_blocks(len(X), self.n_clusters + X.shape[1], X.itemsize):
+            K = self._kernel(X[block], self.cluster_centers_)
+            K *= -2
+            K += own
+            labels[block] = K.argmin(axis=1)
+        return labels
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the cluster whose medoid is nearest in feature space."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=self.cluster_centers_.dtype, order="C")
-        own = self._own(self.cluster_centers_)
-        labels = np.empty(len(X), dtype=np.intp)
-        for block in kernels.row_blocks(len(X), self.n_clusters + X.shape[1], X.itemsize):
-            K = self._kernel(X[block], self.cluster_centers_)
-            labels[block] = (own - 2 * K).argmin(axis=1)
-        return labels
+        dtype = self.cluster_centers_.dtype
+        return self._nearest(validate_data(self, X, reset=False, dtype=dtype, order="C"))
 
 
-def storage(shape: Shape, size: int) -> int:
-    """Bytes held: the data, and k(X, B) of n x b elements like those of X."""
+class _Problem:
+    """Squared kernel distances between points and the budget, in blocks of points."""
+
+    def __init__(
+        self, X: np.ndarray, B: np.ndarray, kernel: kernels.BoundKernel, n_clusters: int
+    ) -> None:
+        self.X, self._B, self._kernel = X, B, kernel
+        self._own = kernel.diagonal(B)
+        self._width = _row_width(*B.shape, n_clusters)
+
+    def distances(self, X: np.ndarray) -> np.ndarray:
+        """Return d^2 between rows of X and the budget, shape (len(X), b)."""
+        D = self._kernel(X, self._B)
+        D *= -2
+        D += self._kernel.diagonal(X)[:, None]
+        D += self._own
+        # Rounding can put the distance of equal points below zero.
+        return np.maximum(D, 0, out=D)
+
+    def blocks(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the number of its first row and the distances of each block of points."""
+        for block in kernels.row_blocks(len(self.X), self._width, self.X.itemsize):
+            yield block.start, self.distances(self.X[block])
+
+
+class _State:
+    """Medoids, and how far the budget is from the nearest and the second nearest of them."""
+
+    def __init__(self, problem: _Problem, medoids: np.ndarray) -> None:
+        self._problem, self.objective = problem, [np.inf]
+        self._replace(medoids)
+        self.objective = self.objective[1:]
+
+    def _replace(self, medoids: np.ndarray) -> bool:
+        """Take these medoids if the objective falls."""
+        D = self._problem.distances(self._problem.X[medoids])
+        first = D.min(axis=0)
+        objective = float(first.sum(dtype=np.float64))
+        if not objective < self.objective[-1]:
+            return False
+        self.medoids, self._first = medoids, first
+        self.objective.append(objective)
+        nearest = D.argmin(axis=0)
+        self._members = np.zeros((D.shape[1], len(medoids)), D.dtype)
+        self._members[range(D.shape[1]), nearest] = 1
+        D[nearest, range(D.shape[1])] = np.inf
+        # Infinite for a single medoid, for which no other can stand in.
+        self._second = D.min(axis=0)
+        return True
+
+    def update_medoids(self) -> bool:
+        """Let each medoid be the point nearest to all of its cluster; say whether any moved."""
+        medoids = self.medoids.copy()
+        # A sum over no points is 0 for any point: an empty cluster keeps its medoid. Of equally
+        # good ones the present medoid stays, or rounding could cycle.
+        least = (1 - _LEAST_GAIN) * (self._first @ self._members)
+        for start, D in self._problem.blocks():
+            sums = D @ self._members
+            best = sums.argmin(axis=0)
+            found = sums[best, range(len(best))]
+            better = found < least
+            medoids[better], least[better] = start + best[better], found[better]
+        return self._replace(medoids)
+
+    def swap(self) -> bool:
+        """Offer every point in place of every medoid; say whether any was taken."""
+        swapped = False
+        for start, D in self._problem.blocks():
+            while True:
+                # Points of other clusters may come over; those of the medoid's own must go
+                # somewhere, if only to the second nearest.
+                gained = np.minimum(D, self._first)
+                lost = np.minimum(D, self._second)
+                lost -= gained
+                gained -= self._first
+                change = lost @ self._members
+                change += gained.sum(axis=1)[:, None]
+                row, medoid = np.unravel_index(change.argmin(), change.shape)
+                if not change[row, medoid] < -_LEAST_GAIN * self.objective[-1]:
+                    break
+                medoids = self.medoids.copy()
+                medoids[medoid] = start + row
+                if not self._replace(medoids):
+                    break
+                swapped = True
+        return swapped
+
+
+def _row_width(n_landmarks: int, n_features: int, n_clusters: int) -> int:
+    """Elements held for a row: three times those of the budget, and X as it is and scaled."""
+    return 3 * n_landmarks + 2 * n_features + 2 * n_clusters
+
+
+def storage(
+    shape: Shape,
+    size: int,
+    kernel: str | kernels.KernelFunction = "rbf",
+    selector: str | kernels.Selector = "uniform",
+) -> int:
+    """Bytes held: the data, the budget's points, and a block of distances to them."""
     n, d, i = shape.n, shape.n_features, shape.itemsize
     b, Q = min(size, n), shape.n_classes
-    kernel = b * (n + d + 3 * Q) * i
-    scaled = kernels.stream_bytes(n, b + d, i) * d // (b + d)
-    predicting = kernels.stream_bytes(n, Q + d, i) * (2 * Q + d) // (Q + d)
-    loaded = shape.block_bytes if shape.n_test else 0
-    peak = max(kernels.width_bytes(n, d, i), kernel + scaled, predicting + loaded)
-    return shape.data_bytes + 8 * 6 * n + peak
+    choosing = max(
+        kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, b, i, kernel)
+    )
+    budget = b * i * (d + 3 + 4 * Q) + 2 * Q * d * i
+    own = 0 if kernel == "rbf" else kernels.kernel_bytes(kernel, min(n, 1024), b, d, i)
+    searching = budget + kernels.stream_bytes(n, _row_width(b, d, Q), i) + own
+    predicting = kernels.stream_bytes(max(n, shape.n_test), 2 * (Q + d), i)
+    predicting += shape.block_bytes if shape.n_test else 0
+    panels = kernels.blas_bytes(b, i) * min(d, 256) // 256
+    return shape.data_bytes + 8 * 2 * n + panels + max(choosing, searching, predicting)
 
 
 @hookimpl
