@@ -357,7 +357,11 @@ def harness_methods() -> list[Method]:
     """Provide XNV and XKS."""
     shared = {
         "tasks": {"regression", "binary", "multiclass"},
-        "space": {"alpha": log_uniform(1e-5, 1), "sigma": choice([0.5, 1.0, 2.0, 4.0])},
+        "space": {
+            "alpha": log_uniform(1e-3, 1),
+            "ridge": choice([0.01, 0.1, 1.0]),
+            "sigma": choice([1.5, 4.0]),
+        },
         "label_params": {"alpha"},
         "reference": "mcwilliams2013",
     }
