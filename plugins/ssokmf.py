@@ -237,8 +237,10 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
                 gram.add(k)
                 del k
             # Without unlabeled points there is no matrix to hold.
-            grams.append(0.0 if gram is None else U.T @ (gram.total() @ U))
-            del gram
+            if gram is not None:
+                gram = gram.total() @ U
+                gram = U.T @ gram
+            grams.append(0.0 if gram is None else gram)
         counts = np.bincount(codes[codes >= 0], minlength=c)
         return Moments(*grams, U.T @ cross, counts.astype(np.float64), diagonal)
 
@@ -366,7 +368,7 @@ def storage(
     grams = square * (2 if shape.n_unlabeled else 1)
     own = kernels.kernel_bytes(kernel, b, b, d, 4)
     decomposing = max(3 * square + 600 * b, square + square // 2 + own)
-    reading = square + grams + square + max(square, square // 2 + block)
+    reading = square + grams + max(square, square // 2 + block)
     training = max(decomposing, reading) if solver == "als" else decomposing
     loaded = shape.block_bytes if shape.n_test else 0
     choosing = max(

@@ -8,9 +8,6 @@ import numpy as np
 
 from harness.kernels.landmark_features import LandmarkFeatures
 
-# A float32 sum over more rows loses digits that a solver's last steps need.
-_SUMMED_ROWS = 4096
-
 
 class FeatureCache:
     """The features of a changing set of rows of X, float32.
@@ -65,16 +62,16 @@ class FeatureCache:
 
         Parameters
         ----------
-        values : ndarray of shape (len(self), m), float32
+        values : ndarray of shape (len(self), m)
         """
-        total = np.zeros((self._features.n_components, values.shape[1]))
-        held = len(self._held)
-        for start in range(0, held, _SUMMED_ROWS):
-            block = slice(start, min(start + _SUMMED_ROWS, held))
-            total += self._held[block].T @ values[block]
-        for some, Z in self._computed(held + np.flatnonzero(values[held:].any(axis=1))):
-            total += Z.T @ values[some]
-        return total
+        some = np.flatnonzero(values.any(axis=1))
+        values = values[some].T.astype(np.float32)
+        total, start = np.zeros((len(values), self._features.n_components)), 0
+        # Blocks are added up in float64: longer sums in float32 would lose digits.
+        for Z in self.taken(some):
+            total += values[:, start : start + len(Z)] @ Z
+            start += len(Z)
+        return total.T
 
     def taken(self, positions: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the features at ascending positions, in blocks that may be written to."""
