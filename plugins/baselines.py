@@ -276,11 +276,16 @@ def sampler_storage(shape: Shape, size: int) -> int:
     n, d, m, i = shape.n, shape.n_features, size, shape.itemsize
     # The features of fit are freed by then, but their place is kept back.
     predicting = shape.block_bytes + (_block_rows(shape) + n) * m * i
-    fitting = _ridge_bytes(n, m, i)
+    fitting = _ridge_bytes(n, m, i) + _code_bytes(n, shape.n_classes)
     weights = 8 * d * m + (i * d * m if i == 4 else 0)
     panels = 2 * kernels.blas_bytes(min(n, m), i)
     peak = max(kernels.width_bytes(n, d, i), fitting + panels, predicting)
     return shape.data_bytes + weights + peak
+
+
+def _code_bytes(labeled: int, n_classes: int) -> int:
+    """Bytes of the labels and of their binary codes, as integers and as floats."""
+    return labeled * (24 + 16 * (n_classes if n_classes > 2 else 1))
 
 
 def _landmark_bytes(shape: Shape, m: int) -> tuple[int, int, int]:
@@ -298,6 +303,7 @@ def nystroem_storage(shape: Shape, size: int) -> int:
     labeled, m, i = shape.n_labeled, min(size, shape.n), shape.itemsize
     kept, decomposing, predicting = _landmark_bytes(shape, m)
     fitting = _ridge_bytes(labeled, m, i) + labeled * i * (2 * m // 5 + shape.n_features)
+    fitting += _code_bytes(labeled, shape.n_classes)
     return shape.data_bytes + 8 * shape.n + kept + max(decomposing, fitting, predicting)
 
 
