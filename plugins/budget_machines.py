@@ -351,7 +351,7 @@ def svm_storage(
     if solver == "exact":
         cache = kernels.cache_bytes(n, b)
         rows = min(n, cache // (4 * b) + n // 4)
-        vectors = 8 * 12 * rows + 6 * n * Q + 8 * 5 * n
+        vectors = 8 * 12 * rows + 5 * n * Q + 8 * 5 * n
         newton = min(5 * b * b, 8 * n * b + 12 * n * n)
         training = cache + newton + vectors + min(4096 * b, _SCATTERED_BYTES)
     loaded = shape.block_bytes if shape.n_test else 0

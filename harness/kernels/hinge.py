@@ -155,7 +155,10 @@ def _newton_direction(
     total = curvature.sum()
     r = len(gradient)
     if 2 * len(active) <= r:
-        Z = np.concatenate(list(cache.taken(active)))
+        Z, start = np.empty((len(active), r), np.float32), 0
+        for block in cache.taken(active):
+            Z[start : start + len(block)] = block
+            start += len(block)
         mean = (curvature / total) @ Z
         right = -(gradient - mean * bias_gradient)
         Z -= mean.astype(np.float32)
@@ -163,7 +166,7 @@ def _newton_direction(
         Z *= root[:, None].astype(np.float32)
         S = (Z @ Z.T).astype(np.float64)
         S[np.diag_indices(len(S))] += 2
-        step = (right - _solved(S, Z @ right) @ Z) / 2
+        step = (right - _solved(S.T, Z @ right) @ Z) / 2
     else:
         # In float32: it is a direction that is wanted, and a matrix of doubles would be twice as
         # large as all else of order r^2.
@@ -184,7 +187,10 @@ def _newton_direction(
 
 
 def _solved(S: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve for one right-hand side, in place; a direction is wanted, and need not be exact."""
+    """Solve for one right-hand side, in place; a direction is wanted, and need not be exact.
+
+    S is Fortran-contiguous, or would be copied.
+    """
     diagonal = S.diagonal().copy()
     S[np.diag_indices(len(S))] += _JITTER * diagonal.max()
     try:
