@@ -250,7 +250,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
     def _solve(self, H: np.ndarray, right: np.ndarray) -> Self:
         penalised = len(H) if self.penalise_bias else len(H) - 1
         H[np.arange(penalised), np.arange(penalised)] += 1
-        solution = _solve(H, right.astype(np.float64))
+        solution = np.ascontiguousarray(_solve(H, right.astype(np.float64)))
         self.coef_, self.intercept_ = solution[:-1], solution[-1]
         return self
 
