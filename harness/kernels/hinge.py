@@ -22,6 +22,7 @@ _GRADIENT_SHARE = 0.3
 _LINE_TRIALS = 40
 # Rounding of float32 products, in parts of the largest entry of a Newton matrix.
 _JITTER = 1e-7
+_PART = 256
 # A line search ends where the slope has fallen to this part.
 _SLOPE_LEFT = 0.01
 
@@ -166,7 +167,12 @@ def _newton_direction(
         Z *= root[:, None].astype(np.float32)
         S = (Z @ Z.T).astype(np.float64)
         S[np.diag_indices(len(S))] += 2
-        step = (right - _solved(S.T, Z @ right) @ Z) / 2
+        # In float64, for what is left of a difference, but never with all of Z in it.
+        parts = [Z[start : start + _PART] for start in range(0, len(Z), _PART)]
+        u = _solved(S.T, np.concatenate([part @ right for part in parts]))
+        for i, part in enumerate(parts):
+            right = right - u[i * _PART : (i + 1) * _PART] @ part
+        step = right / 2
     else:
         # In float32: it is a direction that is wanted, and a matrix of doubles would be twice as
         # large as all else of order r^2.
