@@ -23,6 +23,9 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 _TOLERANCE = 1e-6
 # Eigenfunctions that are computed, unless more are asked for: a search goes up to so many.
 _MOST = 128
+# Functions that vary so much less over the labeled points than others do get no weight: it would
+# be any, and large where they do vary, as on outliers.
+_UNSEEN = 0.03
 
 
 class SSSL(kernels.SplitLeastSquares, BaseEstimator):
@@ -86,7 +89,7 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
         F = self._functions[self._labeled[rows], : self.n_components].astype(np.float64)
         center, offset = F.mean(axis=0), values.mean(axis=0)
         F -= center
-        self._weights = np.linalg.lstsq(F, values - offset)[0]
+        self._weights = np.linalg.lstsq(F, values - offset, rcond=_UNSEEN)[0]
         self.intercept_ = offset - center @ self._weights
 
     def _labeled_values(self) -> np.ndarray:

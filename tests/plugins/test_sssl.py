@@ -28,10 +28,21 @@ def test_it_is_least_squares_on_the_first_eigenvectors(waves):
     np.testing.assert_allclose(model.eigenvalues_[:6], eigenvalues[:-7:-1], rtol=1e-5)
 
 
-def test_with_as_many_eigenfunctions_as_labels_it_interpolates(waves):
+def test_with_all_eigenfunctions_and_labels_it_interpolates(waves):
+    X, _, truth = waves
+    model = SSSL(150, sigma=0.05).fit(X, truth)
+    assert len(model.eigenvalues_) == 150
+    np.testing.assert_allclose(model.predict(X), truth, atol=1e-4)
+
+
+def test_an_eigenfunction_of_an_unlabeled_outlier_gets_no_weight(waves):
     X, y, _ = waves
-    model = SSSL(49, sigma=0.3).fit(X, y)
-    np.testing.assert_allclose(model.predict(X[:50]), y[:50], atol=0.02)
+    X[149] = 7, 0
+    model = SSSL(12, sigma=1.0).fit(X, y)
+    # its own eigenfunction, of which the labeled points see next to nothing, is among the twelve
+    U = np.linalg.eigh(np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * model._width**2)))[1]
+    assert np.abs(U[149, :-13:-1]).max() > 0.9
+    assert abs(model.predict(X)[149] - y[:50].mean()) < 3 * np.nanstd(y)
 
 
 def test_the_first_eigenfunctions_of_all_points_serve_every_number(waves):
