@@ -21,7 +21,8 @@ entry point in the group `harness` are found alike. A complete plugin::
 The estimator of a `Method` is an ordinary scikit-learn estimator:
 
 - `fit(X, y)`; X is read-only and must not be written to; y is -1 (classification) or NaN
-  (regression) where a point has no label, and 0 .. n_classes - 1 elsewhere. Clustering gets
+  (regression) where a point has no label, and 0 .. n_classes - 1 elsewhere, in the smallest
+  integer type that holds them (one byte up to 128 classes: cast before computing). Clustering gets
   `n_clusters` as a parameter and a y that is -1 throughout.
 - Out of sample it answers `decision_function` (or `predict_proba`) and `predict`.
 - For the points that `fit` saw it may offer `transduction_` (labels, shape (n,)) together with
