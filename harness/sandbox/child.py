@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.sandbox import peaks, rlimit, tree
+from harness.sandbox import peaks, prctl, rlimit, tree
 from harness.sandbox.channel import CHANNEL_LOST, ChannelLostError, Sender, is_plain
 from harness.sandbox.monitor import Monitor
 
@@ -134,7 +134,7 @@ def _shut_off(orders: Orders) -> None:
     """Leave the parent's session, files and signal handlers behind."""
     gc.freeze()
     os.setsid()
-    tree.die_with(orders.parent)
+    prctl.die_with(orders.parent)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGALRM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)

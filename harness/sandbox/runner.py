@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from threadpoolctl import ThreadpoolController
 
 from harness.errors import HarnessError
-from harness.sandbox import child, peaks, rlimit, tree
+from harness.sandbox import child, peaks, prctl, rlimit, tree
 from harness.sandbox.attendance import Attendance
 from harness.sandbox.backends import AUTO, choose
 from harness.sandbox.cgroup import slack
@@ -65,7 +65,8 @@ class Sandbox:
         self._threads: ThreadpoolController | None = None
         self._modules = -1
         self._closed = False
-        tree.become_subreaper()
+        prctl.become_subreaper()
+        prctl.small_pages()
         rlimit.one_arena()
         rlimit.return_large()
 

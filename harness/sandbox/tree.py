@@ -8,7 +8,6 @@ not before it belongs to that trial: start no processes from other threads while
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import sys
@@ -19,26 +18,9 @@ import psutil
 
 from harness.sandbox.group import Group
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_DUMPABLE = 4
-_PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE = 5.0
 _GRACE = 0.5
 _LINUX = sys.platform == "linux"
-_PRCTL = ctypes.CDLL(None).prctl if _LINUX else None
-
-
-def become_subreaper() -> None:
-    """Adopt orphaned descendants; a no-op where the system cannot."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def die_with(parent: int) -> None:
-    """Have this process killed when its parent dies, and let it read and reset its own peaks."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    _prctl(_PR_SET_DUMPABLE, 1)
-    if os.getppid() != parent:
-        os._exit(0)
 
 
 def has_children() -> bool:
@@ -179,8 +161,3 @@ def _is_tracker(pid: int) -> bool:
         return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
-
-
-def _prctl(option: int, value: int) -> None:
-    if _PRCTL is not None:
-        _PRCTL(option, ctypes.c_ulong(value), 0, 0, 0)

@@ -203,9 +203,8 @@ def test_storage_never_falls_over_the_change_of_solver(params, tuned):
 
 
 @pytest.mark.parametrize("params", [{"solver": "cg"}, {"n_neighbors": 30}], ids=str)
-def test_storage_without_a_factorisation_is_what_is_held(params, measured_trial):
+def test_storage_without_a_factorisation_is_what_is_held(params, assert_peak_between):
     method = replace(harness_methods()[0], params=params)
     shape = Shape(300, 9000, 30, 2, n_test=200)
     planned = method.storage_bytes(shape, 9000, params) + overhead_bytes(shape)
-    peak = measured_trial(method, shape, 9000, "binary")
-    assert 0.7 <= peak / planned <= 1.05
+    assert_peak_between(0.7 * planned, 1.05 * planned, method, shape, 9000, "binary")

@@ -23,7 +23,7 @@ def start():
 def measure(method, shape, size, task, folder):
     """Return outcome, reason and peak in bytes of one trial."""
     trial = partial(run_trial, assign(method, shape, size, task, folder))
-    result = sandboxes[0].run(trial, Limits(seconds=60))
+    result = sandboxes[0].run(trial, Limits(seconds=300))
     return result.outcome, result.reason, result.peak_bytes
 
 
