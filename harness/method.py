@@ -220,7 +220,8 @@ def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     """
     targets = shape.n * (8 if not shape.n_classes else target_type(shape.n_classes).itemsize)
     rows = 0 if shape.mapped else 8 * shape.n
-    predictions = 8 * shape.scored * (1 + max(1, shape.n_classes))
+    columns = shape.n_classes if shape.n_classes > 2 else 1
+    predictions = 8 * shape.scored * (1 + columns)
     folds = shape.n_labeled * shape.n_features * shape.itemsize if tuned else 0
     return targets + rows + predictions + folds + _FIXED_OVERHEAD
 

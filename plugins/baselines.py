@@ -29,9 +29,6 @@ from harness import PREDICT_BLOCK, Method, Shape, hookimpl, kernels, log_uniform
 _STEPS = 200
 """Steps of logistic regression: where it has not converged by then, scores hardly change."""
 
-_KEPT_BACK = 40_000_000
-"""Bytes that the C library keeps of arrays that are freed below others that are not."""
-
 
 class _FeatureClassifier(ClassifierMixin, BaseEstimator):
     """A feature map of scikit-learn's, and one of its linear classifiers on the features."""
@@ -291,7 +288,7 @@ def _code_bytes(labeled: int, n_classes: int) -> int:
 def _landmark_bytes(shape: Shape, m: int) -> tuple[int, int, int]:
     """Bytes of landmarks with their root, of the decomposition, and of predicting a block."""
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    kept = i * m * (d + m) + 2 * kernels.blas_bytes(m, i)
+    kept = i * m * (d + m) + 3 * kernels.blas_bytes(m, i)
     # Singular values and vectors are computed in float64 with 7 m^2 of workspace and copies.
     decomposing = max(kernels.width_bytes(n, d, i), (72 - i) * m * m)
     predicting = shape.block_bytes + 2 * _block_rows(shape) * m * i
@@ -308,13 +305,10 @@ def nystroem_storage(shape: Shape, size: int) -> int:
 
 
 def self_training_storage(shape: Shape, size: int) -> int:
-    """Bytes held: the data, features of all points, a copy of those that have got a label.
-
-    Up to 40 MB of what earlier steps took are not given back to the system.
-    """
+    """Bytes held: the data, features of all points, a copy of those that have got a label."""
     n, m, i = shape.n, min(size, shape.n), shape.itemsize
     kept, decomposing, predicting = _landmark_bytes(shape, m)
-    fitting = 2 * n * m * i + min(decomposing + n * m * i // 3, _KEPT_BACK)
+    fitting = 5 * n * m * i // 2
     points = 8 * n * (4 + 2 * max(1, shape.n_classes))
     return shape.data_bytes + points + kept + max(decomposing, fitting, predicting)
 

@@ -348,7 +348,7 @@ def storage(
         solving += 2 * matrix + shape.n_labeled * (m + 1) * item
     loaded = shape.block_bytes if shape.n_test else 0
     predicting = loaded + min(_BLOCK, n + shape.n_test) * (2 * m + d) * item
-    panels = kernels.blas_bytes(m, 4) + kernels.blas_bytes(m)
+    panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m) + kernels.blas_bytes(m, 4)
     peak = max(drawing, map_bytes + max(summing, solving, predicting))
     return shape.data_bytes + labels + panels + peak
 

@@ -217,9 +217,10 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         """Scores of the points of `fit`, of shape (n,) for two classes, else (n, n_classes)."""
         self._learned()
         if self._scores is None:
-            B = self._kernel.factor
-            scores = [self._score(self._virtual_samples(B[b])) for b in self._blocks(len(B))]
-            self._scores = np.concatenate(scores)
+            B, columns = self._kernel.factor, self.coef_.shape[1]
+            self._scores = np.empty((len(B), columns) if columns > 1 else len(B))
+            for block in self._blocks(len(B)):
+                self._scores[block] = self._score(self._virtual_samples(B[block]))
         return self._scores
 
     @property
@@ -309,13 +310,13 @@ def storage_model(
         scoring = max(scoring, extended + shape.block_bytes + 8 * _TILE * d)
     columns = shape.n_classes if shape.n_classes > 2 else 1
     panels = kernels.blas_bytes(a + b) + kernels.blas_bytes(a + b, 4)
-    learning = 4 * n * b + 16 * n * columns + panels + max(step, svm + scoring)
+    learning = 4 * n * b + panels + max(step, svm, 8 * n * columns + scoring)
     if degrees == "exact":
         weighing = 4 * _TILE * (_TILE + 4 * (d + 2))
     else:
         weighing = 2 * d * _DEGREE_FEATURES + kernels.stream_bytes(n, 2 * _DEGREE_FEATURES + d, 4)
     peak = max(kernels.width_bytes(n, d, shape.itemsize), weighing, learning)
-    return shape.data_bytes + 16 * n + peak
+    return shape.data_bytes + 12 * n + peak
 
 
 def _sizes(shape: Shape) -> tuple[int, int]:

@@ -13,10 +13,11 @@ import resource
 import threading
 
 THREAD_STACK = 1 << 20
-_SLACK = 256 * 1024
+SLACK = 256 * 1024
+"""Bytes that malloc may have to itself beyond the budget."""
 _M_ARENA_MAX = -8
 _M_MMAP_THRESHOLD = -3
-_MAPPED_FROM = 1 << 20
+_MAPPED_FROM = 1 << 18
 _LIBC = ctypes.CDLL(None)
 
 
@@ -31,7 +32,7 @@ def limit_data(bytes_now: int, budget: int, threads: int) -> None:
     threads : int
         Stacks of further threads are granted on top: they are the harness's choice.
     """
-    soft = bytes_now + budget + _SLACK + (threads - 1) * THREAD_STACK
+    soft = bytes_now + budget + SLACK + (threads - 1) * THREAD_STACK
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard != resource.RLIM_INFINITY:
         soft = min(soft, hard)
@@ -52,7 +53,7 @@ def one_arena() -> None:
 
 
 def return_large() -> None:
-    """Let malloc map every block from 1 MiB on by itself, so that freeing it gives it back.
+    """Let malloc map every block from 256 KiB on by itself, so that freeing it gives it back.
 
     glibc raises that threshold to the size of whatever mapped block is freed, up to 32 MiB, and
     keeps twice as much of freed heap: the peak of a trial would depend on what it freed before. A

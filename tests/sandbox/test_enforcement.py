@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from harness.sandbox.rlimit import SLACK
+
 BUDGET = 60_000_000
 FITS = BUDGET * 95 // 100
 TOO_MUCH = BUDGET * 110 // 100
+STACK = 128 * 1024
 ONE_PROCESS = ["numpy_array", "python_bytes", "many_objects", "in_thread", "private_map"]
 
 
@@ -40,11 +43,11 @@ def test_arrays_that_were_freed_are_not_held(sandbox):
 
 @pytest.mark.parametrize("trial", ONE_PROCESS)
 def test_what_is_refused_was_never_held(clients, trial):
-    """`RLIMIT_DATA` refuses: the kernel's mark stays below the budget."""
+    """`RLIMIT_DATA` refuses, with some slack for malloc; it does not count pages of the stack."""
     result = clients("rlimit-data").run(trial, memory=BUDGET, size=TOO_MUCH)
     assert result.outcome == "over_budget"
     assert "Asked for more memory" in result.reason
-    assert result.peak_bytes <= BUDGET
+    assert result.peak_bytes <= BUDGET + SLACK + STACK
 
 
 @pytest.mark.parametrize("budget", [10_000_000, 100_000_000])
