@@ -9,6 +9,7 @@ as they are needed, and one factorisation serves all classes.
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -31,7 +32,7 @@ _ROUNDING = 2e-9
 _SCATTERED_BYTES = 1 << 20
 
 
-class _BudgetMachine(ClassifierMixin, BaseEstimator):
+class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
     """What both machines share: landmarks, features, SGD and prediction."""
 
     _loss: ClassVar[str]
@@ -118,13 +119,13 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator):
             scores = self._features.scores(self._X, self.coef_, self._rows) + self.intercept_
             self.labeled_scores_ = _as_decision(scores)
 
+    @abstractmethod
     def _prepare(self) -> None:
         """Compute what serves all labels."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _minimise(self, labels: kernels.Labels, n: int) -> None:
         """Set coefficients, intercept and objective to those of the minimum."""
-        raise NotImplementedError
 
     def _descend(self, labels: kernels.Labels) -> None:
         targets = labels.targets().astype(np.float32)
@@ -146,8 +147,7 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator):
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
-        scores = self._features.scores(X, self.coef_) + self.intercept_
-        return _as_decision(scores)
+        return _as_decision(self._features.scores(X, self.coef_) + self.intercept_)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
@@ -269,9 +269,7 @@ class BudgetLSSVM(_BudgetMachine):
             gram, sums = self._sums(labels.rows, codes, Q, gram=True)
         else:
             gram, sums = self._without_held_out(labels, codes)
-        counts = np.bincount(labels.codes, minlength=Q)
-        sums = sums[:, :Q]
-        self._solve(gram, sums, counts)
+        self._solve(gram, sums[:, :Q], np.bincount(labels.codes, minlength=Q))
 
     def _without_held_out(
         self, labels: kernels.Labels, codes: np.ndarray

@@ -74,11 +74,9 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         return self
 
     def _values(self, X: np.ndarray) -> np.ndarray:
-        values = np.empty((len(X), len(self.intercept_)))
-        for block in kernels.row_blocks(len(X), 2 * len(self._points) + X.shape[1]):
-            K = kernels.gaussian_kernel(X[block] - self._center, self._points, self._width)
-            values[block] = K @ self.dual_coef_ + self.intercept_
-        return values
+        return kernels.gaussian_expansion(
+            X, self._points, self._width, self.dual_coef_, self.intercept_, self._center
+        )
 
 
 class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
@@ -159,12 +157,9 @@ class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         return self
 
     def _values(self, X: np.ndarray) -> np.ndarray:
-        X = X.astype(self.landmarks_.dtype, copy=False)
-        values = np.empty((len(X), len(self.intercept_)))
-        for block in kernels.row_blocks(len(X), 2 * len(self.landmarks_) + X.shape[1]):
-            K = kernels.gaussian_kernel(X[block], self.landmarks_, self._width)
-            values[block] = K @ self.coef_ + self.intercept_
-        return values
+        return kernels.gaussian_expansion(
+            X, self.landmarks_, self._width, self.coef_, self.intercept_
+        )
 
 
 def exact_storage(shape: Shape, size: int) -> int:

@@ -123,14 +123,12 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         return kernels.row_blocks(n, 3 * len(self._points) + self._points.shape[1])
 
     def _values(self, X: np.ndarray) -> np.ndarray:
-        values = np.empty((len(X), len(self.intercept_)))
-        for block in self._blocks(len(X)):
-            K = kernels.gaussian_kernel(X[block] - self._center, self._points, self._width)
-            values[block] = K @ self.dual_coef_ + self.intercept_
-        return values
+        return kernels.gaussian_expansion(
+            X, self._points, self._width, self.dual_coef_, self.intercept_, self._center
+        )
 
 
-class LandmarkLapRLS(kernels.SplitLeastSquares, BaseEstimator):
+class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstimator):
     """The same on Nystrom features, with a graph through the landmarks.
 
     Every point is tied to the nearest landmarks, with Gaussian weights of sum 1 in Z (n x s), and
@@ -193,7 +191,7 @@ class LandmarkLapRLS(kernels.SplitLeastSquares, BaseEstimator):
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
         self._center = np.median(X[sample], axis=0)
-        self._landmarks, self._width = self._moved(X[sample]), kernel.width
+        self._landmarks, self._width = kernels.moved(X[sample], self._center), kernel.width
         P = kernels.NystromFeatures(self._landmarks, self._width, dtype=np.float32).projection
         R = self._mean_variation(X, P) if self.manifold else np.zeros((P.shape[1],) * 2)
         R *= 2 * self.manifold
@@ -237,35 +235,23 @@ class LandmarkLapRLS(kernels.SplitLeastSquares, BaseEstimator):
         K /= K.sum(axis=1, keepdims=True)
         return K
 
-    def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
-        penalty = len(values) * self.alpha
-        self._weights, self.intercept_ = kernels.centered_ridge(
-            self._features[rows], values, penalty
-        )
-
-    def _labeled_values(self) -> np.ndarray:
-        return self._features @ self._weights + self.intercept_
-
     def _finish(self) -> None:
         self.coef_ = self._projection @ self._weights
         del self._projection, self._features, self._weights
 
-    def _moved(self, X: np.ndarray) -> np.ndarray:
-        moved = np.empty(X.shape, np.float32)
-        return np.subtract(X, self._center, out=moved, casting="same_kind")
-
     def _rows(self, X: np.ndarray) -> np.ndarray:
-        return kernels.gaussian_kernel(self._moved(X), self._landmarks, self._width)
+        return kernels.gaussian_kernel(
+            kernels.moved(X, self._center), self._landmarks, self._width
+        )
 
     def _blocks(self, n: int) -> Iterator[slice]:
         s, d = self._landmarks.shape
         return kernels.row_blocks(n, 4 * s + d, 4)
 
     def _values(self, X: np.ndarray) -> np.ndarray:
-        values = np.empty((len(X), len(self.intercept_)))
-        for block in self._blocks(len(X)):
-            values[block] = self._rows(X[block]) @ self.coef_ + self.intercept_
-        return values
+        return kernels.gaussian_expansion(
+            X, self._landmarks, self._width, self.coef_, self.intercept_, self._center
+        )
 
 
 def _positive_part(A: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ a ridge in the place of a number of eigenfunctions: SSSL_M and SSSL_2M.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -74,7 +73,7 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
         """Compute the eigensystem; `labeled` are the rows that may get targets."""
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         self._center = X.mean(axis=0, dtype=np.float64)
-        self._points = self._moved(X)
+        self._points = kernels.moved(X, self._center)
         n = len(X)
         K = kernels.gaussian_kernel(self._points, self._points, self._width)
         first = max(0, n - max(_MOST, self.n_components))
@@ -102,19 +101,13 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
         self.dual_coef_ = self._functions[:, :s] @ scaled
         del self._functions, self._labeled, self._weights
 
-    def _moved(self, X: np.ndarray) -> np.ndarray:
-        moved = np.empty(X.shape, np.float32)
-        return np.subtract(X, self._center, out=moved, casting="same_kind")
-
     def _values(self, X: np.ndarray) -> np.ndarray:
-        values = np.empty((len(X), len(self.intercept_)))
-        for block in kernels.row_blocks(len(X), 2 * len(self._points) + X.shape[1]):
-            K = kernels.gaussian_kernel(self._moved(X[block]), self._points, self._width)
-            values[block] = K @ self.dual_coef_ + self.intercept_
-        return values
+        return kernels.gaussian_expansion(
+            X, self._points, self._width, self.dual_coef_, self.intercept_, self._center
+        )
 
 
-class NystromSSSL(kernels.SplitLeastSquares, BaseEstimator):
+class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstimator):
     """Ridge regression on the eigenfunctions of landmarks that are chosen among all points.
 
     The features are S^-1/2 U'k(Z, x), with U S U' the kernel matrix of the landmarks, so that the
@@ -182,34 +175,18 @@ class NystromSSSL(kernels.SplitLeastSquares, BaseEstimator):
         self._nystrom = kernels.NystromFeatures(X[sample], kernel.width)
         self.landmarks_ = self._nystrom.landmarks
         self._features = np.empty((len(labeled), self._nystrom.n_components))
-        for block in self._blocks(len(labeled)):
+        for block in kernels.row_blocks(len(labeled), 2 * s + X.shape[1]):
             self._nystrom.transform(X[labeled[block]], out=self._features[block])
         return self
-
-    def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
-        penalty = len(values) * self.alpha
-        self._weights, self.intercept_ = kernels.centered_ridge(
-            self._features[rows], values, penalty
-        )
-
-    def _labeled_values(self) -> np.ndarray:
-        return self._features @ self._weights + self.intercept_
 
     def _finish(self) -> None:
         self.coef_, self._width = self._nystrom.projection @ self._weights, self._nystrom.sigma
         del self._nystrom, self._features, self._weights
 
-    def _blocks(self, n: int) -> Iterator[slice]:
-        s, d = self.landmarks_.shape
-        return kernels.row_blocks(n, 2 * s + d)
-
     def _values(self, X: np.ndarray) -> np.ndarray:
-        X = X.astype(self.landmarks_.dtype, copy=False)
-        values = np.empty((len(X), len(self.intercept_)))
-        for block in self._blocks(len(X)):
-            K = kernels.gaussian_kernel(X[block], self.landmarks_, self._width)
-            values[block] = K @ self.coef_ + self.intercept_
-        return values
+        return kernels.gaussian_expansion(
+            X, self.landmarks_, self._width, self.coef_, self.intercept_
+        )
 
 
 def exact_storage(shape: Shape, size: int, n_components: int = 32) -> int:

@@ -80,7 +80,9 @@ class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
         sample = X[:: -(-len(X) // _CENTER_SAMPLE)]
         self._center = np.median(sample, axis=0)
         self._views = self._draw_views(X, rng)
-        self._origins = [view.rows(self._moved(sample)).mean(axis=0) for view in self._views]
+        self._origins = [
+            view.rows(kernels.moved(sample, self._center)).mean(axis=0) for view in self._views
+        ]
 
         pairs = self._analyse(X, rng)
         self.canonical_correlations_ = pairs.correlations
@@ -122,14 +124,9 @@ class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
         for sums in sketch.blocks(kernels.block_rows(2 * width, 4)):
             yield [sums[:, :cut], sums[:, cut:]]
 
-    def _moved(self, X: np.ndarray) -> np.ndarray:
-        """Return rows in float32, less the centre, which is subtracted in the type of X."""
-        moved = np.empty(X.shape, np.float32)
-        return np.subtract(X, self._center, out=moved, casting="same_kind")
-
     def _rows(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield what the features of each view are linear in, less its origin."""
-        X = self._moved(X)
+        X = kernels.moved(X, self._center)
         for view, origin in zip(self._views, self._origins, strict=True):
             R = view.rows(X)
             R -= origin
@@ -247,7 +244,9 @@ class XNV(CorrelatedViews):
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         drawn = kernels.select_landmarks(self.selector, X, 2 * M, rng, kernel)
         deals = np.sort(rng.permutation(drawn).reshape(2, M), axis=1)
-        return [_LandmarkView(self._moved(X[rows]), kernel.width) for rows in deals]
+        return [
+            _LandmarkView(kernels.moved(X[rows], self._center), kernel.width) for rows in deals
+        ]
 
 
 class XKS(CorrelatedViews):

@@ -36,9 +36,11 @@ from harness.kernels.functions import (
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
     block_rows,
+    gaussian_expansion,
     gaussian_kernel,
     kernel_width,
     median_distance,
+    moved,
     row_blocks,
     squared_norms,
     stream_bytes,
@@ -71,6 +73,7 @@ from harness.kernels.landmarks import (
 )
 from harness.kernels.laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian
 from harness.kernels.least_squares import (
+    RidgeOnFeatures,
     SplitLeastSquares,
     SquaredLossMixin,
     Targets,
@@ -141,6 +144,7 @@ __all__ = [
     "PackedSymmetric",
     "RandomFourierFeatures",
     "ReducedLaplacian",
+    "RidgeOnFeatures",
     "RowSketch",
     "Selector",
     "SplitLeastSquares",
@@ -161,6 +165,7 @@ __all__ = [
     "extend_harmonically",
     "feature_block_bytes",
     "feature_degrees",
+    "gaussian_expansion",
     "gaussian_kernel",
     "gaussian_tiles",
     "gram_block_bytes",
@@ -174,6 +179,7 @@ __all__ = [
     "median_distance",
     "minimise",
     "mirror",
+    "moved",
     "newton_step",
     "packed_bytes",
     "poly_step",

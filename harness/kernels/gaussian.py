@@ -84,6 +84,49 @@ def gaussian_kernel(
     return np.exp(K, out=K)
 
 
+def moved(X: np.ndarray, center: np.ndarray, dtype: type = np.float32) -> np.ndarray:
+    """Return X less a point, which is subtracted in the type of both, in another type."""
+    return np.subtract(X, center, out=np.empty(X.shape, dtype), casting="same_kind")
+
+
+def gaussian_expansion(
+    X: np.ndarray,
+    points: np.ndarray,
+    sigma: float,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    center: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return sum_j coef_j k(x, points_j) + intercept at every row x, in blocks of rows.
+
+    Holds `stream_bytes(n, 2 m + d)` beside what it returns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    points : ndarray of shape (m, d)
+        The kernel is computed in their type.
+    sigma : float
+        Width.
+    coef : ndarray of shape (m, Q)
+    intercept : ndarray of shape (Q,)
+    center : ndarray of shape (d,), optional
+        What was subtracted from the points, and is to be from X.
+
+    Returns
+    -------
+    ndarray of shape (n, Q), float64
+    """
+    values = np.empty((len(X), len(intercept)))
+    for block in row_blocks(len(X), 2 * len(points) + X.shape[1]):
+        if center is None:
+            rows = X[block].astype(points.dtype, copy=False)
+        else:
+            rows = moved(X[block], center, points.dtype)
+        values[block] = gaussian_kernel(rows, points, sigma) @ coef + intercept
+    return values
+
+
 def median_distance(X: np.ndarray, random_state: int = 0) -> float:
     """Estimate the median distance between two different rows of X.
 

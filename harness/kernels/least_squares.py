@@ -175,6 +175,20 @@ class SquaredLossMixin(RegressorMixin):
         return _one_column_flat(self._values(X))
 
 
+class RidgeOnFeatures:
+    """Least squares of `SplitLeastSquares` on `_features`, those of the labeled rows.
+
+    The mean of the squared errors is minimised, plus `alpha` times the squared norm.
+    """
+
+    def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
+        penalty = len(values) * self.alpha
+        self._weights, self.intercept_ = centered_ridge(self._features[rows], values, penalty)
+
+    def _labeled_values(self) -> np.ndarray:
+        return self._features @ self._weights + self.intercept_
+
+
 class SplitLeastSquares(SquaredLossMixin):
     """The same with a fit in two stages, for searches that keep the first.
 

@@ -27,6 +27,19 @@ def test_gaussian_kernel_keeps_its_type_and_writes_where_it_is_told(X, dtype, to
     np.testing.assert_allclose(K, gaussian(X, X[:20], 2.0), atol=tolerance)
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])
+def test_gaussian_expansion_is_the_kernel_times_coefficients(X, dtype, tolerance):
+    rng = np.random.default_rng(0)
+    coef, intercept = rng.standard_normal((20, 3)), rng.standard_normal(3)
+    center = X.mean(axis=0) + 1e3
+    points = kernels.moved(X[:20] + 1e3, center, dtype)
+    found = kernels.gaussian_expansion(X + 1e3, points, 2.0, coef, intercept, center)
+    K = np.exp(-cdist(X, X[:20], "sqeuclidean") / 8)
+    np.testing.assert_allclose(found, K @ coef + intercept, atol=tolerance * 20)
+    plain = kernels.gaussian_expansion(X, X[:20].astype(dtype), 2.0, coef, intercept)
+    np.testing.assert_allclose(plain, K @ coef + intercept, atol=tolerance * 20)
+
+
 def test_row_blocks_cover_all_rows_once():
     blocks = list(kernels.row_blocks(10_000, 1000))
     assert np.array_equal(
