@@ -29,7 +29,7 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 _CONVERGED = 0.02
 _ROUNDING = 2e-9
 # Left in the heap by Newton matrices that come and go, and pages that a long solver touches.
-_SCATTERED_BYTES = 1 << 20
+_SCATTERED_BYTES = 1 << 18
 
 
 class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
@@ -56,7 +56,7 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         C: float = 10.0,
         kernel: str | kernels.KernelFunction = "rbf",
         selector: str | kernels.Selector = "uniform",
-        sigma: float = 0.5,
+        sigma: float = 1.0,
         sigma_unit: str = "median",
         solver: str = "exact",
         epochs: int = 10,
@@ -175,7 +175,7 @@ class BudgetSVM(_BudgetMachine):
     selector : str or callable, default "uniform"
         How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
         n_landmarks, random_state, kernel) that returns row numbers.
-    sigma : float, default 0.5
+    sigma : float, default 1.0
         Width of the kernel, if it has one.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
@@ -340,8 +340,8 @@ def svm_storage(
 ) -> int:
     """Bytes held: the data, b landmarks, L, a cache of feature rows, and a Newton matrix.
 
-    8 n d + 4 b d + 4 b^2 + min(4 n b, 8 MB + 7 b^2) + 6 b^2: with 60,000 points and 1,280
-    landmarks of 784 features 52 MB beside the data.
+    8 n d + 4 b d + 4 b^2 + min(4 n b, 8 MB + 6 b^2) + 6 b^2 + 9 n Q: with 60,000 points and 1,280
+    landmarks of 784 features 60 MB beside the data.
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
     choosing, held, block = _phases(shape, size, kernel, selector)
@@ -349,9 +349,9 @@ def svm_storage(
     if solver == "exact":
         cache = kernels.cache_bytes(n, b)
         rows = min(n, cache // (4 * b) + n // 4)
-        vectors = 8 * 12 * rows + 5 * n * Q + 8 * 5 * n
+        vectors = 8 * 12 * rows + 9 * n * Q + 8 * 5 * n
         newton = min(6 * b * b, 8 * n * b + 12 * n * n)
-        training = cache + newton + vectors + min(4096 * b, _SCATTERED_BYTES)
+        training = cache + newton + vectors + min(1024 * b, _SCATTERED_BYTES)
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))
 

@@ -83,5 +83,5 @@ class FeatureCache:
 
 
 def cache_bytes(n: int, n_components: int) -> int:
-    """Bytes of the features of n rows, or of as many as a solver should need: 8 MB and 7 r^2."""
-    return min(4 * n * n_components, 8_000_000 + 7 * n_components**2)
+    """Bytes of the features of n rows, or of as many as a solver should need: 8 MB and 6 r^2."""
+    return min(4 * n * n_components, 8_000_000 + 6 * n_components**2)

@@ -104,7 +104,7 @@ def train_hinge(
         curvature = costs[active] / (2 * wide)
         step, shift = _newton_direction(cache, active, curvature, gradient, -imbalance)
         change = signs * (cache.products(step) + shift)
-        length = _line_search(machine.weights, step, margins, change, costs, h)
+        length = line_search(machine.weights, step, margins, change, costs, h)
         machine.weights = machine.weights + length * step
         machine.bias += length * shift
         margins += length * change
@@ -206,7 +206,7 @@ def _solved(S: np.ndarray, right: np.ndarray) -> np.ndarray:
     return cho_solve(factor, right, check_finite=False)
 
 
-def _line_search(
+def line_search(
     weights: np.ndarray,
     step: np.ndarray,
     margins: np.ndarray,

@@ -87,12 +87,12 @@ def test_more_landmarks_lower_the_objective(cls):
 @pytest.mark.parametrize("C", [0.01, 0.1, 1.0])
 def test_sgd_that_says_converged_is_within_two_percent_of_the_minimum(cls, C):
     X, y = problem()
-    least = cls(15, C=C, random_state=0).fit(X, y).objective_
+    least = cls(15, C=C, sigma=0.5, random_state=0).fit(X, y).objective_
     said = []
     for epochs in (5, 30):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model = cls(15, C=C, solver="sgd", epochs=epochs, random_state=0).fit(X, y)
+            model = cls(15, C=C, sigma=0.5, solver="sgd", epochs=epochs, random_state=0).fit(X, y)
         warned = [w for w in caught if w.category is ConvergenceWarning]
         assert len(warned) == (not model.converged_)
         # the bound is a bound, and what it allows is so
