@@ -240,6 +240,7 @@ def plan(
     params: Mapping[str, Any] | None = None,
     largest: int | None = None,
     tuned: bool = False,
+    tuned_with: int = 0,
 ) -> Plan:
     """Find the largest size whose storage model fits a budget.
 
@@ -255,9 +256,11 @@ def plan(
         Parameters fixed by the study. If they fix the size, it is taken as given; None leaves it
         to the estimator's own rule, and the storage model is asked with a size of None.
     largest : int, optional
-        A bound on the size itself (a landmark budget).
+        A bound on the size itself (a landmark budget); none on a subsample of unlabeled points.
     tuned : bool, default False
         Whether parameters are searched by cross-validation.
+    tuned_with : int, default 0
+        Labeled points that the search has, if these are more than the shape's.
 
     Returns
     -------
@@ -265,9 +268,16 @@ def plan(
     """
     params = {**method.params, **(params or {})}
 
+    more = min(max(0, tuned_with - shape.n_labeled), shape.n_unlabeled)
+    searched = replace(
+        shape, n_labeled=shape.n_labeled + more, n_unlabeled=shape.n_unlabeled - more
+    )
+
     def needed(size: int | None) -> int:
-        seen = method.seen(shape, size)
-        return method.storage_bytes(seen, size, params, tuned) + overhead_bytes(seen, tuned)
+        return max(
+            method.storage_bytes(seen, size, params, tuned) + overhead_bytes(seen, tuned)
+            for seen in {method.seen(shape, size), method.seen(searched, size)}
+        )
 
     turned = method.size is not None and params.get(method.size, 0) is not None
     if not turned:
@@ -278,7 +288,7 @@ def plan(
         low, high = 1, max(1, shape.n_unlabeled)
     else:
         low, high = method.sizes(method.seen(shape))
-    if largest is not None and turned:
+    if largest is not None and turned and method.size != N_UNLABELED:
         high = min(high, largest)
     if turned and high < low:
         reason = f"needs a size of at least {low}, at most {high} is possible"

@@ -67,6 +67,8 @@ class Referee:
         split_seed, trial_seed = seed_sequence(self.study_seed, self.block.dataset, seed).spawn(2)
         rng = np.random.default_rng(split_seed)
         parts = self._split(rng)
+        unlabeled, tuning = rng.permutation(parts.unlabeled), self.block.grid.tuning
+        shown = max(0, ((tuning and tuning.labeled) or 0) - len(parts.labeled))
         return Assignment(
             method=method,
             params=params,
@@ -75,12 +77,13 @@ class Referee:
             n_classes=self.meta.n_classes,
             features=self.features,
             labeled=parts.labeled,
-            unlabeled=rng.permutation(parts.unlabeled),
+            unlabeled=unlabeled,
             test=parts.test,
             y_labeled=self.y[parts.labeled],
             transductive=self.block.grid.evaluation is None,
             mapped=None,
-            tuning=self.block.grid.tuning,
+            tuning=tuning,
+            y_shown=self.y[unlabeled[:shown]],
             metric=self.primary,
             seed=trial_seed,
             checkpoints=tuple(self.block.grid.checkpoints),

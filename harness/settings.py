@@ -112,6 +112,8 @@ class Tuning(_Strict):
     trials: int = Field(default=20, ge=1)
     standard_errors: float = Field(default=2.0, ge=0)
     """By how many a setting must beat the defaults to replace them."""
+    labeled: int | None = Field(default=None, ge=2)
+    """Labeled points to tune with, where a trial has fewer; the fit does not see the others."""
 
 
 def _none_word(value: Any) -> Any:

@@ -173,6 +173,8 @@ class Study:
         del settings["limits"]["memory"]
         if not grid.checkpoints:  # rows of studies that ask for none stay what they are
             del settings["checkpoints"]
+        if grid.tuning and grid.tuning.labeled is None:
+            del settings["tuning"]["labeled"]
         parts = [
             dataset,
             method.model_dump(mode="json"),
@@ -222,6 +224,11 @@ def load_study(path: str | Path) -> Study:
     for grid in wanted:
         if not grid.labeled and grid.task != "clustering":
             raise HarnessError(f"{path}: labeled: give counts or shares of labeled points")
+        if grid.tuning and grid.tuning.labeled and grid.evaluation is None:
+            raise HarnessError(
+                f"{path}: tuning.labeled: shows labels of unlabeled points, which are scored if "
+                "evaluation is 'transductive'; give evaluation: {test: ...}"
+            )
         _refuse_label_clash(path, grid)
     if not wanted:
         raise HarnessError(f"{path}: names no data set with a method: give datasets and methods")

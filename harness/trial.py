@@ -7,7 +7,7 @@ nothing of the others; what it predicts is scored elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,8 @@ class Assignment:
         Steps of the fit after which it is paused and its predictions are delivered.
     search : Search or None, default None
         What `tuning.search` names.
+    y_shown : (k,) array, default of length 0
+        Targets of the first k unlabeled rows, for the search alone.
     """
 
     method: Method
@@ -75,6 +77,7 @@ class Assignment:
     seed: np.random.SeedSequence
     checkpoints: tuple[int, ...] = ()
     search: Search | None = None
+    y_shown: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @property
     def kept(self) -> np.ndarray:
@@ -87,6 +90,20 @@ class Assignment:
     def seen(self) -> np.ndarray:
         """Rows that `fit` is given, labeled ones first."""
         return np.concatenate([self.labeled, self.kept])
+
+    @property
+    def searched(self) -> Assignment:
+        """The same trial as its search sees it: what `y_shown` says is labeled."""
+        k = len(self.y_shown)
+        if not k:
+            return self
+        return replace(
+            self,
+            labeled=np.concatenate([self.labeled, self.unlabeled[:k]]),
+            unlabeled=self.unlabeled[k:],
+            y_labeled=np.concatenate([self.y_labeled, self.y_shown]),
+            size=max(0, self.size - k) if self.method.size == N_UNLABELED else self.size,
+        )
 
 
 def run_trial(
@@ -126,8 +143,7 @@ def run_trial(
             tuned, score = tune(
                 make,
                 space,
-                X,
-                y,
+                *_shown(assignment, X, y),
                 search=assignment.search.function,
                 trials=assignment.tuning.trials,
                 task=assignment.task,
@@ -166,6 +182,16 @@ def run_trial(
         "end": end,
     }
     return facts, predictions
+
+
+def _shown(assignment: Assignment, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points and targets of the search, which are those of `fit` if none are shown."""
+    searched = assignment.searched
+    if searched is assignment:
+        return X, y
+    if len(searched.seen) > len(X):
+        X = _features(replace(searched, mapped=None))
+    return X, _targets(searched, len(X))[0]
 
 
 def _features(assignment: Assignment) -> np.ndarray:

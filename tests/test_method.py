@@ -117,3 +117,18 @@ def test_distributions():
     assert math.isclose(uniform(3, 5).grid(1)[0], 4)
     with pytest.raises(ValueError, match="low < high"):
         log_uniform(0, 1)
+
+
+def test_a_bound_on_the_size_is_none_on_a_subsample_of_points():
+    method = ranked(size="n_unlabeled", storage=lambda shape, size: 8 * shape.n)
+    assert plan(method, Shape(10, 500, 5, 2), None, largest=20).size == 500
+    assert plan(ranked(), Shape(10, 500, 5, 2), None, largest=20).size == 20
+
+
+def test_more_labels_for_the_search_are_planned_for():
+    method = ranked(size=None, storage=lambda shape, size: 8 * shape.n_labeled**2)
+    shape = Shape(100, 5000, 5, 2, n_test=50)
+    alone = plan(method, shape, None, tuned=True).planned_bytes
+    more = plan(method, shape, None, tuned=True, tuned_with=1000).planned_bytes
+    assert more - alone >= 8 * (1000**2 - 100**2)
+    assert plan(method, shape, None, tuned=True, tuned_with=50).planned_bytes == alone

@@ -115,6 +115,7 @@ def test_labels_of_methods(write):
         ({"evaluation": {"tst": 0.2}}, "unknown key 'evaluation.tst'; did you mean 'test'"),
         ({"evaluation": "inductive"}, "neither 'transductive' nor a mapping"),
         ({"tuning": {"search": 3}}, "tuning.search"),
+        ({"tuning": {"labeled": 1000}}, "tuning.labeled: shows labels of unlabeled points"),
         ({"datasets": []}, "names no data set with a method"),
         ({"checkpoints": [2, 2]}, "checkpoints: [2, 2] is neither 'none' nor a list of steps"),
         ({"checkpoints": [5, 1]}, "each larger than the one before"),

@@ -1,0 +1,99 @@
+"""What a trial's search is shown, and what its fit is."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from harness import Method, Search, choice
+from harness.metrics import BUILT_IN, primary_metric
+from harness.sandbox import Monitor
+from harness.settings import Tuning
+from harness.trial import Assignment, run_trial
+
+FITS = []
+
+
+class Recorder(BaseEstimator):
+    def __init__(self, a=1):
+        self.a = a
+
+    def fit(self, X, y):
+        known = np.isfinite(y) if y.dtype.kind == "f" else y >= 0
+        FITS.append((X[:, 0].astype(int).tolist(), np.flatnonzero(known).tolist()))
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+class SilentSender:
+    def event(self, kind, **facts):
+        pass
+
+
+def all_settings(space, evaluate, trials, rng):
+    evaluate([{"a": 1}, {"a": 2}])
+
+
+def run(folder, *, uses_unlabeled, size=None, shown=4):
+    n = 40
+    X = np.arange(n, dtype=float)[:, None]
+    y = 2.0 * X[:, 0]
+    np.save(folder / "X.npy", X)
+    method = Method(
+        "m",
+        Recorder,
+        lambda shape, size: 1.0,
+        tasks={"regression"},
+        uses_unlabeled=uses_unlabeled,
+        size="n_unlabeled" if size else None,
+        space={"a": choice([1, 2])},
+    )
+    unlabeled = np.arange(6, 30)
+    assignment = Assignment(
+        method=method,
+        params={},
+        size=size,
+        task="regression",
+        n_classes=0,
+        features=folder / "X.npy",
+        labeled=np.arange(6),
+        unlabeled=unlabeled,
+        test=np.arange(30, n),
+        y_labeled=y[:6],
+        transductive=False,
+        mapped=None,
+        tuning=Tuning(folds=2),
+        metric=primary_metric("regression", (), BUILT_IN),
+        seed=np.random.SeedSequence(0),
+        search=Search("all", all_settings),
+        y_shown=y[unlabeled[:shown]],
+    )
+    FITS.clear()
+    run_trial(assignment, Monitor(SilentSender(), None, None))
+    return FITS[:-1], FITS[-1]
+
+
+@pytest.mark.parametrize(("uses_unlabeled", "size"), [(False, None), (True, None), (True, 8)])
+def test_a_search_is_shown_more_labels_than_the_fit(tmp_path, uses_unlabeled, size):
+    tried, (rows, known) = run(tmp_path, uses_unlabeled=uses_unlabeled, size=size)
+    kept = range(6 + (size or 24 if uses_unlabeled else 0))
+    assert (rows, known) == ([*kept], [*range(6)])
+    assert len(tried) == 4
+    for points, labels in tried:
+        # half of the ten are held out: left out, or without their label
+        assert len(labels) == 5
+        assert {points[i] for i in labels} <= set(range(10))
+        assert points == ([*kept] if uses_unlabeled else sorted(points))
+    assert {points[i] for points, labels in tried for i in labels} == set(range(10))
+
+
+def test_where_a_subsample_is_smaller_than_what_is_shown_the_search_has_more(tmp_path):
+    tried, (rows, _) = run(tmp_path, uses_unlabeled=True, size=2)
+    assert rows == [*range(8)]
+    assert all(points == [*range(10)] for points, _ in tried)
+
+
+def test_nothing_shown_changes_nothing(tmp_path):
+    tried, _ = run(tmp_path, uses_unlabeled=True, shown=0)
+    assert all({points[i] for i in labels} <= set(range(6)) for points, labels in tried)
