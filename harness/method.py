@@ -240,7 +240,7 @@ def plan(
     params: Mapping[str, Any] | None = None,
     largest: int | None = None,
     tuned: bool = False,
-    tuned_with: int = 0,
+    shown: int = 0,
 ) -> Plan:
     """Find the largest size whose storage model fits a budget.
 
@@ -259,8 +259,8 @@ def plan(
         A bound on the size itself (a landmark budget); none on a subsample of unlabeled points.
     tuned : bool, default False
         Whether parameters are searched by cross-validation.
-    tuned_with : int, default 0
-        Labeled points that the search has, if these are more than the shape's.
+    shown : int, default 0
+        Unlabeled points that the search is shown the targets of.
 
     Returns
     -------
@@ -268,9 +268,9 @@ def plan(
     """
     params = {**method.params, **(params or {})}
 
-    more = min(max(0, tuned_with - shape.n_labeled), shape.n_unlabeled)
+    shown = min(shown, shape.n_unlabeled)
     searched = replace(
-        shape, n_labeled=shape.n_labeled + more, n_unlabeled=shape.n_unlabeled - more
+        shape, n_labeled=shape.n_labeled + shown, n_unlabeled=shape.n_unlabeled - shown
     )
 
     def needed(size: int | None) -> int:

@@ -89,7 +89,7 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
         params,
         block.budget.size,
         tuned=block.grid.tuning is not None,
-        tuned_with=(block.grid.tuning and block.grid.tuning.labeled) or 0,
+        shown=block.grid.tuning.shown(shape.n_labeled) if block.grid.tuning else 0,
     )
 
 

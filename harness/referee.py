@@ -68,7 +68,7 @@ class Referee:
         rng = np.random.default_rng(split_seed)
         parts = self._split(rng)
         unlabeled, tuning = rng.permutation(parts.unlabeled), self.block.grid.tuning
-        shown = max(0, ((tuning and tuning.labeled) or 0) - len(parts.labeled))
+        shown = tuning.shown(len(parts.labeled)) if tuning else 0
         return Assignment(
             method=method,
             params=params,

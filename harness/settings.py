@@ -114,6 +114,12 @@ class Tuning(_Strict):
     """By how many a setting must beat the defaults to replace them."""
     labeled: int | None = Field(default=None, ge=2)
     """Labeled points to tune with, where a trial has fewer; the fit does not see the others."""
+    validation: int = Field(default=0, ge=0)
+    """Further labeled points that settings are scored on, instead of folds of a trial's own."""
+
+    def shown(self, n_labeled: int) -> int:
+        """Return how many unlabeled points the search of a trial is shown the targets of."""
+        return self.validation or max(0, (self.labeled or 0) - n_labeled)
 
 
 def _none_word(value: Any) -> Any:

@@ -173,8 +173,10 @@ class Study:
         del settings["limits"]["memory"]
         if not grid.checkpoints:  # rows of studies that ask for none stay what they are
             del settings["checkpoints"]
-        if grid.tuning and grid.tuning.labeled is None:
-            del settings["tuning"]["labeled"]
+        if grid.tuning:
+            for key in ("labeled", "validation"):
+                if not settings["tuning"][key]:
+                    del settings["tuning"][key]
         parts = [
             dataset,
             method.model_dump(mode="json"),
@@ -224,11 +226,7 @@ def load_study(path: str | Path) -> Study:
     for grid in wanted:
         if not grid.labeled and grid.task != "clustering":
             raise HarnessError(f"{path}: labeled: give counts or shares of labeled points")
-        if grid.tuning and grid.tuning.labeled and grid.evaluation is None:
-            raise HarnessError(
-                f"{path}: tuning.labeled: shows labels of unlabeled points, which are scored if "
-                "evaluation is 'transductive'; give evaluation: {test: ...}"
-            )
+        _refuse_shown_labels(path, grid)
         _refuse_label_clash(path, grid)
     if not wanted:
         raise HarnessError(f"{path}: names no data set with a method: give datasets and methods")
@@ -244,6 +242,17 @@ def _find(path: Path) -> Path:
         if candidate.is_file():
             return candidate
     raise HarnessError(f"no study {str(path)!r}: neither a file nor in studies/")
+
+
+def _refuse_shown_labels(path: Path, grid: Grid) -> None:
+    given = [key for key in ("labeled", "validation") if getattr(grid.tuning, key, None)]
+    if given and grid.evaluation is None:
+        raise HarnessError(
+            f"{path}: tuning.{given[0]}: shows labels of unlabeled points, which are scored if "
+            "evaluation is 'transductive'; give evaluation: {test: ...}"
+        )
+    if len(given) > 1:
+        raise HarnessError(f"{path}: tuning: give either labeled or validation, not both")
 
 
 def _refuse_label_clash(path: Path, grid: Grid) -> None:

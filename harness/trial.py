@@ -155,6 +155,7 @@ def run_trial(
                 label_params=assignment.method.label_params,
                 defaults={name: assignment.method.defaults[name] for name in space},
                 standard_errors=assignment.tuning.standard_errors,
+                validation=len(assignment.y_shown) if assignment.tuning.validation else 0,
             )
     estimator = make(**tuned)
 

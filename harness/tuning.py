@@ -45,6 +45,7 @@ def tune(
     label_params: Set[str] = frozenset(),
     defaults: Mapping[str, Any] | None = None,
     standard_errors: float = 0.0,
+    validation: int = 0,
 ) -> tuple[dict[str, Any], float]:
     """Return the setting with the best mean score over the folds, and that score.
 
@@ -77,6 +78,9 @@ def tune(
         The setting that stands in doubt; if there is none, the best one is always taken.
     standard_errors : float, default 0.0
         Of the mean difference between two settings over the folds.
+    validation : int, default 0
+        So many of the labeled points, the last, are held out instead of folds, and the best
+        setting is always taken: one score says nothing of its error.
 
     Returns
     -------
@@ -92,7 +96,7 @@ def tune(
     """
     n_labeled = int(np.count_nonzero(np.isfinite(y) if task == "regression" else y >= 0))
     problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled)
-    tried = _Tried(make, problem, metric, folds, rng, label_params, defaults, trials)
+    tried = _Tried(make, problem, metric, folds, rng, label_params, defaults, trials, validation)
     search(space, tried, trials, rng)
     if not tried.settings:
         raise ValueError("the search has had no setting scored")
@@ -111,6 +115,7 @@ class _Tried:
     label_params: Set[str]
     defaults: Mapping[str, Any] | None
     trials: int
+    validation: int
     settings: list[dict[str, Any]] = field(default_factory=list)
     scores: dict[tuple, np.ndarray] = field(default_factory=dict)
     estimator: Any = None
@@ -143,7 +148,8 @@ class _Tried:
     def best(self, standard_errors: float) -> tuple[dict[str, Any], float]:
         """Return the setting to go by, and its mean score."""
         scores = np.array([self._signed(setting) for setting in self.settings])
-        setting = self.settings[_best(scores, standard_errors, self.defaults is not None)]
+        in_doubt = self.defaults is not None and not self.validation
+        setting = self.settings[_best(scores, standard_errors, in_doubt)]
         return setting, _mean(self.scores[_key(setting)])
 
     @cached_property
@@ -154,6 +160,8 @@ class _Tried:
         independent settings draws from the same generator.
         """
         problem = self.problem
+        if self.validation:
+            return [np.arange(problem.n_labeled - self.validation, problem.n_labeled)]
         return list(_folds(problem.y[: problem.n_labeled], problem.task, self.folds, self.rng))
 
     def _score(self, group: list[dict[str, Any]], key: tuple) -> None:

@@ -116,6 +116,11 @@ def test_labels_of_methods(write):
         ({"evaluation": "inductive"}, "neither 'transductive' nor a mapping"),
         ({"tuning": {"search": 3}}, "tuning.search"),
         ({"tuning": {"labeled": 1000}}, "tuning.labeled: shows labels of unlabeled points"),
+        ({"tuning": {"validation": 50}}, "tuning.validation: shows labels of unlabeled points"),
+        (
+            {"tuning": {"labeled": 9, "validation": 9}, "evaluation": {"test": 0.5}},
+            "give either labeled or validation",
+        ),
         ({"datasets": []}, "names no data set with a method"),
         ({"checkpoints": [2, 2]}, "checkpoints: [2, 2] is neither 'none' nor a list of steps"),
         ({"checkpoints": [5, 1]}, "each larger than the one before"),

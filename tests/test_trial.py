@@ -35,7 +35,7 @@ def all_settings(space, evaluate, trials, rng):
     evaluate([{"a": 1}, {"a": 2}])
 
 
-def run(folder, *, uses_unlabeled, size=None, shown=4):
+def run(folder, *, uses_unlabeled, size=None, shown=4, tuning=None):
     n = 40
     X = np.arange(n, dtype=float)[:, None]
     y = 2.0 * X[:, 0]
@@ -63,7 +63,7 @@ def run(folder, *, uses_unlabeled, size=None, shown=4):
         y_labeled=y[:6],
         transductive=False,
         mapped=None,
-        tuning=Tuning(folds=2),
+        tuning=tuning or Tuning(folds=2),
         metric=primary_metric("regression", (), BUILT_IN),
         seed=np.random.SeedSequence(0),
         search=Search("all", all_settings),
@@ -97,3 +97,9 @@ def test_where_a_subsample_is_smaller_than_what_is_shown_the_search_has_more(tmp
 def test_nothing_shown_changes_nothing(tmp_path):
     tried, _ = run(tmp_path, uses_unlabeled=True, shown=0)
     assert all({points[i] for i in labels} <= set(range(6)) for points, labels in tried)
+
+
+@pytest.mark.parametrize("uses_unlabeled", [False, True])
+def test_a_validation_set_scores_fits_to_the_trials_own_labels(tmp_path, uses_unlabeled):
+    tried, last = run(tmp_path, uses_unlabeled=uses_unlabeled, tuning=Tuning(validation=4))
+    assert tried == [last] * 2
