@@ -62,7 +62,7 @@ def table(name: str, n_labeled: int, options: argparse.Namespace) -> None:
     for C in options.C:
         print(f"{'RBF-SVM, labeled points alone':38}{C:5g}", end="")
         # No landmarks: the same figure in every column.
-        print(mean(lambda i, C=C: _Labeled(supervised.RBFSVM(C=C))))
+        print(mean(lambda i, C=C: _Labeled(supervised.KernelSVM(C=C))))
     for variant, transfer in VARIANTS:
         for C in options.C:
             print(f"{variant + ', ' + transfer:38}{C:5g}", end="", flush=True)

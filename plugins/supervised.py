@@ -81,15 +81,17 @@ class NearestNeighbor(_LabeledClassifier):
         return scores[:, self._present] if len(self._present) != len(self.classes_) else scores
 
 
-class RBFSVM(_LabeledClassifier):
-    """Support vector machine with a Gaussian kernel (LIBSVM).
+class KernelSVM(_LabeledClassifier):
+    """Support vector machine on all labeled points (LIBSVM).
 
     Parameters
     ----------
+    kernel : {"rbf", "linear", "poly2"}, default "rbf"
+        Those of `harness.kernels.KERNELS` that LIBSVM computes itself, row by row.
     C : float, default 1.0
         Penalty of the hinge loss.
     sigma : float, default 1.0
-        Width of the kernel.
+        Width of the Gaussian kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between labeled points, or units of the features.
     n_classes : int, optional
@@ -98,6 +100,7 @@ class RBFSVM(_LabeledClassifier):
 
     _parameter_constraints: ClassVar[dict] = {
         **_LabeledClassifier._parameter_constraints,
+        "kernel": [StrOptions({"rbf", "linear", "poly2"})],
         "C": [Interval(Real, 0, None, closed="neither")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
@@ -105,21 +108,27 @@ class RBFSVM(_LabeledClassifier):
 
     def __init__(
         self,
+        kernel: str = "rbf",
         C: float = 1.0,
         sigma: float = 1.0,
         sigma_unit: str = "median",
         n_classes: int | None = None,
     ) -> None:
+        self.kernel = kernel
         self.C = C
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.n_classes = n_classes
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
-        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        kernel = {"kernel": self.kernel}
+        if self.kernel == "rbf":
+            kernel["gamma"] = 0.5 / kernels.kernel_width(X, self.sigma, self.sigma_unit) ** 2
+        elif self.kernel == "poly2":
+            kernel |= {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
         cache = cache_bytes(len(X), len(self.classes_)) / 2**20
         # Its solver draws nothing, but without a seed SVC takes one from the global state.
-        svm = SVC(C=self.C, gamma=0.5 / width**2, cache_size=cache, random_state=0)
+        svm = SVC(C=self.C, **kernel, cache_size=cache, random_state=0)
         self._svm = svm.fit(X, codes)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
@@ -218,7 +227,7 @@ def harness_methods() -> list[Method]:
     space = {"C": log_uniform(1e-2, 1e3), "sigma": choice([0.25, 0.5, 1.0, 2.0])}
     return [
         Method("1nn", NearestNeighbor, nearest_storage, tasks=tasks, uses_unlabeled=False),
-        Method("svm", RBFSVM, svm_storage, tasks=tasks, space=space, uses_unlabeled=False),
+        Method("svm", KernelSVM, svm_storage, tasks=tasks, space=space, uses_unlabeled=False),
         Method(
             "linear-svm",
             LinearSVM,
