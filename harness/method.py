@@ -256,7 +256,7 @@ def plan(
         Parameters fixed by the study. If they fix the size, it is taken as given; None leaves it
         to the estimator's own rule, and the storage model is asked with a size of None.
     largest : int, optional
-        A bound on the size itself (a landmark budget); none on a subsample of unlabeled points.
+        A bound on the size itself (a landmark budget).
     tuned : bool, default False
         Whether parameters are searched by cross-validation.
     shown : int, default 0
@@ -288,7 +288,7 @@ def plan(
         low, high = 1, max(1, shape.n_unlabeled)
     else:
         low, high = method.sizes(method.seen(shape))
-    if largest is not None and turned and method.size != N_UNLABELED:
+    if largest is not None and turned:
         high = min(high, largest)
     if turned and high < low:
         reason = f"needs a size of at least {low}, at most {high} is possible"

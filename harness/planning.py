@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.datasets import missing_bytes
 from harness.datasets.sizes import split_sizes
-from harness.method import Method, Plan, Shape, plan
+from harness.method import N_UNLABELED, Method, Plan, Shape, plan
 from harness.records import finished_rows, read_rows
 from harness.registry import Registry
 from harness.study import Block
@@ -81,13 +81,16 @@ def shape_of(workload: Workload, block: Block) -> Shape:
 
 
 def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, Any]) -> Plan:
-    """Find the size that a block's trials get; `params` are its own, with names looked up."""
+    """Find the size that a block's trials get; `params` are its own, with names looked up.
+
+    A budget of landmarks is no bound on a subsample of unlabeled points.
+    """
     return plan(
         method,
         shape,
         block.budget.bytes,
         params,
-        block.budget.size,
+        block.budget.size if method.size != N_UNLABELED else None,
         tuned=block.grid.tuning is not None,
         shown=block.grid.tuning.shown(shape.n_labeled) if block.grid.tuning else 0,
     )

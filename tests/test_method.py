@@ -119,12 +119,6 @@ def test_distributions():
         log_uniform(0, 1)
 
 
-def test_a_bound_on_the_size_is_none_on_a_subsample_of_points():
-    method = ranked(size="n_unlabeled", storage=lambda shape, size: 8 * shape.n)
-    assert plan(method, Shape(10, 500, 5, 2), None, largest=20).size == 500
-    assert plan(ranked(), Shape(10, 500, 5, 2), None, largest=20).size == 20
-
-
 def test_more_labels_for_the_search_are_planned_for():
     method = ranked(size=None, storage=lambda shape, size: 8 * shape.n_labeled**2)
     shape = Shape(100, 5000, 5, 2, n_test=50)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:after .* epochs the objective")
 # Ways through a method's code that its defaults do not take.
 VARIANTS = {
     "harmonic": [{"solver": "cg"}, {"n_neighbors": 5}],
-    "budget-svm": [{"kernel": "linear"}, {"solver": "sgd"}],
+    "budget-svm": [{"kernel": "linear"}, {"solver": "sgd", "sigma": 0.5}],
     "budget-lssvm": [{"kernel": "poly2"}, {"solver": "sgd"}],
     "clusk": [{"transfer": "poly-step"}],
     "nysck": [{"degrees": "features"}, {"degrees": "exact"}, {"variant": "literal"}],
