@@ -309,7 +309,7 @@ def storage_model(
         extended = kernels.stream_bytes(shape.n_test, _extended_width(b, d))
         scoring = max(scoring, extended + shape.block_bytes + 8 * _TILE * d)
     columns = shape.n_classes if shape.n_classes > 2 else 1
-    panels = kernels.blas_bytes(a + b) + kernels.blas_bytes(a + b, 4)
+    panels = kernels.blas_bytes(a + b) + 2 * kernels.blas_bytes(a + b, 4)
     learning = 4 * n * b + panels + max(step, svm, 8 * n * columns + scoring)
     if degrees == "exact":
         weighing = 4 * _TILE * (_TILE + 4 * (d + 2))
