@@ -238,6 +238,9 @@ def reproduce(study: str, row: str) -> None:
 @_as_json
 def check(file: Path, names: Sequence[str], as_json: bool) -> None:
     """Check the methods of a plugin FILE against what the harness expects of a method."""
+    from harness.threads import one_thread
+
+    one_thread()
     from harness.conformance import check_file
 
     findings = check_file(file, names)

@@ -100,6 +100,8 @@ class GeneratedDataset:
         0 for regression.
     scaling : str, default "none"
         "none", "minmax", "standard" or "unit", as in `datasets.yaml`.
+    dtype : str, default "float64"
+        Of the prepared X: "float64" or "float32".
     """
 
     name: str
@@ -109,6 +111,7 @@ class GeneratedDataset:
     d: int
     n_classes: int = 0
     scaling: str = "none"
+    dtype: str = "float64"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.threads import one_thread
 from harness.workload import load_workload
 
 
@@ -70,8 +71,6 @@ def report(study: str) -> None:
     )
 
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
 JOBS: dict[str, Callable[..., None]] = {
     job.__name__: job for job in (dataset, calibration, block, table, report)
 }
@@ -80,9 +79,7 @@ JOBS: dict[str, Callable[..., None]] = {
 def main() -> None:
     """Run the job that the first argument names."""
     name, *arguments = sys.argv[1:]
-    # Before NumPy is imported: a trial forked from a process whose BLAS has threads starts them
-    # again, at 60 ms of CPU each time. A trial that may use more raises the number for itself.
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+    one_thread()
     try:
         JOBS[name](*arguments)
     except HarnessError as error:

@@ -180,10 +180,11 @@ def _blocks(n: int) -> Iterator[slice]:
 def harness_datasets() -> list[GeneratedDataset]:
     """Provide the generated data sets."""
     described = partial(GeneratedDataset, scaling="standard")
+    large = partial(described, dtype="float32")
     return [
         described("two-moons", two_moons, "binary", 20_000, 2, 2),
         described("two-spirals", two_spirals, "binary", 20_000, 2, 2),
-        described("covertype-shape", covertype_shape, "multiclass", 500_000, 54, 7),
-        described("susy-shape", susy_shape, "binary", 2_000_000, 18, 2),
-        described("sylva-shape", sylva_shape, "binary", 72_626, 216, 2),
+        large("covertype-shape", covertype_shape, "multiclass", 500_000, 54, 7),
+        large("susy-shape", susy_shape, "binary", 2_000_000, 18, 2),
+        large("sylva-shape", sylva_shape, "binary", 72_626, 216, 2),
     ]

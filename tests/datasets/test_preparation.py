@@ -101,6 +101,8 @@ def test_generated_sets_are_the_same_every_time(tmp_path):
     prepare(same, tmp_path / "kept")
     assert arrays(tmp_path / "kept")[0].max() == 1
     assert kept.max() == 299
+    single = prepare(entry(dtype="float32"), tmp_path / "single")
+    assert (single.dtype, arrays(tmp_path / "single")[0].dtype) == ("float32", np.float32)
     with pytest.raises(HarnessError, match=r"'blobs': found 100 x 3 .* the catalog says 100 x 4"):
         prepare(entry(d=4), tmp_path / "c")
     with pytest.raises(HarnessError, match=r"failed to generate it: ZeroDivisionError"):
