@@ -268,17 +268,26 @@ def plan(
     """
     params = {**method.params, **(params or {})}
 
+    lacking = shown if shown > shape.n_unlabeled else 0
     shown = min(shown, shape.n_unlabeled)
     searched = replace(
         shape, n_labeled=shape.n_labeled + shown, n_unlabeled=shape.n_unlabeled - shown
     )
 
     def needed(size: int | None) -> int:
-        return max(
+        fitted, shown_too = method.seen(shape, size), method.seen(searched, size)
+        peaks = [
             method.storage_bytes(seen, size, params, tuned) + overhead_bytes(seen, tuned)
-            for seen in {method.seen(shape, size), method.seen(searched, size)}
-        )
+            for seen in (fitted, shown_too)
+        ]
+        if shown_too.n > fitted.n:  # the points of the fit wait beside those of the search
+            peaks[1] += fitted.data_bytes
+        return max(peaks)
 
+    if lacking:
+        at_hand = f"there are {shape.n_unlabeled}"
+        reason = f"tuning shows the labels of {lacking} unlabeled points; {at_hand}"
+        return Plan(None, overhead_bytes(shape, tuned), reason)
     turned = method.size is not None and params.get(method.size, 0) is not None
     if not turned:
         low = high = None if method.size else 0

@@ -125,3 +125,16 @@ def test_more_labels_for_the_search_are_planned_for():
     alone = plan(method, shape, None, tuned=True).planned_bytes
     more = plan(method, shape, None, tuned=True, shown=900).planned_bytes
     assert more - alone >= 8 * (1000**2 - 100**2)
+
+
+def test_points_of_the_fit_wait_beside_those_of_a_larger_search():
+    method = ranked(size=None, storage=lambda shape, size: shape.data_bytes, uses_unlabeled=False)
+    shape = Shape(100, 5000, 5, 2, n_test=50)
+    more = plan(method, shape, None, tuned=True, shown=900).planned_bytes
+    assert more >= 8 * 5 * (1000 + 100)
+
+
+def test_a_search_that_cannot_be_shown_its_labels_is_not_run_without_them():
+    planned = plan(ranked(), Shape(100, 500, 5, 2), None, tuned=True, shown=501)
+    assert "tuning shows the labels of 501 unlabeled points; there are 500" in planned.reason
+    assert plan(ranked(), Shape(100, 500, 5, 2), None, tuned=True, shown=500).feasible

@@ -33,7 +33,7 @@ def die_with(parent: int) -> None:
 def small_pages() -> None:
     """Have memory in pages of 4 kB, but for arrays that ask for huge ones (NumPy's from 4 MB on).
 
-    Where huge pages are given to everybody ("always", the default of many distributions), the
+    Where huge pages are given to everybody ("always", the setting of some distributions), the
     first byte written to a heap can take 2 MB: trials of 2 MB were measured at up to 6.5 MB.
     Before Linux 6.18 the exception for those who ask cannot be made, and none are huge then.
     """
