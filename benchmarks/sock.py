@@ -22,6 +22,7 @@ from sklearn.metrics import roc_auc_score
 from harness.datasets import load_catalog, split
 from harness.datasets.preparation import load
 from harness.kernels import eigensystem
+from harness.kernels.low_rank import steps_per_product
 from harness.method import Shape, plan
 from harness.units import parse_bytes
 
@@ -61,16 +62,23 @@ def limit(model: Timed, n: int, d: int) -> dict[str, float]:
     waves = seconds(lambda: (np.sin(phases), np.cos(phases)), 50) / 2 / phases.size
     G = A.T.astype(float) @ A
 
-    # Each step computes the features twice, one Gram matrix (of the features half) and B.
+    # Each step computes the features that wait, and its own one's products with all columns (half
+    # of those with itself); the last of several computes all features again, and B.
     before, after = np.array(model.ranks[:-1]), np.array(model.ranks[1:])
-    columns = 2 * d * a + 2 * before * a + a * a + 2 * (before + a) * after
+    steps = np.arange(len(after))
+    shared = steps_per_product(model.rank, a)
+    waiting = 1 + steps % shared
+    stored = before[steps - steps % shared]
+    columns = d * a * waiting + 2 * (stored + a * waiting) * a - a * a
+    ends = (waiting == shared) | (steps == steps[-1])
+    columns += ends * (d * a * waiting + 2 * (stored + a * waiting) * after)
     degree_features = 1000 if model.degrees == "features" else 0
     operations = n * (int(columns.sum()) + 2 * d * degree_features)
     if model.degrees == "exact":
         operations += n * n * d
     return {
         "products": operations / rate,
-        "waves": n * (2 * a * len(after) + 2 * degree_features) * waves,
+        "waves": n * (a * np.sum(waiting * (1 + ends)) + 2 * degree_features) * waves,
         "eigh": seconds(lambda: eigensystem(G.copy()), 3) * np.sum(((before + a) / len(G)) ** 3),
     }
 

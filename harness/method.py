@@ -26,7 +26,7 @@ PREDICT_BLOCK = 1024
 N_UNLABELED = "n_unlabeled"
 """The size of a method that keeps a subsample of the unlabeled points instead of a parameter."""
 
-_FIXED_OVERHEAD = 1 << 20
+_FIXED_OVERHEAD = 3 << 18
 
 
 @dataclass(frozen=True)
@@ -218,10 +218,11 @@ def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     what is predicted at one is sent and let go before the fit goes on. Cross-validation of a
     supervised method also copies the labeled points of each fold.
     """
-    targets = shape.n * (8 if not shape.n_classes else target_type(shape.n_classes).itemsize)
+    label = target_type(shape.n_classes).itemsize if shape.n_classes else 0
+    targets = shape.n * (label or 8)
     rows = 0 if shape.mapped else 8 * shape.n
     columns = shape.n_classes if shape.n_classes > 2 else 1
-    predictions = 8 * shape.scored * (1 + columns)
+    predictions = shape.scored * (8 * columns + label)
     folds = shape.n_labeled * shape.n_features * shape.itemsize if tuned else 0
     return targets + rows + predictions + folds + _FIXED_OVERHEAD
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.method import target_type
+
 
 def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[str, np.ndarray]:
     """Predict points that `fit` did not see.
@@ -19,7 +21,7 @@ def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[st
     -------
     dict
         "values" (n,) for regression; "labels" (n,) and, where the estimator has them, "scores"
-        (n,) or (n, n_classes) otherwise.
+        (n,) or (n, n_classes) otherwise. Labels that follow from scores are of `target_type`.
 
     Raises
     ------
@@ -79,10 +81,10 @@ def _from_scores(
     estimator: Any, name: str, raw: Any, n: int, n_classes: int
 ) -> dict[str, np.ndarray]:
     classes = np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
-    classes = classes[classes >= 0].astype(np.int64)
+    classes = classes[classes >= 0].astype(target_type(n_classes))
     if len(classes) == 2 and np.ndim(raw) == 1:
         scores = _numbers(name, raw, (n,))
-        labels = classes[(scores > 0).astype(np.int64)]
+        labels = np.where(scores > 0, classes[1], classes[0])
         if n_classes == 2:
             return {"scores": scores, "labels": labels}
         scores = np.column_stack([-scores, scores])

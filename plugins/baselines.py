@@ -273,7 +273,9 @@ def sampler_storage(shape: Shape, size: int) -> int:
     n, d, m, i = shape.n, shape.n_features, size, shape.itemsize
     # The features of fit are freed by then, but their place is kept back.
     predicting = shape.block_bytes + (_block_rows(shape) + n) * m * i
-    fitting = _ridge_bytes(n, m, i) + _code_bytes(n, shape.n_classes)
+    # Labels are sorted beside the features and one copy; that is most where features are few.
+    sorting = n * (81 + 3 * m * i // 2)
+    fitting = max(_ridge_bytes(n, m, i) + _code_bytes(n, shape.n_classes), sorting)
     weights = 8 * d * m + (i * d * m if i == 4 else 0)
     panels = 2 * kernels.blas_bytes(min(n, m), i)
     peak = max(kernels.width_bytes(n, d, i), fitting + panels, predicting)
@@ -282,7 +284,7 @@ def sampler_storage(shape: Shape, size: int) -> int:
 
 def _code_bytes(labeled: int, n_classes: int) -> int:
     """Bytes of the labels and of their binary codes, as integers and as floats."""
-    return labeled * (24 + 16 * (n_classes if n_classes > 2 else 1))
+    return labeled * (26 + 16 * max(n_classes, 2))
 
 
 def _landmark_bytes(shape: Shape, m: int) -> tuple[int, int, int]:

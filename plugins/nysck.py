@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, choice, hookimpl, kernels, log_uniform, overhead_bytes
 
-# Where the eigenvalues of L end and the rounding of kernel rows in float32 begins.
+# Where eigenvalues of L, of which the largest is 1, are dropped.
 _TOLERANCE = 1e-6
 
 
@@ -167,7 +167,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def _one_shot(self, X: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
         """Return M without the transfer function: k(x, Z) M is a row of D^1/2 U."""
         Z = self.landmarks_
-        P = kernels.NystromFeatures(Z, self._width, _TOLERANCE).projection
+        P = kernels.NystromFeatures(Z, self._width).projection
         S = self._degree_normalised_gram(X, P, rng)
         # G = P' S P has the nonzero eigenvalues of D^-1/2 C W^+ C' D^-1/2.
         for block in self._blocks(len(S)):
@@ -295,14 +295,14 @@ def storage_model(
     else:
         # P with the Gram matrix and its part in float32, or G and its eigenvectors
         peak = max(2 * square + square // 2 + blocks, 3 * square + 600 * s)
-    samples = 4 * labeled * k * (2 if tuned else 1) + 8 * 24 * labeled
+    samples = 4 * labeled * k * (2 if tuned else 1) + max(blocks, 8 * 24 * labeled)
     loaded = shape.block_bytes if shape.n_test else 0
     predicting = 4 * s * k + loaded + blocks
     exact = 8 * n if degrees != "nystrom" else 0
     width = kernels.width_bytes(n, d, shape.itemsize)
     selection = kernels.selection_bytes(selector, n, d, s, shape.itemsize)
-    panels = 2 * kernels.blas_bytes(s) + kernels.blas_bytes(s, 4)
-    peak = max(width, selection, exact + peak, 4 * s * k + samples + blocks, predicting)
+    panels = kernels.blas_bytes(s) + 2 * kernels.blas_bytes(s, 4)
+    peak = max(width, selection, exact + peak, 4 * s * k + samples, predicting)
     return shape.data_bytes + 4 * s * d + panels + peak
 
 

@@ -276,7 +276,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
 
 
 def _score_width(r: int) -> int:
-    """Elements held for a row that is scored: of B, of F."""
+    """Elements held for a row that is scored: of B, if it is copied, and of F."""
     return 2 * r
 
 
@@ -302,9 +302,11 @@ def storage_model(
         # The paper counts everything.
         return 8 * n * (d + 2 * (a + b)) - overhead_bytes(shape, tuned)
     b = min(b, n)
-    step = 2 * d * a + kernels.step_bytes(n, b, a, d)
-    svm = 4 * labeled * b * (2 if tuned else 1) + 8 * 16 * labeled
-    scoring = kernels.stream_bytes(n, _score_width(b), 4)
+    step = kernels.step_bytes(n, b, a, d)
+    labeled_block = kernels.stream_bytes(labeled, _score_width(b), 4)
+    svm = 4 * labeled * b * (2 if tuned else 1) + max(8 * 16 * labeled, labeled_block)
+    # rows of B are read in place
+    scoring = kernels.stream_bytes(n, _score_width(b), 4) // 2
     if shape.n_test:
         extended = kernels.stream_bytes(shape.n_test, _extended_width(b, d))
         scoring = max(scoring, extended + shape.block_bytes + 8 * _TILE * d)

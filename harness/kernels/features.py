@@ -10,8 +10,11 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.kernels.gaussian import gaussian_kernel
+from harness.kernels.gaussian import gaussian_kernel, squared_norms
 from harness.kernels.spectrum import eigensystem
+
+# Of the largest eigenvalue: where values are so large that nothing is exact, something stays.
+_MOST_DROPPED = 1e-3
 
 
 class FeatureMap(Protocol):
@@ -99,8 +102,9 @@ class NystromFeatures:
 
     Inner products are the Nystrom approximation K_xZ K_ZZ^+ K_Zx, exact at the landmarks (for
     D^1/2 as McWilliams et al. 2013 print it, they would not be). Eigenvalues below `tolerance`
-    times the largest are dropped, in float32 those below 1e-6 times. Holds 16 s^2 bytes while it
-    is made, then 8 s^2 at most, half of that with float32 features.
+    times the largest are dropped, with float32 features those below 1e-6 times, and what is
+    rounding (see `landmark_spectrum`). Holds 16 s^2 bytes while it is made, then 8 s^2 at most,
+    half of that with float32 features.
 
     Parameters
     ----------
@@ -142,13 +146,18 @@ def landmark_spectrum(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues, descending, and eigenvectors of the landmarks' kernel matrix.
 
-    Only those above `tolerance` times the largest, or above the rounding of the landmarks' type
-    where that is more: noise that is divided by its own square root is a feature as large as any.
+    Only those above `tolerance` times the largest, and above what rounding of the kernel's values
+    can make of a zero: noise that is divided by its own square root is a feature as large as any.
     Holds 16 s^2 bytes, the eigenvectors included.
     """
-    tolerance = max(tolerance, 8 * np.finfo(landmarks.dtype).eps)
-    W = np.empty((len(landmarks), len(landmarks)))
+    s = len(landmarks)
+    W = np.empty((s, s))
     W[...] = gaussian_kernel(landmarks, landmarks, sigma)
     eigenvalues, U = eigensystem(W)
-    kept = int(np.sum(eigenvalues > tolerance * eigenvalues[0]))
+    # A matrix of random errors has a norm of 2 sqrt(s) times their size; a quarter of this.
+    spread = 1 + squared_norms(landmarks).max() / sigma**2
+    rounding = 2 * np.finfo(landmarks.dtype).eps * spread * np.sqrt(s)
+    rounding = min(rounding / eigenvalues[0], _MOST_DROPPED)
+    least = max(tolerance, 8 * np.finfo(W.dtype).eps, rounding)
+    kept = int(np.sum(eigenvalues > least * eigenvalues[0]))
     return eigenvalues[:kept], U[:, :kept]

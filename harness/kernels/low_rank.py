@@ -17,6 +17,8 @@ from harness.kernels.spectrum import eigensystem
 
 # Eigenvalues of a Gram matrix of float32 products below this part of the largest are rounding.
 _TOLERANCE = 1e-6
+# Steps that share a product with B at most; more of them save little.
+_MOST_WAITING = 4
 
 
 class LowRankKernel:
@@ -24,6 +26,9 @@ class LowRankKernel:
 
     The steps minimise 1/2 |Z - L|_F^2 + threshold |Z|_*, the paper's equations 8 to 10. Columns of
     B are eigenvectors of Z times roots of their eigenvalues, so B'B is diagonal and known.
+
+    A step changes B to [B, Phi] W. That product is most of the work, so several steps share one:
+    until then their features wait, computed anew where they are read, and the W are multiplied.
 
     Parameters
     ----------
@@ -45,12 +50,17 @@ class LowRankKernel:
         self._scale = (degrees**-0.5).astype(np.float32)[:, None]
         # Reserved, but taken only as far as it is written to.
         self._buffer = np.empty(len(X) * rank, np.float32)
+        self._columns = 0
+        self._waiting: list[FeatureMap] = []
+        self._mixed = np.empty((0, 0), np.float32)
         self.eigenvalues = np.empty(0)
 
     @property
     def factor(self) -> np.ndarray:
-        """B, of shape (n, r), in float32."""
-        return self._rows_of(len(self.eigenvalues))
+        """B, of shape (n, r), in float32; features that wait are worked in."""
+        if self._waiting:
+            self._multiply()
+        return self._rows_of(self._columns)
 
     def _rows_of(self, r: int) -> np.ndarray:
         return self._buffer[: len(self._X) * r].reshape(len(self._X), r)
@@ -61,7 +71,8 @@ class LowRankKernel:
         Parameters
         ----------
         features : FeatureMap
-            Computes Phi, in float32; asked for every row twice.
+            Computes Phi, in float32, of as many components in every step; asked for each row a
+            few times, and kept until then.
         eta : float
             From 0 to 1.
 
@@ -70,30 +81,47 @@ class LowRankKernel:
         ValueError
             If the threshold leaves no eigenvalue.
         """
-        eigenvalues, W = self._decompose(self._gram(features, eta), eta)
-        W *= _mixture(len(self.eigenvalues), features.n_components, eta)[:, None]
-        widens = W.shape[1] > len(self.eigenvalues)
-        B = self._rows_of(W.shape[1])
-        # The rows change their length in place: none may be written to before it has been read.
-        for block, A in self._blocks(features, backwards=widens):
-            np.matmul(A, W, out=B[block])
-        self.eigenvalues = eigenvalues
-
-    def _gram(self, features: FeatureMap, eta: float) -> np.ndarray:
-        """Return A'A for A = [(1 - eta)^1/2 B, eta^1/2 D^-1/2 Phi]."""
         r, a = len(self.eigenvalues), features.n_components
+        self._waiting.append(features)
+        eigenvalues, W = self._decompose(self._gram(), eta)
+        W *= _mixture(r, a, eta)[:, None]
+        if len(self._waiting) > 1:
+            mixed = np.empty((len(self._mixed) + a, len(eigenvalues)), np.float32)
+            np.matmul(self._mixed, W[:r], out=mixed[:-a])
+            mixed[-a:] = W[r:]
+            W = mixed
+        self._mixed, self.eigenvalues = W, eigenvalues
+        if len(self._waiting) == steps_per_product(self._rank, a):
+            self._multiply()
+
+    def _multiply(self) -> None:
+        """Work the features that wait into B."""
+        widens = self._mixed.shape[1] > self._columns
+        B = self._rows_of(self._mixed.shape[1])
+        # The rows change their length in place: none may be written to before it has been read.
+        for block, A in self._blocks(backwards=widens):
+            np.matmul(A, self._mixed, out=B[block])
+        self._columns, self._waiting = B.shape[1], []
+        self._mixed = np.empty((0, 0), np.float32)
+
+    def _gram(self) -> np.ndarray:
+        """Return A'A for A = [B, D^-1/2 Phi], with the features that came last."""
+        r, a = len(self.eigenvalues), self._waiting[-1].n_components
+        products = 0.0
+        for _, A in self._blocks():
+            products += A.T @ A[:, -a:]
         G = np.zeros((r + a, r + a))
         G[range(r), range(r)] = self.eigenvalues
-        for _, A in self._blocks(features):
-            G[:, r:] += A.T @ A[:, r:]
+        G[:r, r:] = self._mixed.T @ products[:-a] if len(self._waiting) > 1 else products[:-a]
         G[r:, :r] = G[:r, r:].T
-        mixture = _mixture(r, a, eta)
-        G *= mixture
-        G *= mixture[:, None]
+        G[r:, r:] = products[-a:]
         return G
 
     def _decompose(self, G: np.ndarray, eta: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lowered eigenvalues of G, and W such that A W is the new B."""
+        """Return the lowered eigenvalues of the mixture, and its eigenvectors scaled for B."""
+        mixture = _mixture(len(self.eigenvalues), len(G) - len(self.eigenvalues), eta)
+        G *= mixture
+        G *= mixture[:, None]
         eigenvalues, V = eigensystem(G)
         del G
         lowered = eigenvalues - eta * self._threshold
@@ -108,20 +136,21 @@ class LowRankKernel:
         V[:, :kept] *= np.sqrt(lowered[:kept] / eigenvalues[:kept])
         return lowered[:kept], V[:, :kept].astype(np.float32)
 
-    def _blocks(
-        self, features: FeatureMap, backwards: bool = False
-    ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield blocks of rows of [B, D^-1/2 Phi], each in the same buffer."""
+    def _blocks(self, backwards: bool = False) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows of [B, D^-1/2 Phi, ...], each in the same buffer."""
         n, d = self._X.shape
-        B, r, a = self.factor, len(self.eigenvalues), features.n_components
-        rows = _rows_of_step(r + a, _step_width(r, a, d))
-        buffer = np.empty((min(rows, n), r + a), np.float32)
+        B, r, a = self._rows_of(self._columns), self._columns, self._waiting[-1].n_components
+        order = r + a * len(self._waiting)
+        rows = _rows_of_step(order, _step_width(order, a, d))
+        buffer = np.empty((min(rows, n), order), np.float32)
         starts = range(0, n, rows)
         for start in reversed(starts) if backwards else starts:
             block = slice(start, min(start + rows, n))
             A = buffer[: block.stop - start]
             A[:, :r] = B[block]
-            np.multiply(features.transform(self._X[block]), self._scale[block], out=A[:, r:])
+            for i, features in enumerate(self._waiting):
+                Phi = A[:, r + a * i : r + a * (i + 1)]
+                np.multiply(features.transform(self._X[block]), self._scale[block], out=Phi)
             yield block, A
 
 
@@ -130,9 +159,14 @@ def _mixture(r: int, a: int, eta: float) -> np.ndarray:
     return np.repeat(np.sqrt([1 - eta, eta]).astype(np.float32), [r, a])
 
 
-def _step_width(r: int, a: int, d: int) -> int:
-    """Elements held for a row in a step: of B and Phi, phases, and Phi as computed or X."""
-    return r + a + a // 2 + max(a, d)
+def steps_per_product(rank: int, n_components: int) -> int:
+    """Return how many steps share a product: their features are no more than half of B."""
+    return max(1, min(rank // (2 * n_components), _MOST_WAITING))
+
+
+def _step_width(order: int, n_components: int, n_features: int) -> int:
+    """Elements held for a row in a step: B, all Phi, phases, and one Phi as computed or X."""
+    return order + n_components // 2 + max(n_components, n_features)
 
 
 def _rows_of_step(order: int, width: int) -> int:
@@ -142,9 +176,15 @@ def _rows_of_step(order: int, width: int) -> int:
 
 def step_bytes(n: int, rank: int, n_components: int, n_features: int) -> int:
     """Bytes that a step of `LowRankKernel` holds besides B, the features' own among them."""
-    order = rank + n_components
-    width = _step_width(rank, n_components, n_features)
+    waiting = steps_per_product(rank, n_components)
+    order = rank + n_components * waiting
+    width = _step_width(order, n_components, n_features)
     block = 4 * width * min(n, _rows_of_step(order, width))
-    summing = 8 * order**2 + 4 * n_components * order + block
-    decomposing = 16 * order**2 + 600 * order
-    return max(decomposing, summing, 4 * order * rank + block)
+    small = rank + n_components
+    mixed = 4 * order * rank if waiting > 1 else 0
+    summing = mixed + 12 * n_components * order + block
+    decomposing = mixed + 16 * small**2 + 600 * small
+    multiplying = 4 * order * rank + block
+    mixing = 2 * mixed + 4 * small * rank
+    features = 2 * n_features * n_components * waiting
+    return features + max(decomposing, summing, multiplying, mixing)

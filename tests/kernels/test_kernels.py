@@ -125,6 +125,35 @@ def test_landmarks_are_distinct_and_no_more_than_there_are(X):
         kernels.uniform_landmarks(X, 301, np.random.RandomState(0))
 
 
+@pytest.mark.parametrize(("offset", "sigma"), [(0, 1), (0, 3), (30, 1), (30, 3)])
+def test_what_is_kept_of_a_spectrum_in_float32_is_that_of_float64(offset, sigma):
+    """Repeated landmarks make eigenvalues of zero, far points rounding: none of it is kept."""
+    Z = np.random.default_rng(0).normal(size=(400, 3)) * 3 + offset
+    Z = np.concatenate([Z, Z[:100]])
+    single, _ = kernels.landmark_spectrum(Z.astype(np.float32), sigma, 0)
+    exact = np.linalg.eigvalsh(kernels.gaussian_kernel(Z, Z, sigma))[::-1]
+    assert 50 < len(single) <= 400
+    np.testing.assert_allclose(single, exact[: len(single)], rtol=0.3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_point_that_repeats_is_a_landmark_once_while_others_are_left(dtype):
+    X = np.random.default_rng(0).integers(3, size=(500, 4)).astype(dtype)
+    X[X == 0] *= np.random.default_rng(1).choice([-1, 1], size=np.sum(X == 0))
+    assert len(np.unique(X, axis=0)) == 81
+    for wanted in (10, 81, 100):
+        rows = kernels.uniform_landmarks(X, wanted, np.random.RandomState(0))
+        assert len(np.unique(rows)) == wanted
+        assert len(np.unique(X[rows], axis=0)) == min(wanted, 81)
+
+
+def test_every_distinct_point_is_a_landmark_as_often_as_any_other():
+    X = np.arange(20.0)[:, None]
+    draws = [kernels.uniform_landmarks(X, 5, np.random.RandomState(s)) for s in range(4000)]
+    counts = np.bincount(np.concatenate(draws), minlength=20)
+    assert abs(counts - 1000).max() < 5 * np.sqrt(4000 * 0.25 * 0.75)
+
+
 def test_poly_step_counts_from_one_and_is_strict():
     e = np.linspace(0.9, 0.1, 30)
     found = kernels.poly_step(e, h=12)

@@ -59,8 +59,11 @@ def iterated(X, D, maps, steps, rank, threshold):
     return kernel
 
 
-# 700 rows are several blocks; a rank of 15 truncates, one of 700 leaves it to the threshold.
-@pytest.mark.parametrize(("rank", "threshold"), [(15, 1e-4), (15, 0), (700, 0.02), (700, 1e-3)])
+# 700 rows are several blocks; ranks of 15 and 130 truncate, one of 700 leaves it to the threshold.
+# A product with B is shared by 1, 2 and 4 steps.
+@pytest.mark.parametrize(
+    ("rank", "threshold"), [(15, 1e-4), (15, 0), (130, 0), (700, 0.02), (700, 1e-3)]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_gram_form_in_float32_is_the_textbook_form(rank, threshold, dtype, monkeypatch):
     monkeypatch.setattr("harness.kernels.gaussian.BLOCK_BYTES", 1 << 16)
@@ -71,6 +74,19 @@ def test_gram_form_in_float32_is_the_textbook_form(rank, threshold, dtype, monke
     np.testing.assert_allclose(found.factor @ found.factor.T, expected, atol=1e-5 * 0.1)
     top = np.linalg.eigvalsh(expected)[::-1]
     np.testing.assert_allclose(found.eigenvalues, top[: len(found.eigenvalues)], atol=1e-5)
+
+
+def test_reading_the_factor_between_steps_changes_nothing():
+    X = blobs(100, 2)[0]
+    D = normalised_kernel(X, 1.5)[1]
+    read, unread = (kernels.LowRankKernel(X, D, 120, 1e-4) for _ in range(2))
+    for t, features in zip(range(2, 9), draws(4, 20, 1.5, 0), strict=False):
+        read.step(features, 2 / t)
+        unread.step(features, 2 / t)
+        assert read.factor.shape == (200, len(unread.eigenvalues))
+    np.testing.assert_allclose(
+        read.factor @ read.factor.T, unread.factor @ unread.factor.T, atol=1e-6
+    )
 
 
 def test_columns_stay_orthogonal_and_eigenvalues_are_their_squared_norms():

@@ -21,6 +21,7 @@ from harness.kernels.landmarks.columns import (
 )
 from harness.kernels.landmarks.entropy import renyi, renyi_bytes
 from harness.kernels.landmarks.hashing import dbh, dbh_bytes, dbh_hierarchical
+from harness.kernels.landmarks.uniform import uniform_bytes, uniform_landmarks
 
 Selector = Callable[[np.ndarray, int, np.random.RandomState, BoundKernel], np.ndarray]
 
@@ -105,42 +106,10 @@ def selection_bytes(
     return int(storage(n, n_features, n_landmarks, itemsize)) if storage else 0
 
 
-def uniform_landmarks(
-    X: np.ndarray, n_landmarks: int, random_state: np.random.RandomState
-) -> np.ndarray:
-    """Choose rows uniformly and without replacement (Williams & Seeger 2001).
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    n_landmarks : int
-    random_state : numpy.random.RandomState
-
-    Returns
-    -------
-    ndarray of shape (n_landmarks,)
-        Row numbers, ascending.
-
-    Raises
-    ------
-    ValueError
-        If more landmarks are asked for than there are points.
-    """
-    if n_landmarks > len(X):
-        message = f"n_landmarks={n_landmarks} is more than the {len(X)} points there are"
-        raise ValueError(message)
-    return np.sort(random_state.choice(len(X), n_landmarks, replace=False))
-
-
 def _uniform(
     X: np.ndarray, n_landmarks: int, random_state: np.random.RandomState, kernel: BoundKernel
 ) -> np.ndarray:
     return uniform_landmarks(X, n_landmarks, random_state)
-
-
-def _uniform_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
-    """Bytes held: a permutation of all row numbers, and the rows chosen."""
-    return 8 * n + 16 * n_landmarks
 
 
 SELECTORS: dict[str, Selector] = {
@@ -155,7 +124,7 @@ SELECTORS: dict[str, Selector] = {
 """The selectors that come with the harness, by name."""
 
 _STORAGE: dict[str, Callable[[int, int, int, int, str], int]] = {
-    "uniform": _uniform_bytes,
+    "uniform": uniform_bytes,
     "dbh": dbh_bytes,
     "dbh-hierarchical": dbh_bytes,
     "cssp": cssp_bytes,
