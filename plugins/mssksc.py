@@ -361,7 +361,7 @@ def sizes(shape: Shape) -> tuple[int, int]:
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide RFF-, FS- and RD-MSSKSC."""
-    widths = log_uniform(0.03, 2)
+    widths = log_uniform(0.06, 4)
     # k(x, Z) is not whitened: beside its squares, summed up in float32, the identity would be lost
     reduced = {"features": "kernel", "gamma2": 100.0, "dtype": "float64"}
     return [
