@@ -107,7 +107,7 @@ class LowRankKernel:
     def _gram(self) -> np.ndarray:
         """Return A'A for A = [B, D^-1/2 Phi], with the features that came last."""
         r, a = len(self.eigenvalues), self._waiting[-1].n_components
-        products = 0.0
+        products = np.zeros((self._columns + a * len(self._waiting), a))
         for _, A in self._blocks():
             products += A.T @ A[:, -a:]
         G = np.zeros((r + a, r + a))
