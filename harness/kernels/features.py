@@ -154,7 +154,7 @@ def landmark_spectrum(
     W = np.empty((s, s))
     W[...] = gaussian_kernel(landmarks, landmarks, sigma)
     eigenvalues, U = eigensystem(W)
-    # A matrix of random errors has a norm of 2 sqrt(s) times their size; a quarter of this.
+    # An error of at most eps spread in each value; s^2 of them at random have a norm of 2 sqrt(s).
     spread = 1 + squared_norms(landmarks).max() / sigma**2
     rounding = 2 * np.finfo(landmarks.dtype).eps * spread * np.sqrt(s)
     rounding = min(rounding / eigenvalues[0], _MOST_DROPPED)
