@@ -301,7 +301,7 @@ def storage_model(
     exact = 8 * n if degrees != "nystrom" else 0
     width = kernels.width_bytes(n, d, shape.itemsize)
     selection = kernels.selection_bytes(selector, n, d, s, shape.itemsize)
-    panels = kernels.blas_bytes(s) + 2 * kernels.blas_bytes(s, 4)
+    panels = 2 * kernels.blas_bytes(s) + kernels.blas_bytes(s, 4)
     peak = max(width, selection, exact + peak, 4 * s * k + samples, predicting)
     return shape.data_bytes + 4 * s * d + panels + peak
 
