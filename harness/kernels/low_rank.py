@@ -110,10 +110,14 @@ class LowRankKernel:
         products = np.zeros((self._columns + a * len(self._waiting), a))
         for _, A in self._blocks():
             products += A.T @ A[:, -a:]
+        across = products[:-a]
+        if len(self._waiting) > 1:
+            # in the type of both, or the larger factor would be copied in doubles
+            across = self._mixed.T @ across.astype(np.float32)
         G = np.zeros((r + a, r + a))
         G[range(r), range(r)] = self.eigenvalues
-        G[:r, r:] = self._mixed.T @ products[:-a] if len(self._waiting) > 1 else products[:-a]
-        G[r:, :r] = G[:r, r:].T
+        G[:r, r:] = across
+        G[r:, :r] = across.T
         G[r:, r:] = products[-a:]
         return G
 
