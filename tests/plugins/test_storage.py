@@ -71,7 +71,7 @@ def test_small_data_are_charged_for_what_they_have(method, n, d, budget, assert_
     shape = Shape(labeled, n - labeled, d, n_classes)
     planned = plan(method, shape, budget * 10**6)
     if not planned.feasible:
-        # 1 MB of data, 1 MB of the harness, and a block of 1 MB.
+        # 1 MB of data, most of 1 MB of the harness, and a block of 1 MB.
         assert (n, budget) == (1797, 3), planned.reason
         planned = plan(method, shape, planned.planned_bytes)
         assert planned.planned_bytes < 3_500_000
