@@ -18,6 +18,7 @@ from harness.datasets import open_mapped, read_rows, row_blocks
 from harness.hookspecs import Metric, Search
 from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, target_type
 from harness.prediction import predict, transduction
+from harness.sandbox import map_array
 from harness.settings import Tuning
 from harness.tuning import tune
 
@@ -197,7 +198,9 @@ def _shown(assignment: Assignment, X: np.ndarray, y: np.ndarray) -> tuple[np.nda
 
 def _features(assignment: Assignment) -> np.ndarray:
     if assignment.mapped is not None:
-        return open_mapped(assignment.mapped)
+        X = open_mapped(assignment.mapped)
+        map_array(X)
+        return X
     X = read_rows(assignment.features, assignment.seen)
     X.flags.writeable = False
     return X

@@ -291,20 +291,29 @@ def _serve(
 def warm_up() -> None:
     """Let libraries set up their buffers and caches here, or every child pays for its own.
 
-    Those of BLAS and LAPACK, and those of scikit-learn's validation of data: it reads the entry
-    points of all installed packages when it is first called.
+    Those of BLAS and LAPACK, in NumPy's library and in SciPy's, and those of scikit-learn's
+    validation of data: it reads the entry points of all installed packages when first called.
     """
     import numpy as np
     import scipy.linalg
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import validate_data
 
+    from harness.kernels.gram import PACKED_COLUMNS
+
+    # OpenBLAS lets its buffers go when a process forks for the first time, and keeps them later.
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
     for dtype in (np.float32, np.float64):
-        square = np.eye(256, dtype=dtype) + np.ones((256, 256), dtype=dtype)
-        square @ square
-        scipy.linalg.eigh(square)
-        scipy.linalg.cho_factor(square)
-        validate_data(BaseEstimator(), square)
+        square = np.ones((2 * PACKED_COLUMNS, 2 * PACKED_COLUMNS), dtype)
+        square[:PACKED_COLUMNS] @ square
+        scipy.linalg.get_blas_funcs("gemm", dtype=dtype)(1, square.T, square.T[:, :PACKED_COLUMNS])
+        definite = square[:PACKED_COLUMNS, :PACKED_COLUMNS] + np.eye(PACKED_COLUMNS, dtype=dtype)
+        scipy.linalg.eigh(definite)
+        scipy.linalg.cho_factor(definite)
+        validate_data(BaseEstimator(), definite)
 
 
 def _load_plugins(workload: Workload, block: Block) -> Registry:

@@ -287,10 +287,14 @@ def _code_bytes(labeled: int, n_classes: int) -> int:
     return labeled * (26 + 16 * max(n_classes, 2))
 
 
-def _landmark_bytes(shape: Shape, m: int) -> tuple[int, int, int]:
-    """Bytes of landmarks with their root, of the decomposition, and of predicting a block."""
+def _landmark_bytes(shape: Shape, m: int, rows: int) -> tuple[int, int, int]:
+    """Bytes of landmarks with their root, of the decomposition, and of predicting a block.
+
+    Features of all rows are one product, for which BLAS packs as many columns, m deep.
+    """
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    kept = i * m * (d + m) + 3 * kernels.blas_bytes(m, i)
+    panels = kernels.blas_bytes(rows, i) * min(m, 256) // 256 + 3 * kernels.blas_bytes(m, i)
+    kept = i * m * (d + m) + panels
     # Singular values and vectors are computed in float64 with 7 m^2 of workspace and copies.
     decomposing = max(kernels.width_bytes(n, d, i), (72 - i) * m * m)
     predicting = shape.block_bytes + 2 * _block_rows(shape) * m * i
@@ -300,7 +304,7 @@ def _landmark_bytes(shape: Shape, m: int) -> tuple[int, int, int]:
 def nystroem_storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, 72 m^2 while landmarks are decomposed, 3.4 l m + 4 m^2 afterwards."""
     labeled, m, i = shape.n_labeled, min(size, shape.n), shape.itemsize
-    kept, decomposing, predicting = _landmark_bytes(shape, m)
+    kept, decomposing, predicting = _landmark_bytes(shape, m, labeled)
     fitting = _ridge_bytes(labeled, m, i) + labeled * i * (2 * m // 5 + shape.n_features)
     fitting += _code_bytes(labeled, shape.n_classes)
     return shape.data_bytes + 8 * shape.n + kept + max(decomposing, fitting, predicting)
@@ -309,7 +313,7 @@ def nystroem_storage(shape: Shape, size: int) -> int:
 def self_training_storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, features of all points, a copy of those that have got a label."""
     n, m, i = shape.n, min(size, shape.n), shape.itemsize
-    kept, decomposing, predicting = _landmark_bytes(shape, m)
+    kept, decomposing, predicting = _landmark_bytes(shape, m, n)
     fitting = 5 * n * m * i // 2
     points = 8 * n * (4 + 2 * max(1, shape.n_classes))
     return shape.data_bytes + points + kept + max(decomposing, fitting, predicting)

@@ -290,7 +290,7 @@ def storage(
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
     svm = (8 if tuned else 4) * labeled**2 + 8 * 24 * labeled
     if transfer == "regularized-laplacian":
-        tile = min(n, kernels.TILE)
+        tile = min((n + 1) // 2, kernels.TILE)
         tiles = 3 * 8 * tile**2 + 3 * tile * d * i
         gram = max(4 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled), svm)
         matrix = kernels.packed_bytes(n) + kernels.blas_bytes(n) + max(gram, tiles)
@@ -300,7 +300,8 @@ def storage(
             square + 600 * n, 8 * labeled * n + svm + kernels.stream_bytes(labeled, labeled)
         )
         matrix = square + 2 * kernels.blas_bytes(n) + working
-    extending = kernels.stream_bytes(shape.n_test, _extended_width(n, d)) + shape.block_bytes
+    # of all points: those left to extend to are fewer where more are seen, and plans must not fall
+    extending = kernels.stream_bytes(n + shape.n_test, _extended_width(n, d)) + shape.block_bytes
     points = 8 * n * (8 + 4 * max(1, shape.n_classes))
     return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), matrix, extending)
 

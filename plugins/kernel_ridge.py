@@ -172,8 +172,8 @@ def exact_storage(shape: Shape, size: int) -> int:
         8 * n * n + 8 * n * d,
         loaded + kernels.stream_bytes(shape.n + shape.n_test, 2 * n + d),
     )
-    # BLAS packs 384 rows twice while it factors
-    panels = 16 * n * min(n, 384)
+    # BLAS packs 384 rows twice while it factors, of which it has made 256 columns before
+    panels = 16 * max(0, n - 256) * min(n, 384)
     return shape.data_bytes + 16 * n * d + panels + values + peak
 
 

@@ -111,6 +111,7 @@ class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
             self._views[0].features(rows[0], out=Z[:, : widths[0]])
             self._views[1].features(rows[1], out=Z[:, widths[0] :])
             analysis.add(Z)
+        del blocks, rows, Z
         return analysis.solve()
 
     def _sketched(

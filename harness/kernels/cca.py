@@ -85,7 +85,9 @@ class CanonicalCorrelations:
         T = solve_triangular(L2, T.T, lower=True).T
         squared, U = eigensystem(np.ascontiguousarray(T @ T.T))
         correlations = np.sqrt(np.clip(squared, 0, 1))
-        V = T.T @ U
+        # in columns, so that LAPACK overwrites it
+        V = (U.T @ T).T
+        del T
         V /= np.where(squared > np.finfo(float).eps, np.maximum(correlations, 1e-8), np.inf)
         bases = (
             solve_triangular(L1, U, trans="T", lower=True, overwrite_b=True),
@@ -97,9 +99,10 @@ class CanonicalCorrelations:
 def canonical_bytes(k: int) -> int:
     """Bytes that `CanonicalCorrelations` of two views of k features holds at most.
 
-    48 k^2 while it sums up float32; then 32 k^2, and 24 k^2 for the three parts of it.
+    48 k^2 while it sums up float32; then 32 k^2, and 24 k^2 for the three parts of it, and what
+    LAPACK works in.
     """
-    return 56 * k * k
+    return 56 * k * k + 600 * k
 
 
 def _factor(C: np.ndarray, squares: np.ndarray, ridge: float, eps: float) -> np.ndarray:

@@ -9,6 +9,9 @@ from scipy.linalg.blas import dsyrk, ssyrk
 
 from harness.kernels.gaussian import block_rows, stream_bytes
 
+PACKED_COLUMNS = 256
+"""Columns of the products by which a worker has BLAS make its buffers before any trial."""
+
 
 def gram_blocks(n: int, width: int, n_features: int = 0) -> Iterator[slice]:
     """Cut n rows into blocks that suit a Gram matrix of order `width`.
@@ -36,10 +39,11 @@ def gram_block_bytes(n: int, width: int, n_features: int = 0) -> int:
 def blas_bytes(n: int, itemsize: int = 8) -> int:
     """Bytes of the panel that BLAS packs for a product with n columns: 256 rows, to 14,000 wide.
 
-    A process keeps them, in NumPy's library and in SciPy's. What it has not packed before a trial,
-    the trial is charged for.
+    Columns as BLAS sees them: of arrays in C order, those of the transposed product. A process
+    keeps panels, in NumPy's library and in SciPy's. What an idle worker has packed already
+    (`PACKED_COLUMNS`) no trial adds; the rest it is charged for.
     """
-    return itemsize * 256 * min(n, 14_000)
+    return itemsize * 256 * max(0, min(n, 14_000) - PACKED_COLUMNS)
 
 
 def add_gram(G: np.ndarray, Z: np.ndarray) -> None:

@@ -23,6 +23,7 @@ Nothing in here knows of learning.
 from harness.sandbox.backends import BackendReport, backends
 from harness.sandbox.calibration import calibrate
 from harness.sandbox.doctor import doctor_text
+from harness.sandbox.file_pages import map_array
 from harness.sandbox.limits import Limits, Result, StageUsage, tolerance
 from harness.sandbox.monitor import Monitor
 from harness.sandbox.runner import Sandbox
@@ -37,5 +38,6 @@ __all__ = [
     "backends",
     "calibrate",
     "doctor_text",
+    "map_array",
     "tolerance",
 ]

@@ -21,11 +21,13 @@ import numpy as np
 
 from harness.sandbox import peaks, prctl, rlimit, tree
 from harness.sandbox.channel import CHANNEL_LOST, ChannelLostError, Sender, is_plain
+from harness.sandbox.file_pages import map_pages
 from harness.sandbox.monitor import Monitor
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
+    from harness.sandbox.file_pages import Ranges
     from harness.sandbox.group import Group
     from harness.sandbox.limits import Limits
 
@@ -52,6 +54,8 @@ class Orders:
     limit_data : bool
         Whether to set `RLIMIT_DATA`.
     threads : ThreadpoolController
+    libraries : list of (int, int)
+        Where pages of files are mapped.
     idle : Idle or None
         What a trial shows that does nothing; None if this is that trial.
     """
@@ -62,6 +66,7 @@ class Orders:
     group: Group | None
     limit_data: bool
     threads: ThreadpoolController
+    libraries: Ranges
     idle: peaks.Idle | None
 
 
@@ -87,12 +92,20 @@ def _supervised(
 ) -> None:
     pid = os.getpid()
     _set_threads(orders.threads, limits.threads)
+    resident = peaks.read_memory()
+    # their page tables are not the trial's either, so before the group is entered
+    map_pages(orders.libraries)
     if orders.group is not None:
         orders.group.enter()
     own = peaks.reset_peak()
     start = peaks.read_memory()
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    sender.event("baseline", bytes=start.resident if start else 0, held=start.held if start else 0)
+    sender.event(
+        "baseline",
+        bytes=resident.resident if resident else 0,
+        held=start.held if start else 0,
+        file=start.file if start else 0,
+    )
     monitor = Monitor(sender, orders.group, start if own else None)
     if orders.group is not None:
         orders.group.reset_peak()

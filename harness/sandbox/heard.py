@@ -96,7 +96,7 @@ class Heard:
 
     def _on_baseline(self, event: dict[str, Any]) -> None:
         self.baseline, self.held = int(event["bytes"]), int(event["held"])
-        self.file = self.baseline - self.held
+        self.file = int(event["file"])
         self.began = True
 
     def _on_begin(self, event: dict[str, Any]) -> None:

@@ -6,12 +6,12 @@ Two marks are read and compared:
 anonymous, shared-memory and file pages together. File pages are not a trial's memory (library code
 that it is the first to run, a data set that is mapped on purpose: the kernel may drop them), so
 `RssFile` is taken off: the larger of its values at the two ends of the stage, since what it was at
-the peak is unknown and file pages mostly accumulate. So the figure may be low by what was mapped
-after the peak (measured: 60 kB at 10 and 100 MB, nothing at 1 MB), and high by what was mapped and
-unmapped again within one stage, up to what the cgroup's mark allows: let a map live as long as the
-stage that reads it. With the file pages left in, the same allocations read 1 MB high and a
-logistic regression 5 MB high. The mark does not see descendants, nor the copy of an inherited page
-that the child writes to.
+the peak is unknown. Libraries and mapped data are mapped whole beforehand (see `file_pages`), so
+that little is mapped later. The figure may be low by what is mapped after the peak all the same,
+and high by what was mapped and unmapped again within one stage, up to what the cgroup's mark
+allows: let a map live as long as the stage that reads it. With the file pages left in, the same
+allocations read 1 MB high and a logistic regression 5 MB high. The mark does not see descendants,
+nor the copy of an inherited page that the child writes to.
 
 The cgroup's maximum sees both. It also counts page cache (taken off in the same way; a file that
 is written and removed within one stage cannot be), kernel memory, and one thing that is no fault

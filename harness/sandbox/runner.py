@@ -22,6 +22,7 @@ from harness.sandbox import child, peaks, prctl, rlimit, tree
 from harness.sandbox.attendance import Attendance
 from harness.sandbox.backends import AUTO, choose
 from harness.sandbox.cgroup import slack
+from harness.sandbox.file_pages import Ranges, find_libraries
 from harness.sandbox.group import Group
 from harness.sandbox.limits import Limits, Result
 from harness.sandbox.outcome import Ending, classify
@@ -63,6 +64,7 @@ class Sandbox:
         self._trials = 0
         self._idle: peaks.Idle | None = None
         self._threads: ThreadpoolController | None = None
+        self._libraries: Ranges = []
         self._modules = -1
         self._closed = False
         prctl.become_subreaper()
@@ -148,6 +150,7 @@ class Sandbox:
             group=group,
             limit_data=self._choice.limits_data,
             threads=self._threads,
+            libraries=self._libraries,
             idle=self._idle,
         )
         for stream in (sys.stdout, sys.stderr):
@@ -191,6 +194,7 @@ class Sandbox:
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._threads = ThreadpoolController()
+            self._libraries = find_libraries()
             gc.collect()
             gc.freeze()
         rlimit.return_freed()

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.sandbox.file_pages import find_libraries, map_pages
+
 INHERITED = np.ones(60_000_000, dtype=np.uint8)
 
 
@@ -94,6 +96,13 @@ def pinned_hole(monitor, first, freed, last):
     del held
     held = np.ones(last, dtype=np.uint8)
     return {"length": len(held) + len(pin)}, {}
+
+
+def late_code(monitor, size):
+    """Free an array, and only then map all pages of libraries, as code does that runs late."""
+    held = np.ones(size, dtype=np.uint8)
+    del held
+    return {"mapped": map_pages(find_libraries())}, {}
 
 
 def private_map(monitor, size):

@@ -41,6 +41,13 @@ def test_arrays_that_were_freed_are_not_held(sandbox):
     assert close(result.peak_bytes, 30_000_000)
 
 
+def test_code_that_runs_after_the_peak_does_not_hide_it(sandbox):
+    result = sandbox.run("late_code", size=20_000_000)
+    if not result.value["mapped"]:
+        pytest.skip("the kernel cannot map pages on request")
+    assert close(result.peak_bytes, 20_000_000)
+
+
 @pytest.mark.parametrize("trial", ONE_PROCESS)
 def test_what_is_refused_was_never_held(clients, trial):
     """`RLIMIT_DATA` refuses, with some slack for malloc; it does not count pages of the stack."""
