@@ -1,4 +1,4 @@
-"""Plugins as modules, a toy problem, and the peak of one trial as the sandbox measures it."""
+"""Plugins as modules, and the peak of one trial as the sandbox measures it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import pytest
 import trial_peaks
+from blobs import blobs
 
 from harness.threads import THREAD_VARIABLES
 
@@ -20,21 +20,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "plugins"))
 def two_blobs():
     """120 points of two overlapping normal clouds; the first 6 of each are labeled."""
     return blobs(60, 2)
-
-
-def blobs(per_class, n_classes, d=4, labeled=6, seed=0):
-    """Return X, y with -1 where unlabeled, and the whole truth."""
-    rng = np.random.default_rng(seed)
-    truth = np.repeat(np.arange(n_classes), per_class)
-    centres = 1.5 * rng.normal(size=(n_classes, d))
-    X = centres[truth] + rng.normal(size=(len(truth), d))
-    y = np.full(len(truth), -1)
-    for label in range(n_classes):
-        y[np.flatnonzero(truth == label)[:labeled]] = label
-    order = rng.permutation(len(truth))
-    X = X[order]
-    X.setflags(write=False)
-    return X, y[order], truth[order]
 
 
 @pytest.fixture(scope="session")

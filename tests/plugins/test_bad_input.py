@@ -8,7 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from scipy import sparse
 from test_contract import LEARNERS
 

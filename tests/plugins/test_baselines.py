@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from baselines import NystroemRidge, RBFSamplerRidge, SelfTraining
-from conftest import blobs
+from blobs import blobs
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel

@@ -5,8 +5,8 @@ import warnings
 import budget_machines
 import numpy as np
 import pytest
+from blobs import blobs
 from budget_machines import BudgetLSSVM, BudgetSVM
-from conftest import blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from harness import Shape, kernels

@@ -3,8 +3,8 @@
 import cluster_kernel
 import numpy as np
 import pytest
+from blobs import blobs
 from cluster_kernel import ClusterKernelSVM
-from conftest import blobs
 from sklearn.svm import LinearSVC
 
 from harness import kernels

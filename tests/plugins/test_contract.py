@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_storage import METHODS

@@ -3,7 +3,7 @@
 import controls
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from sklearn.metrics import roc_auc_score
 
 

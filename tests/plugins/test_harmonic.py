@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from harmonic import ClassMassNormalization, HarmonicFunction, harness_methods, storage
 from sklearn.metrics import roc_auc_score
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from kernel_ridge import CenteredKernelRidge, NystromKernelRidge
 from sklearn.kernel_ridge import KernelRidge
 

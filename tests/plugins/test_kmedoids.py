@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from kmedoids import BudgetKernelKMedoids
 from sklearn.metrics import adjusted_rand_score
 

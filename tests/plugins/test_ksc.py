@@ -3,7 +3,7 @@
 import ksc
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from ksc import Codebook, KernelSpectralClustering, balanced_line_fit
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score

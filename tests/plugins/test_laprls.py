@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from kernel_ridge import CenteredKernelRidge
 from laprls import LandmarkLapRLS, LapRLS
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from mssksc import PrimalMSSKSC, prototype_count
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from mssksc_exact import MSSKSC
 from sklearn.kernel_ridge import KernelRidge
 

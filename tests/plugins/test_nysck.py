@@ -3,7 +3,7 @@
 import numpy as np
 import nysck
 import pytest
-from conftest import blobs
+from blobs import blobs
 from nysck import NystromClusterKernelSVM, _paper_rank
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score

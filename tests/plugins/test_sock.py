@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sock
-from conftest import blobs
+from blobs import blobs
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from supervised import KernelSVM, LinearSVM, NearestNeighbor, cache_bytes

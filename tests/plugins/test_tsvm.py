@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import blobs
+from blobs import blobs
 from sklearn.datasets import make_moons
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.svm import LinearSVC
