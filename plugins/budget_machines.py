@@ -251,15 +251,15 @@ class BudgetLSSVM(_BudgetMachine):
         r = self._features.n_components
         total = kernels.GramSum(r) if gram else None
         by_class = np.zeros((r, n_classes + 1))
+        buffer = self._features.block_buffer(len(positions))
         for block in self._features.blocks(len(positions)):
             some = positions[block]
-            Z = self._features.transform(self._X[self._rows[some]])
+            Z = self._features.transform(self._X[self._rows[some]], buffer[: len(some)])
             if codes is not None:
                 own = codes[some, None] == np.append(np.arange(n_classes), -1)
                 by_class += Z.T @ own.astype(np.float32)
             if gram:
                 total.add(Z)
-            del Z
         return total.total() if gram else None, by_class
 
     def _minimise(self, labels: kernels.Labels, n: int) -> None:

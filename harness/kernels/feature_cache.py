@@ -42,18 +42,21 @@ class FeatureCache:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def _computed(self, positions: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield positions beyond those held, and their features, in blocks."""
+    def _computed(
+        self, positions: np.ndarray, buffer: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield positions beyond those held, and their features, in blocks of one buffer."""
         for block in self._features.blocks(len(positions)):
             some = positions[block]
-            yield some, self._features.transform(self._X[self.rows[some]])
+            yield some, self._features.transform(self._X[self.rows[some]], buffer[: len(some)])
 
     def products(self, weights: np.ndarray) -> np.ndarray:
         """Return Z @ weights, float32 of shape (len(self),) or (len(self), m)."""
         weights = weights.astype(np.float32)
         found = np.empty((len(self), *weights.shape[1:]), np.float32)
         np.matmul(self._held, weights, out=found[: len(self._held)])
-        for some, Z in self._computed(np.arange(len(self._held), len(self))):
+        others = np.arange(len(self._held), len(self))
+        for some, Z in self._computed(others, self._features.block_buffer(len(others))):
             found[some] = Z @ weights
         return found
 
@@ -74,11 +77,16 @@ class FeatureCache:
         return total.T
 
     def taken(self, positions: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the features at ascending positions, in blocks that may be written to."""
+        """Yield the features at ascending positions, in blocks that may be written to.
+
+        A block is gone when the next is asked for.
+        """
         held = positions[: np.searchsorted(positions, len(self._held))]
+        buffer = self._features.block_buffer(len(positions))
         for block in self._features.blocks(len(held)):
-            yield self._held[held[block]]
-        for _, Z in self._computed(positions[len(held) :]):
+            some = held[block]
+            yield self._held.take(some, axis=0, out=buffer[: len(some)], mode="clip")
+        for _, Z in self._computed(positions[len(held) :], buffer):
             yield Z
 
 
