@@ -54,8 +54,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         all points: to choose them among labeled and unlabeled ones apart would be no different,
         where it is chance that decides which are labeled.
     gamma1 : float, default 0.1
-        Weight of the spectral term. Below 1 the problem is convex in w for exact degrees. 0 is
-        ridge regression on the same features.
+        Weight of the spectral term. Below 1 the problem is convex in w where degrees are those of
+        the features' own kernel, as with "nystrom"; random features and "kernel" may need less.
+        0 is ridge regression on the same features.
     gamma2 : float, default 1.0
         Weight of the labels, for each labeled point. Larger values overfit a few labels: by up to
         .1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
@@ -64,9 +65,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
     degrees : {"floored", "feature", "exact"}, default "floored"
-        Degrees in the approximate kernel of the features, which for random features can be
-        negative: floored at 1, the least that a Gaussian degree can be, or as they are; or exact
-        ones of the kernel itself, at n^2 d operations. The first two sum features over at most
+        Degrees in the kernel of the features, which for random features can be negative: floored
+        at 1, the least that a Gaussian degree can be, or as they are, none of them 0; or exact
+        ones of the Gaussian kernel, at n^2 d operations. The first two sum features over at most
         16,384 points, drawn from all.
     penalise_bias : bool, default False
         True solves the paper's equation 19, whose identity covers the bias too (the kernel is
@@ -76,7 +77,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         varies between clusters and not a constant, and is convex in w for every gamma1 below 1,
         whatever the features. The paper's is neither.
     dtype : {"float32", "float64"}, default "float32"
-        Of the features; sums are in float64.
+        Of the features. Sums over labeled points are in float64, those of the spectral term as
+        `kernels.GramSum` has them. In float32 "nystrom" has as many features as stand out from its
+        rounding, which at wide kernels are few, and "kernel" loses the penalty beside its squares.
     n_classes : int, optional
         Found from y by default.
     random_state : int, RandomState instance or None, default None
@@ -148,12 +151,14 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         if self.gamma1:
             start = self._spectral_term(X)
             start *= -self.gamma1
-        H = kernels.GramSum(self._m + 1, self._map.dtype, start)
+        self._present = labels.present
+        # in float64: times gamma2, rounding would be more than the penalty
+        H = kernels.GramSum(self._m + 1, np.float64, start)
         right = 0.0
         for block in self._blocks(len(labels.rows)):
-            Phi = self._features(X[labels.rows[block]])
+            Phi = self._features(X[labels.rows[block]]).astype(np.float64, copy=False)
             H.add(Phi, self.gamma2)
-            right = right + self.gamma2 * (Phi.T @ labels.targets(block).astype(Phi.dtype))
+            right = right + self.gamma2 * (Phi.T @ labels.targets(block))
         return self._solve(H.total(), right)
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
@@ -169,23 +174,22 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
     def fit_labels(self, y: np.ndarray) -> Self:
         """Solve with those of the labeled rows whose y is not -1."""
         labels = kernels.read_labels(y, self.n_classes)
-        self.classes_ = labels.classes
+        self.classes_, self._present = labels.classes, labels.present
         if self._known is None or not np.array_equal(self._known, y):
             self._known = y.copy()
-            gram = kernels.GramSum(self._m + 1, self._map.dtype)
+            gram = kernels.GramSum(self._m + 1, np.float64)
             self._cross = 0.0
             for block in self._blocks(len(labels.rows)):
-                Phi = self._samples[labels.rows[block]]
+                Phi = self._samples[labels.rows[block]].astype(np.float64, copy=False)
                 gram.add(Phi)
-                self._cross = self._cross + Phi.T @ labels.targets(block).astype(Phi.dtype)
+                self._cross = self._cross + Phi.T @ labels.targets(block)
             self._gram = gram.total()
         H = np.multiply(self._spectral, -self.gamma1)
         for j in range(len(H)):
             H[:, j] += self.gamma2 * self._gram[:, j]
         self._solve(H, self.gamma2 * self._cross)
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
-        scores = (self._samples @ weights).astype(np.float64)
-        self.labeled_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
+        self.labeled_scores_ = self._decision((self._samples @ weights).astype(np.float64))
         return self
 
     def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:
@@ -195,7 +199,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         self._m = self._map.n_components
 
     def _make_map(self, X: np.ndarray, n_labeled: int) -> kernels.FeatureMap:
-        m = self.n_components or prototype_count(n_labeled, len(X) - n_labeled)
+        m = self.n_components
+        if m is None:
+            m = prototype_count(n_labeled, len(X) - n_labeled)
         if self.features == "fourier":
             return kernels.RandomFourierFeatures(X.shape[1], m, self._width, self._rng, self.dtype)
         m = min(m, len(X))
@@ -223,6 +229,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             D = degrees[block] if self.degrees == "exact" else Phi[:, :-1] @ total
             if self.degrees == "floored":
                 np.maximum(D, 1, out=D)
+            elif not D.all():
+                message = "degrees='feature': a point has degree 0, and no inverse; use 'floored'"
+                raise ValueError(message)
             below = D < 0
             Phi /= np.sqrt(np.abs(D)).astype(Phi.dtype)[:, None]
             term.add(Phi)
@@ -234,7 +243,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             for j in range(self._m):
                 S[:, j] -= mean * (mean[j] * S[-1, -1])
             S[:, -1] = 0
-            S /= eigvalsh(S[:-1, :-1], subset_by_index=[self._m - 1] * 2)[0]
+            largest = eigvalsh(S[:-1, :-1])[-1]
+            # points that are all equal vary in nothing but rounding
+            S /= largest if largest > len(X) * np.finfo(self._map.dtype).eps else np.inf
         return S
 
     def _features(self, X: np.ndarray) -> np.ndarray:
@@ -262,7 +273,10 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         scores = np.empty((len(X), coef.shape[1]))
         for block in self._blocks(len(X)):
             np.add(self._map.transform(X[block]) @ coef, self.intercept_, out=scores[block])
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self._decision(scores)
+
+    def _decision(self, scores: np.ndarray) -> np.ndarray:
+        return kernels.as_decision(scores, self._present, len(self.classes_))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of the highest score.
@@ -300,12 +314,18 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
         for j in range(1, len(H)):
             H[j:, j - 1] = H[j - 1, j:]
         np.fill_diagonal(H, diagonal)
-    smallest = eigvalsh(H, subset_by_index=[0, 0])[0]
-    message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1"
-    warnings.warn(message + " or raise gamma2; its stationary point is used", stacklevel=4)
+    smallest = eigvalsh(H)[0]
+    message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1 or "
+    message += "raise gamma2; its stationary point is used"
+    if abs(smallest) <= len(H) * np.finfo(float).eps * np.abs(diagonal).max():
+        message = f"the smallest eigenvalue, {smallest:.3g}, is below rounding: lower gamma2"
+    warnings.warn(message, stacklevel=4)
     # LDL' in place of H: scipy.linalg.solve would hold a third matrix.
     work = int(dsysv_lwork(len(H))[0])
-    return dsysv(H, right, lwork=work, overwrite_a=True)[2]
+    solution, singular = dsysv(H, right, lwork=work, overwrite_a=True)[2:]
+    if singular:
+        raise ValueError("the system to solve is singular: lower gamma2 or change gamma1")
+    return solution
 
 
 def storage(
@@ -324,10 +344,12 @@ def storage(
     matrices: the spectral one, the labels', and what is solved.
     """
     n, d, item = shape.n, shape.n_features, np.dtype(dtype).itemsize
-    m = size or prototype_count(shape.n_labeled, shape.n_unlabeled)
+    m = prototype_count(shape.n_labeled, shape.n_unlabeled) if size is None else size
     matrix = 8 * (m + 1) ** 2
     rows = min(_BLOCK, n)
-    block = rows * (m + m + d) * item
+    # kernel rows, what matmul makes of them before it writes among the columns, and the features
+    block = rows * ((3 if features == "nystrom" else 2) * m + d) * item
+    known = min(_BLOCK, shape.n_labeled) * (m + 1) * 8 if item == 4 else 0
     labels = 16 * shape.n_labeled + n
     drawing = kernels.width_bytes(n, d, shape.itemsize)
     if features == "fourier":
@@ -340,11 +362,11 @@ def storage(
         )
         map_bytes = m * d * item + (m * m * item if features == "nystrom" else 0)
         drawing = max(drawing, choosing + m * d * item, map_bytes + 2 * matrix)
-    exact = 8 * n if degrees == "exact" else 0
-    summing = matrix + (matrix // 2 if item == 4 else 0) + block + exact
+    exact = 8 * n + kernels.tile_bytes(n, d) if degrees == "exact" else 0
+    summing = matrix + max(matrix // 2 if item == 4 else 0, known) + block + exact
     solving = 2 * matrix
     if tuned:
-        summing += matrix + shape.n_labeled * (m + 1) * item
+        summing += matrix + shape.n_labeled * (m + 1) * item + known
         solving += 2 * matrix + shape.n_labeled * (m + 1) * item
     loaded = shape.block_bytes if shape.n_test else 0
     predicting = loaded + min(_BLOCK, n + shape.n_test) * (2 * m + d) * item
@@ -362,7 +384,7 @@ def sizes(shape: Shape) -> tuple[int, int]:
 def harness_methods() -> list[Method]:
     """Provide RFF-, FS- and RD-MSSKSC."""
     widths = log_uniform(0.06, 4)
-    # k(x, Z) is not whitened: beside its squares, summed up in float32, the identity would be lost
+    # float32 leaves wide kernels few Nystrom features, and the identity is lost beside K_Zx K_xZ
     reduced = {"features": "kernel", "gamma2": 100.0, "dtype": "float64"}
     return [
         Method(
@@ -379,7 +401,7 @@ def harness_methods() -> list[Method]:
         )
         for name, params, gamma2 in [
             ("rff-mssksc", {"features": "fourier"}, log_uniform(1, 1e4)),
-            ("fs-mssksc", {"features": "nystrom"}, log_uniform(1, 1e4)),
+            ("fs-mssksc", {"features": "nystrom", "dtype": "float64"}, log_uniform(1, 1e4)),
             ("rd-mssksc", reduced, log_uniform(1e2, 1e5)),
         ]
     ]

@@ -181,8 +181,7 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         del self._resolvent
         self.decision_scores_ = np.empty_like(scores)
         self.decision_scores_[self._order] = scores
-        if scores.shape[1] == 1:
-            self.decision_scores_ = self.decision_scores_[:, 0]
+        self.decision_scores_ = self._decision(self.decision_scores_)
         return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
@@ -227,7 +226,7 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
             If the objective has no minimum; its stationary point is then used.
         """
         labels = kernels.read_labels(y, self.n_classes)
-        self.classes_ = labels.classes
+        self.classes_, self._present = labels.classes, labels.present
         influence = self._influence[len(self._influence) - len(y) :]
         system = self._gram[np.ix_(labels.rows, labels.rows)]
         system[np.diag_indices(len(system))] += 1 / self.gamma2
@@ -235,7 +234,9 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         right = np.column_stack([labels.targets(), u])
         work = int(dsysv_lwork(len(system))[0])
         # A symmetric matrix is its own transpose; LAPACK wants columns, and then copies nothing.
-        solution = dsysv(system.T, right, lwork=work, overwrite_a=True)[2]
+        solution, singular = dsysv(system.T, right, lwork=work, overwrite_a=True)[2:]
+        if singular:
+            raise ValueError("the labeled points' system is singular: lower gamma2")
         of_targets, of_bias = solution[:, :-1], solution[:, -1]
         self.curvature_ = float(u @ of_bias) - self._pull + self.penalise_bias
         if not self.curvature_ > 0:
@@ -249,15 +250,17 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         self._multipliers = np.zeros((len(y), multipliers.shape[1]))
         self._multipliers[labels.rows] = multipliers
         scores = self._gram @ self._multipliers + np.outer(influence, self.intercept_)
-        self.labeled_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
+        self.labeled_scores_ = self._decision(scores)
         return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
-        scores = self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self._decision(self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_)
+
+    def _decision(self, scores: np.ndarray) -> np.ndarray:
+        return kernels.as_decision(scores, self._present, len(self.classes_))
 
     def _kernel_product(self, X: np.ndarray, Z: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         product = np.empty((len(X), vectors.shape[1]))

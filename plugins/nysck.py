@@ -299,6 +299,7 @@ def storage_model(
     loaded = shape.block_bytes if shape.n_test else 0
     predicting = 4 * s * k + loaded + blocks
     exact = 8 * n if degrees != "nystrom" else 0
+    exact += kernels.tile_bytes(n, d) if degrees == "exact" else 0
     width = kernels.width_bytes(n, d, shape.itemsize)
     selection = kernels.selection_bytes(selector, n, d, s, shape.itemsize)
     panels = 2 * kernels.blas_bytes(s) + kernels.blas_bytes(s, 4)

@@ -314,7 +314,7 @@ def storage_model(
     panels = kernels.blas_bytes(a + b) + 2 * kernels.blas_bytes(a + b, 4)
     learning = 4 * n * b + panels + max(step, svm, 8 * n * columns + scoring)
     if degrees == "exact":
-        weighing = 4 * _TILE * (_TILE + 4 * (d + 2))
+        weighing = kernels.tile_bytes(n, d)
     else:
         weighing = 2 * d * _DEGREE_FEATURES + kernels.stream_bytes(n, 2 * _DEGREE_FEATURES + d, 4)
     peak = max(kernels.width_bytes(n, d, shape.itemsize), weighing, learning)

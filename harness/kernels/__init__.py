@@ -17,6 +17,7 @@ from harness.kernels.degrees import (
     gaussian_tiles,
     landmark_degree_weights,
     landmark_degrees,
+    tile_bytes,
 )
 from harness.kernels.feature_cache import FeatureCache, cache_bytes
 from harness.kernels.features import (
@@ -57,7 +58,7 @@ from harness.kernels.gram import (
 from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, extend_harmonically
 from harness.kernels.hinge import HingeMachine, train_hinge
 from harness.kernels.hinge_machines import HingeMachines, train_hinge_machines
-from harness.kernels.labels import Labels, decide, read_labels, spread_scores
+from harness.kernels.labels import Labels, as_decision, decide, read_labels, spread_scores
 from harness.kernels.landmark_descent import Descent
 from harness.kernels.landmark_features import (
     LandmarkFeatures,
@@ -151,6 +152,7 @@ __all__ = [
     "SquaredLossMixin",
     "Targets",
     "add_gram",
+    "as_decision",
     "bind_kernel",
     "blas_bytes",
     "block_rows",
@@ -195,6 +197,7 @@ __all__ = [
     "step",
     "step_bytes",
     "stream_bytes",
+    "tile_bytes",
     "train_hinge",
     "train_hinge_machines",
     "train_linear_machines",

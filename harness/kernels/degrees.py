@@ -89,6 +89,12 @@ def gaussian_tiles(
             yield rows, columns, np.exp(block, out=block)
 
 
+def tile_bytes(n: int, n_features: int, tile: int = DEGREE_TILE) -> int:
+    """Bytes that `gaussian_tiles` holds in float32: a tile, and its rows and columns."""
+    tile = min(n, tile)
+    return 4 * tile * (tile + 4 * (n_features + 2))
+
+
 def _place(chosen: np.ndarray | None, part: slice) -> np.ndarray | slice:
     return part if chosen is None else chosen[part]
 

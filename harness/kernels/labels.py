@@ -108,6 +108,24 @@ def spread_scores(scores: np.ndarray, present: np.ndarray, n_classes: int) -> np
     return spread
 
 
+def as_decision(scores: np.ndarray, present: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return one number a point for two classes, else a column a class, as scikit-learn does.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, 1) or (n, n_classes)
+        Those of a class without a labeled point mean nothing, and are put below all others.
+    present : ndarray of int
+        Positions of the classes that have one.
+    n_classes : int
+    """
+    if scores.shape[1] == 1:
+        return scores[:, 0]
+    if len(present) == n_classes:
+        return scores
+    return spread_scores(scores[:, present], present, n_classes)
+
+
 def decide(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the class of the highest score; of two classes, the second where it is positive."""
     return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]

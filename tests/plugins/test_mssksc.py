@@ -20,6 +20,8 @@ def dense_parts(model, X, y):
     degrees = Phi @ Phi.sum(0)
     if model.degrees == "floored":
         degrees = np.maximum(degrees, 1)
+    elif model.degrees == "exact":
+        degrees = rbf_kernel(X, gamma=0.5 / model._width**2).sum(1)
     A = (y != -1).astype(float)
     Y = np.eye(3)[y] * 2 - 1 if len(model.classes_) == 3 else (2.0 * y - 1)[:, None]
     return Phi, model.gamma2 * A - model.gamma1 / degrees, model.gamma2 * A[:, None] * Y
@@ -161,14 +163,32 @@ def test_degrees():
     np.testing.assert_allclose(literal.coef_, dense_solution(literal, X, y)[:-1], rtol=1e-4)
     floored = make(**narrow).fit(X, y)
     assert not np.allclose(literal.coef_, floored.coef_)
-    # those of a full Nystrom map are the exact ones
-    whole = {"n_components": len(X), "gamma1": 0.5}
-    exact = make("nystrom", degrees="exact", **whole).fit(X, y)
-    np.testing.assert_allclose(
-        exact.decision_function(X),
-        make("nystrom", **whole).fit(X, y).decision_function(X),
-        atol=1e-3,
-    )
+
+
+@pytest.mark.parametrize("features", FEATURES)
+def test_exact_degrees_are_those_of_the_gaussian_kernel(features):
+    X, y, _ = blobs(200, 2)
+    setting = {"n_components": 20, "gamma1": 0.02, "sigma": 0.3}
+    exact = make(features, degrees="exact", **setting).fit(X, y)
+    expected = dense_solution(exact, X, y)[:-1]
+    np.testing.assert_allclose(exact.coef_, expected, rtol=1e-4, atol=1e-5 * abs(expected).max())
+    floored = make(features, **setting).fit(X, y)
+    assert not np.allclose(exact.coef_, floored.coef_, rtol=1e-3)
+
+
+def test_a_degree_of_zero_has_no_inverse():
+    X, y, _ = blobs(60, 2)
+    with pytest.raises(ValueError, match="degree 0, and no inverse; use 'floored'"):
+        make("kernel", degrees="feature", sigma=1e-3, n_components=5).fit(X, y)
+
+
+def test_points_that_are_equal_have_no_spectral_term():
+    X, y, _ = blobs(60, 2)
+    for features in FEATURES:
+        same = make(features, normalize=True, n_components=5).fit(np.ones_like(X), y)
+        plain = make(features, gamma1=0.0, n_components=5).fit(np.ones_like(X), y)
+        scores = plain.decision_function(np.ones_like(X))
+        np.testing.assert_allclose(same.decision_function(np.ones_like(X)), scores, atol=1e-8)
 
 
 @pytest.mark.parametrize("features", FEATURES)
@@ -222,31 +242,73 @@ def test_a_problem_without_minimum_is_warned_of_and_still_solved():
     np.testing.assert_allclose(solution, dense_solution(model, X, y)[:, 0], rtol=1e-6)
 
 
+def test_rounding_is_not_taken_for_a_missing_minimum():
+    """In float32 the labels' matrix times gamma2 would be off by more than the penalty."""
+    X, y, truth = blobs(1500, 2)
+    for features in ("fourier", "nystrom"):
+        model = make(features, gamma1=0.0, gamma2=1e4, sigma=4.0, dtype="float32")
+        model.fit(X, truth)
+    with pytest.warns(UserWarning, match="is below rounding: lower gamma2"):
+        make("nystrom", gamma1=0.0, gamma2=1e17).fit(X, y)
+
+
+@pytest.mark.parametrize("features", ["fourier", "nystrom"])
+def test_points_that_are_repeated_weigh_as_often(features):
+    """Degrees and the spectral term grow alike; each label counts as often as its point does."""
+    X, y, _ = blobs(15, 2)
+    setting = {"sigma": 2.0, "sigma_unit": "absolute", "gamma1": 0.1}
+    # all points are prototypes; random features are so many that no degree is floored
+    m, of_all = (30, 120) if features == "nystrom" else (2000, 2000)
+    once = make(features, gamma2=40.0, n_components=m, **setting).fit(X, y)
+    often = make(features, n_components=of_all, **setting)
+    often.fit(np.repeat(X, 4, axis=0), np.repeat(y, 4))
+    scores = once.decision_function(X)
+    np.testing.assert_allclose(often.decision_function(X), scores, atol=1e-5)
+    assert np.abs(scores).max() > 0.1
+
+
 @pytest.mark.parametrize("features", FEATURES)
-def test_hard_inputs_are_answered(features):
+def test_a_constant_feature_changes_nothing(features):
+    X, y, _ = blobs(60, 3)
+    more = np.column_stack([X, np.full(len(X), 3.0)])
+    models = [make(features, gamma1=0.5).fit(data, y) for data in (X, more)]
+    if features == "fourier":  # whose frequencies are others
+        np.testing.assert_allclose(models[1]._width, models[0]._width)
+        assert np.mean(models[0].predict(X) == models[1].predict(more)) > 0.9
+    else:
+        expected = models[0].decision_function(X)
+        np.testing.assert_allclose(models[1].decision_function(more), expected, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:the problem has no minimum")
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("gamma1", [0.1, 0.9, 0.99])
+@pytest.mark.parametrize("n_classes", [3, 10])
+def test_a_class_without_labeled_point_is_never_predicted(features, gamma1, n_classes):
+    """It has no code word; the problem may have no minimum, and its scores be anything."""
     X, y, truth = blobs(60, 3)
-    doubled = np.repeat(X[:30], 4, axis=0)
-    labels = np.full(len(doubled), -1)
-    labels[:6] = [0, 1, 0, 1, 0, 1]
-    constant = X.copy()
-    constant[:, 1] = 3.0
-    few = np.where(
-        np.isin(
-            np.arange(len(y)), [*np.flatnonzero(truth == 0)[:1], *np.flatnonzero(truth == 1)[:1]]
-        ),
-        truth,
-        -1,
-    )
-    for data, known, n_classes in [
-        (doubled, labels, None),
-        (constant, y, None),
-        (X, np.where(y == 2, -1, y), 3),
-        (X, few, 3),
-    ]:
-        model = make(features, n_classes=n_classes, n_components=30).fit(data, known)
-        assert np.isfinite(model.decision_function(data)).all()
-    # a class without a labeled point is never predicted
-    assert 2 not in model.predict(X)
+    few = np.full(len(y), -1)
+    for label in (0, 1):
+        few[np.flatnonzero(truth == label)[0]] = label
+    model = make(features, gamma1=gamma1, n_classes=n_classes, n_components=30).fit(X, few)
+    scores = model.decision_function(X)
+    assert scores.shape == (len(X), n_classes)
+    assert scores[:, 2:].max() < scores[:, :2].min()
+    parts = make(features, gamma1=gamma1, n_classes=n_classes, n_components=30)
+    rows = np.union1d(np.flatnonzero(y != -1), np.flatnonzero(few != -1))
+    parts.fit_features(X, rows).fit_labels(few[rows])
+    assert parts.labeled_scores_[:, 2:].max() < parts.labeled_scores_[:, :2].min()
+
+
+def test_the_highest_score_is_the_nearest_code_word_ties_broken_by_score():
+    X, y, _ = blobs(60, 5)
+    model = make(gamma1=0.5).fit(X, y)
+    scores, words = model.decision_function(X), 2 * np.eye(5) - 1
+    distances = (np.sign(scores)[:, None] != words).sum(axis=2)
+    nearest = distances == distances.min(axis=1, keepdims=True)
+    assert (nearest.sum(axis=1) > 1).any()
+    expected = np.where(nearest, scores, -np.inf).argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(X), expected)
 
 
 def test_no_features_are_refused():

@@ -161,8 +161,21 @@ def test_a_problem_without_minimum_is_warned_of_and_its_stationary_point_is_righ
     assert abs(model.dual_coef_.sum()) < 1e-8 * np.abs(alpha).max()
 
 
-def test_a_class_without_labeled_point_ranks_last():
-    X, y, _ = blobs(40, 3)
-    model = MSSKSC(**SETTING, n_classes=3).fit(X, np.where(y == 2, -1, y))
-    assert model.decision_scores_.shape == (120, 3)
-    assert set(model.predict(X)) <= {0, 1}
+@pytest.mark.filterwarnings("ignore:the problem has no minimum")
+@pytest.mark.parametrize("gamma1", [0.1, 0.9, 0.99])
+@pytest.mark.parametrize("n_classes", [3, 10])
+def test_a_class_without_labeled_point_ranks_last(gamma1, n_classes):
+    X, _, truth = blobs(40, 3)
+    y = np.full(len(X), -1)
+    for label in (0, 1):
+        y[np.flatnonzero(truth == label)[0]] = label
+    model = MSSKSC(gamma1, 10.0, n_classes=n_classes).fit(X, y)
+    assert model.decision_scores_.shape == (120, n_classes)
+    for scores in (model.decision_scores_, model.decision_function(X)):
+        assert scores[:, 2:].max() < scores[:, :2].min()
+
+
+def test_a_singular_system_is_refused():
+    X = np.zeros((3, 2))
+    with pytest.raises(ValueError, match="singular: lower gamma2"):
+        MSSKSC(0.0, 1e300).fit(X, np.array([0, 1, 0]))
