@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.datasets import missing_bytes
 from harness.datasets.sizes import split_sizes
+from harness.errors import HarnessError
 from harness.method import N_UNLABELED, Method, Plan, Shape, plan
 from harness.records import finished_rows, read_rows
 from harness.registry import Registry
@@ -96,6 +97,18 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
     )
 
 
+def _check_values(method: Method, params: Mapping[str, Any], where: str) -> None:
+    """Hold fixed parameters against what the estimator says it allows, as scikit-learn's do."""
+    from sklearn.utils._param_validation import validate_parameter_constraints
+
+    allowed = getattr(method.estimator, "_parameter_constraints", {})
+    fixed = {name: value for name, value in params.items() if name in allowed}
+    try:
+        validate_parameter_constraints(allowed, fixed, method.name)
+    except ValueError as error:
+        raise HarnessError(f"{where}: {error}") from error
+
+
 def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     """Work out everything that can be known before a study runs.
 
@@ -111,6 +124,11 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         `seconds` is the mean time of earlier trials of the same cell (else of the same data set
         and method, in any study here) times the trials to come, and the start of their workers;
         methods without any earlier trial are named in `untimed` and not part of it.
+
+    Raises
+    ------
+    HarnessError
+        If a method is given a value that its estimator does not allow.
     """
     registry = Registry.load(workload.study.plugin_folders)
     timings = _Timings()
@@ -120,6 +138,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         method = registry.get("methods", block.method.name)[0]
         shape = shape_of(workload, block)
         params = registry.look_up(block.method.params)
+        _check_values(method, params, f"{workload.study.path}: methods")
         planned = plan_block(method, shape, block, params)
         rows = finished_rows(workload.journal(block).parent)
         done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)

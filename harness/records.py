@@ -54,7 +54,7 @@ COLUMNS: dict[str, str] = {
     "seed": "int64",
     # how it ended
     "outcome": "string",
-    "reason": "string",
+    "reason": "string",  # of any outcome but ok; what the trial warned of where it is ok
     # what was planned, enforced and measured; bytes above the idle worker's
     "size": "int64",
     "size_name": "string",

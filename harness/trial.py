@@ -6,6 +6,8 @@ nothing of the others; what it predicts is scored elsewhere.
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +26,9 @@ from harness.tuning import tune
 
 if TYPE_CHECKING:
     from harness.sandbox import Monitor
+
+_MOST_NOTED = 10
+"""Different warnings of a trial that are kept."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +120,9 @@ def run_trial(
     Returns
     -------
     facts : dict
-        "params" (JSON-ready), "data_bytes", "tuned_score", and "end": the last point of the fit's
-        curve, None unless there are checkpoints.
+        "params" (JSON-ready), "data_bytes", "tuned_score", "warnings" (those of the fit and of
+        the predictions), and "end": the last point of the fit's curve, None unless there are
+        checkpoints.
     predictions : dict of str to array
         For the unlabeled rows (transductive) or the test rows, in the assignment's order:
         "labels", "scores" or "values".
@@ -167,23 +173,41 @@ def run_trial(
         return predictions
 
     checkpoints, step, end = assignment.checkpoints, None, None
-    if checkpoints and hasattr(estimator, "fit_steps"):
-        step = fit_in_steps(estimator, X, y, checkpoints, monitor, answer)
-    else:
-        with monitor.stage("fit"):
-            estimator.fit(X, y)
-    if checkpoints:
-        with monitor.stage("checkpoint"):
-            end = point(estimator, X, step, monitor)
-    with monitor.stage("predict"):
-        predictions = answer()
+    with _noted_warnings() as noted:
+        if checkpoints and hasattr(estimator, "fit_steps"):
+            step = fit_in_steps(estimator, X, y, checkpoints, monitor, answer)
+        else:
+            with monitor.stage("fit"):
+                estimator.fit(X, y)
+        if checkpoints:
+            with monitor.stage("checkpoint"):
+                end = point(estimator, X, step, monitor)
+        with monitor.stage("predict"):
+            predictions = answer()
     facts = {
         "params": {name: _plain(value) for name, value in estimator.get_params().items()},
         "data_bytes": (0 if assignment.mapped is not None else X.nbytes) + y.nbytes,
         "tuned_score": None if score is None or np.isnan(score) else score,
+        "warnings": list(noted),
         "end": end,
     }
     return facts, predictions
+
+
+@contextlib.contextmanager
+def _noted_warnings() -> Iterator[dict[str, None]]:
+    """Note each warning once, in the order in which they come, and let it be shown as ever."""
+    noted: dict[str, None] = {}
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def note(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if len(noted) < _MOST_NOTED:
+                noted.setdefault(f"{category.__name__}: {message}")
+            show(message, category, *where)
+
+        warnings.showwarning = note
+        yield noted
 
 
 def _shown(assignment: Assignment, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

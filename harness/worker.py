@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from harness.trial import Assignment
 
 STAGES = ("load", "tune", "fit", "predict")
+_MOST_TOLD = 500
+"""Characters of what a trial warned of."""
 
 
 def run_block(workload: Workload, block: Block) -> None:
@@ -158,6 +160,7 @@ class _BlockRun:
             row |= scores
             row["params"] = json.dumps(result.value["params"], sort_keys=True)
             row["data_bytes"] = result.value["data_bytes"]
+            row["reason"] = "; ".join(result.value["warnings"])[:_MOST_TOLD]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
         if result and grid.checkpoints:

@@ -1,5 +1,7 @@
 """What a trial's search is shown, and what its fit is."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -70,8 +72,8 @@ def run(folder, *, uses_unlabeled, size=None, shown=4, tuning=None):
         y_shown=y[unlabeled[:shown]],
     )
     FITS.clear()
-    run_trial(assignment, Monitor(SilentSender(), None, None))
-    return FITS[:-1], FITS[-1]
+    facts, _ = run_trial(assignment, Monitor(SilentSender(), None, None))
+    return FITS[:-1], FITS[-1] if FITS else facts
 
 
 @pytest.mark.parametrize(("uses_unlabeled", "size"), [(False, None), (True, None), (True, 8)])
@@ -92,6 +94,22 @@ def test_where_a_subsample_is_smaller_than_what_is_shown_the_search_has_more(tmp
     tried, (rows, _) = run(tmp_path, uses_unlabeled=True, size=2)
     assert rows == [*range(8)]
     assert all(points == [*range(10)] for points, _ in tried)
+
+
+def test_warnings_of_the_fit_are_told_once_and_those_of_the_search_are_not(tmp_path, monkeypatch):
+    def fit(self, X, y):
+        if len(X) == 6:
+            for _ in range(2):
+                warnings.warn("no minimum", UserWarning, stacklevel=1)
+        else:
+            warnings.warn("of the search", UserWarning, stacklevel=1)
+        return self
+
+    monkeypatch.setattr(Recorder, "fit", fit)
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        _, facts = run(tmp_path, uses_unlabeled=False, shown=0)
+    assert facts["warnings"] == ["UserWarning: no minimum"]
 
 
 def test_nothing_shown_changes_nothing(tmp_path):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from harness.report.results import Results
 
 STAGES = ("load", "tune", "fit", "predict")
+_FIGURE = r"-?\d[\d.,]*(?:e[+-]?\d+)?"
 HONEST = (0.5, 1.05)
 """Measured over planned peak that the conformance kit accepts of a storage model."""
 
@@ -44,7 +45,7 @@ class Tables:
     ranks : pandas.DataFrame
         Mean ranks over the data sets of a family, per budget.
     outcomes : pandas.DataFrame
-        Outcomes other than "ok", counted by reason.
+        Outcomes other than "ok", counted by reason, and warnings of trials that ended "ok".
     planned : pandas.DataFrame
         Measured over planned peak per cell, and its parts (idle worker, data, method, stages),
         trials that ended "ok" only.
@@ -222,10 +223,14 @@ def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _outcomes(rows: pd.DataFrame) -> pd.DataFrame:
-    bad = rows[~rows["ok"]].assign(reason=rows["reason"].fillna(""))
-    by = ["problem", "method", "place", "budget", "outcome", "reason"]
-    table = bad.groupby(by).size().rename("count").reset_index().sort_values(by)
-    return table.drop(columns="place")
+    rows = rows.assign(reason=rows["reason"].fillna(""))
+    told = rows[~rows["ok"] | (rows["reason"] != "")]
+    # Warnings that differ in their figures alone are one: the first stands for all.
+    alike = told["reason"].where(~told["ok"], told["reason"].str.replace(_FIGURE, "0", regex=True))
+    by = ["problem", "method", "place", "budget", "outcome"]
+    grouped = told.assign(alike=alike).groupby([*by, "alike"])["reason"]
+    table = grouped.agg(reason="first", count="size").reset_index()
+    return table.sort_values([*by, "reason"]).drop(columns=["place", "alike"])
 
 
 def _planned(rows: pd.DataFrame) -> pd.DataFrame:

@@ -119,6 +119,18 @@ def test_outcomes_count_every_trial_that_is_not_ok(tables):
     }
 
 
+def test_warnings_that_differ_in_figures_alone_are_counted_together(tmp_path):
+    trials = make_trials(methods=("a", "b"), budgets={"none": None}, seeds=range(4))
+    warned = (trials["method"] == "a") & (trials["outcome"] == "ok")
+    trials.loc[warned, "reason"] = [f"eigenvalue -{3 + i}.5e-{i}" for i in range(warned.sum())]
+    made, _ = tables_of(tmp_path / "s", trials)
+    told = made.outcomes[made.outcomes["outcome"] == "ok"]
+    assert told["count"].sum() == warned.sum()
+    assert set(told["method"]) == {"a"}
+    assert len(told) == trials["dataset"].nunique()
+    assert told["reason"].iloc[0] == trials.loc[warned, "reason"].iloc[0]
+
+
 def test_planned_and_measured_use_trials_that_ended_ok(tmp_path):
     trials = make_trials(methods=("a",), budgets={"none": None}, seeds=range(4))
     trials["planned_bytes"] = 1000

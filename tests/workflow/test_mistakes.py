@@ -3,6 +3,7 @@
 import pytest
 
 from harness.errors import HarnessError
+from harness.planning import plan_study
 from harness.workload import load_workload
 
 GOOD = {
@@ -45,6 +46,24 @@ def test_mistakes_of_a_study(project, monkeypatch, changes, message):
     monkeypatch.chdir(project.folder)
     with pytest.raises(HarnessError) as caught:
         load_workload(study)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ({"rff-mssksc": {"n_components": 0}}, "'n_components' parameter of rff-mssksc must be"),
+        ({"svm": {"C": "big"}}, "'C' parameter of svm must be"),
+    ],
+)
+def test_values_that_a_method_does_not_allow_are_refused_by_the_plan(
+    project, monkeypatch, method, message
+):
+    study = project.write(**GOOD | {"methods": [method]})
+    monkeypatch.chdir(project.folder)
+    with pytest.raises(HarnessError) as caught:
+        plan_study(load_workload(study))
+    assert str(caught.value).startswith("study.yaml: methods: ")
     assert message in str(caught.value)
 
 
