@@ -28,7 +28,7 @@ VARIANTS = {
     "xnv": [{"cca": "randomized", "combine": True}],
     "xks": [{"combine": True}],
     "rff-mssksc": [{"penalise_bias": True}, {"normalize": True}],
-    "fs-mssksc": [{"normalize": True}, {"degrees": "exact"}],
+    "fs-mssksc": [{"normalize": True}, {"degrees": "exact", "dtype": "float64"}],
     "rd-mssksc": [{"normalize": True}],
     "ssokmf": [{"solver": "sgd", "max_iter": 10}],
     "tsvm": [{"form": "cccp"}],
