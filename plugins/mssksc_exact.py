@@ -291,7 +291,7 @@ def storage(shape: Shape, size: int) -> int:
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
     Q = max(1, shape.n_classes)
-    tile = min(n, kernels.TILE)
+    tile = min((n + 1) // 2, kernels.TILE)
     filling = 3 * 8 * tile**2 + 3 * tile * d * i
     rows_of_factor = 5 * min(
         kernels.gram_block_bytes(n - labeled, labeled) // 2, 8 * labeled * (n - labeled)
@@ -303,7 +303,8 @@ def storage(shape: Shape, size: int) -> int:
     extending = labeled * d * i + kernels.stream_bytes(n, _row_width(labeled, d))
     matrix = kernels.packed_bytes(n) + max(filling, reducing, solving, extending)
     panels = kernels.blas_bytes(n) + kernels.blas_bytes(labeled)
-    predicting = shape.block_bytes + kernels.stream_bytes(shape.n_test, _row_width(n, d))
+    # of all points: those left to predict are fewer where more are seen, and plans must not fall
+    predicting = shape.block_bytes + kernels.stream_bytes(n + shape.n_test, _row_width(n, d))
     peak = max(kernels.width_bytes(n, d, i), matrix + panels, predicting)
     return shape.data_bytes + points + peak
 
