@@ -54,13 +54,13 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         is rounded down, but 1 up to one pair.
     selector : str or callable, default "uniform"
         How prototypes are chosen; the paper maximises the quadratic Renyi entropy ("renyi"), which
-        is nowhere better by more than .0001 and costs .018 on ijcnn1. They come from all points:
+        is nowhere better by more than .0002 and costs .018 on ijcnn1. They come from all points:
         to choose them among labeled and unlabeled ones apart would be no different, where it is
         chance that decides which are labeled.
     gamma1 : float, default 0.1
-        Weight of the spectral term. Below 1 the problem is convex in w where degrees are those of
-        the features' own kernel, as with "nystrom"; random features and "kernel" may need less.
-        0 is ridge regression on the same features.
+        Weight of the spectral term. Below 1 the problem is convex in w for the exact kernel and
+        its degrees; random features and "kernel" may need less. 0 is ridge regression on the same
+        features.
     gamma2 : float, default 1.0
         Weight of the labels, for each labeled point. Larger values overfit a few labels: by up to
         .1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
@@ -81,8 +81,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         varies between clusters and not a constant, and is convex in w for every gamma1 below 1,
         whatever the features. The paper's is neither.
     dtype : {"float32", "float64"}, default "float32"
-        Of the features. Sums over labeled points are in float64, those of the spectral term as
-        `kernels.GramSum` has them. In float32 "nystrom" has as many features as stand out from its
+        Of the features. Sums are those of `kernels.GramSum`; over labeled points they are in
+        float64 where gamma2 would make rounding count. In float32 "nystrom" has as many features as stand out from its
         rounding, which at wide kernels are few, and "kernel" loses the penalty beside its squares.
     n_classes : int, optional
         Found from y by default.

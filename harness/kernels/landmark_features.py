@@ -83,7 +83,7 @@ class LandmarkFeatures:
     def block_buffer(self, n: int) -> np.ndarray:
         """Return room for the features of one of these blocks.
 
-        An array made anew for each of them would be fresh pages every time: a third of the time.
+        An array made anew for each of them would be fresh pages every time: an eighth of the time.
         """
         r = self.n_components
         return np.empty((min(n, feature_block_rows(*self.landmarks.shape)), r), np.float32)
