@@ -82,8 +82,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         whatever the features. The paper's is neither.
     dtype : {"float32", "float64"}, default "float32"
         Of the features. Sums are those of `kernels.GramSum`; over labeled points they are in
-        float64 where gamma2 would make rounding count. In float32 "nystrom" has as many features as stand out from its
-        rounding, which at wide kernels are few, and "kernel" loses the penalty beside its squares.
+        float64 where gamma2 would make rounding count. In float32 "nystrom" has as many features
+        as stand out from its rounding, which at wide kernels are few, and "kernel" loses the
+        penalty beside its squares.
     n_classes : int, optional
         Found from y by default.
     random_state : int, RandomState instance or None, default None
