@@ -160,7 +160,8 @@ class _BlockRun:
             row |= scores
             row["params"] = json.dumps(result.value["params"], sort_keys=True)
             row["data_bytes"] = result.value["data_bytes"]
-            row["reason"] = "; ".join(result.value["warnings"])[:_MOST_TOLD]
+            told = [row["reason"], *result.value["warnings"]]
+            row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
         if result and grid.checkpoints:
