@@ -30,9 +30,6 @@ _BLOCK = 512
 _POOL = 10
 """Points drawn for each prototype that is chosen among them."""
 
-_MOST_ROUNDING = 1e-2
-"""Of the labels' matrix, from which on it is summed up in float64."""
-
 _DEGREE_SAMPLE = 16_384
 """Points that stand for all in the sum of features from which degrees are taken."""
 
@@ -53,14 +50,11 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         (equations 21 and 22, `prototype_count`). Fourier features come in pairs: an odd number
         is rounded down, but 1 up to one pair.
     selector : str or callable, default "uniform"
-        How prototypes are chosen; the paper maximises the quadratic Renyi entropy ("renyi"), which
-        is nowhere better by more than .0002 and costs .018 on ijcnn1. They come from all points:
-        to choose them among labeled and unlabeled ones apart would be no different, where it is
-        chance that decides which are labeled.
+        How prototypes are chosen from all points. The paper maximises their quadratic Renyi
+        entropy ("renyi"), which gains .0002 at most and costs .018 on ijcnn1.
     gamma1 : float, default 0.1
         Weight of the spectral term. Below 1 the problem is convex in w for the exact kernel and
-        its degrees; random features and "kernel" may need less. 0 is ridge regression on the same
-        features.
+        its degrees; random features and "kernel" may need less. 0 is ridge regression.
     gamma2 : float, default 1.0
         Weight of the labels, for each labeled point. Larger values overfit a few labels: by up to
         .1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
@@ -82,9 +76,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         whatever the features. The paper's is neither.
     dtype : {"float32", "float64"}, default "float32"
         Of the features. Sums are those of `kernels.GramSum`; over labeled points they are in
-        float64 where gamma2 would make rounding count. In float32 "nystrom" has as many features
-        as stand out from its rounding, which at wide kernels are few, and "kernel" loses the
-        penalty beside its squares.
+        float64 where gamma2 would make rounding count. In float32 "nystrom" keeps few features
+        of wide kernels, and "kernel" loses the penalty beside its squares.
     n_classes : int, optional
         Found from y by default.
     random_state : int, RandomState instance or None, default None
@@ -159,7 +152,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         self._present = labels.present
         # times gamma2, rounding must be little beside the penalty, which is 1
         rounding = np.finfo(self._map.dtype).eps * self.gamma2 * len(labels.rows)
-        dtype = self._map.dtype if rounding < _MOST_ROUNDING else np.float64
+        dtype = self._map.dtype if rounding < 1e-2 else np.float64
         H = kernels.GramSum(self._m + 1, dtype, start)
         right = 0.0
         for block in self._blocks(len(labels.rows)):
@@ -196,7 +189,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             H[:, j] += self.gamma2 * self._gram[:, j]
         self._solve(H, self.gamma2 * self._cross)
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
-        self.labeled_scores_ = self._decision((self._samples @ weights).astype(np.float64))
+        scores = (self._samples @ weights).astype(np.float64)
+        self.labeled_scores_ = kernels.as_decision(scores, self._present, len(self.classes_))
         return self
 
     def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:
@@ -237,8 +231,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             if self.degrees == "floored":
                 np.maximum(D, 1, out=D)
             elif not D.all():
-                message = "degrees='feature': a point has degree 0, and no inverse; use 'floored'"
-                raise ValueError(message)
+                raise ValueError("degrees='feature': a point has degree 0; use 'floored'")
             below = D < 0
             Phi /= np.sqrt(np.abs(D)).astype(Phi.dtype)[:, None]
             term.add(Phi)
@@ -251,8 +244,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
                 S[:, j] -= mean * (mean[j] * S[-1, -1])
             S[:, -1] = 0
             largest = eigvalsh(S[:-1, :-1])[-1]
-            # points that are all equal vary in nothing but rounding
-            S /= largest if largest > len(X) * np.finfo(self._map.dtype).eps else np.inf
+            rounding = len(X) * np.finfo(self._map.dtype).eps
+            S /= largest if largest > rounding else np.inf
         return S
 
     def _features(self, X: np.ndarray) -> np.ndarray:
@@ -280,17 +273,10 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         scores = np.empty((len(X), coef.shape[1]))
         for block in self._blocks(len(X)):
             np.add(self._map.transform(X[block]) @ coef, self.intercept_, out=scores[block])
-        return self._decision(scores)
-
-    def _decision(self, scores: np.ndarray) -> np.ndarray:
         return kernels.as_decision(scores, self._present, len(self.classes_))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of the highest score.
-
-        For one-vs-rest codes this is the nearest code word in Hamming distance, ties broken by
-        score; the paper leaves ties open, and with few labels most points are ties.
-        """
+        """Return the class of the highest score: the nearest code word, ties broken by score."""
         return kernels.decide(self.decision_function(X), self.classes_)
 
 
@@ -322,8 +308,8 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
             H[j:, j - 1] = H[j - 1, j:]
         np.fill_diagonal(H, diagonal)
     smallest = eigvalsh(H)[0]
-    message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1 or "
-    message += "raise gamma2; its stationary point is used"
+    message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1 "
+    message += "or raise gamma2; its stationary point is used"
     if abs(smallest) <= len(H) * np.finfo(float).eps * np.abs(diagonal).max():
         message = f"the smallest eigenvalue, {smallest:.3g}, is below rounding: lower gamma2"
     warnings.warn(message, stacklevel=4)

@@ -75,7 +75,7 @@ def test_order_of_the_points_does_not_matter(method):
     if "n_landmarks" in estimator.get_params():
         # A sample would be another one, and rounding decides what eigenvectors near zero are.
         estimator.set_params(n_landmarks=80, sigma=0.3)
-    if method.name in ("nystroem-ridge", "self-training"):
+    if method.name in ("nystroem-ridge", "self-training", "fs-mssksc", "rd-mssksc"):
         estimator.set_params(n_components=80, sigma=0.3)
     told(estimator, method, 2)
     straight = clone(estimator).fit(X, y).decision_function(X)
