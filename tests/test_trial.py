@@ -73,12 +73,12 @@ def run(folder, *, uses_unlabeled, size=None, shown=4, tuning=None):
     )
     FITS.clear()
     facts, _ = run_trial(assignment, Monitor(SilentSender(), None, None))
-    return FITS[:-1], FITS[-1] if FITS else facts
+    return FITS[:-1], FITS[-1], facts["warnings"]
 
 
 @pytest.mark.parametrize(("uses_unlabeled", "size"), [(False, None), (True, None), (True, 8)])
 def test_a_search_is_shown_more_labels_than_the_fit(tmp_path, uses_unlabeled, size):
-    tried, (rows, known) = run(tmp_path, uses_unlabeled=uses_unlabeled, size=size)
+    tried, (rows, known), _ = run(tmp_path, uses_unlabeled=uses_unlabeled, size=size)
     kept = range(6 + (size or 24 if uses_unlabeled else 0))
     assert (rows, known) == ([*kept], [*range(6)])
     assert len(tried) == 4
@@ -91,13 +91,14 @@ def test_a_search_is_shown_more_labels_than_the_fit(tmp_path, uses_unlabeled, si
 
 
 def test_where_a_subsample_is_smaller_than_what_is_shown_the_search_has_more(tmp_path):
-    tried, (rows, _) = run(tmp_path, uses_unlabeled=True, size=2)
+    tried, (rows, _), _ = run(tmp_path, uses_unlabeled=True, size=2)
     assert rows == [*range(8)]
     assert all(points == [*range(10)] for points, _ in tried)
 
 
 def test_warnings_of_the_fit_are_told_once_and_those_of_the_search_are_not(tmp_path, monkeypatch):
     def fit(self, X, y):
+        FITS.append((X, y))
         if len(X) == 6:
             for _ in range(2):
                 warnings.warn("no minimum", UserWarning, stacklevel=1)
@@ -108,16 +109,16 @@ def test_warnings_of_the_fit_are_told_once_and_those_of_the_search_are_not(tmp_p
     monkeypatch.setattr(Recorder, "fit", fit)
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
-        _, facts = run(tmp_path, uses_unlabeled=False, shown=0)
-    assert facts["warnings"] == ["UserWarning: no minimum"]
+        *_, told = run(tmp_path, uses_unlabeled=False, shown=0)
+    assert told == ["UserWarning: no minimum"]
 
 
 def test_nothing_shown_changes_nothing(tmp_path):
-    tried, _ = run(tmp_path, uses_unlabeled=True, shown=0)
+    tried, *_ = run(tmp_path, uses_unlabeled=True, shown=0)
     assert all({points[i] for i in labels} <= set(range(6)) for points, labels in tried)
 
 
 @pytest.mark.parametrize("uses_unlabeled", [False, True])
 def test_a_validation_set_scores_fits_to_the_trials_own_labels(tmp_path, uses_unlabeled):
-    tried, last = run(tmp_path, uses_unlabeled=uses_unlabeled, tuning=Tuning(validation=4))
+    tried, last, _ = run(tmp_path, uses_unlabeled=uses_unlabeled, tuning=Tuning(validation=4))
     assert tried == [last] * 2

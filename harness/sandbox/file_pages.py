@@ -4,7 +4,7 @@ The kernel's mark counts them, and how many there were at the peak cannot be kno
 is mapped after the peak hides as much of it. A process does not inherit the pages of libraries
 when it is forked: it maps some 10 MB anew while it runs, wherever it runs code, and up to 2.5 MB
 of a trial's own memory went unseen (SSSL on 2,800 points: 6.4 MB for 8.9). Mapped all at once they
-stay as many. It takes 13 ms for 130 MB of libraries; before Linux 5.14 it cannot be done.
+stay as many. It takes 12 to 16 ms for 135 MB of libraries; before Linux 5.14 it cannot be done.
 """
 
 from __future__ import annotations
