@@ -15,7 +15,7 @@ from harness.hookspecs import (
     TrialInfo,
     hookimpl,
 )
-from harness.method import PREDICT_BLOCK, Method, Shape, overhead_bytes
+from harness.method import PREDICT_BLOCK, Method, Shape, overhead_bytes, prediction_bytes
 from harness.space import Distribution, choice, log_uniform, settings_at, uniform
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "hookimpl",
     "log_uniform",
     "overhead_bytes",
+    "prediction_bytes",
     "settings_at",
     "uniform",
 ]

@@ -218,13 +218,23 @@ def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     what is predicted at one is sent and let go before the fit goes on. Cross-validation of a
     supervised method also copies the labeled points of each fold.
     """
-    label = target_type(shape.n_classes).itemsize if shape.n_classes else 0
-    targets = shape.n * (label or 8)
+    targets = shape.n * (_label_bytes(shape) or 8)
     rows = 0 if shape.mapped else 8 * shape.n
-    columns = shape.n_classes if shape.n_classes > 2 else 1
-    predictions = shape.scored * (8 * columns + label)
     folds = shape.n_labeled * shape.n_features * shape.itemsize if tuned else 0
-    return targets + rows + predictions + folds + _FIXED_OVERHEAD
+    return targets + rows + prediction_bytes(shape) + folds + _FIXED_OVERHEAD
+
+
+def prediction_bytes(shape: Shape) -> int:
+    """Bytes of the predictions, a part of `overhead_bytes` that the harness holds after the fit.
+
+    A method whose fit holds more than its prediction may take them off what its fit holds.
+    """
+    columns = shape.n_classes if shape.n_classes > 2 else 1
+    return shape.scored * (8 * columns + _label_bytes(shape))
+
+
+def _label_bytes(shape: Shape) -> int:
+    return target_type(shape.n_classes).itemsize if shape.n_classes else 0
 
 
 def target_type(n_classes: int) -> np.dtype:

@@ -1,11 +1,12 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import Method, Shape, choice, log_uniform, uniform
-from harness.method import overhead_bytes, plan
+from harness.method import overhead_bytes, plan, prediction_bytes
 
 
 class Estimator:
@@ -45,6 +46,14 @@ def test_the_planned_size_fits_and_the_next_does_not(shape, budget):
         return
     assert planned.planned_bytes == needed(planned.size) <= budget
     assert planned.size == shape.n or needed(planned.size + 1) > budget
+
+
+@given(shapes)
+def test_predictions_are_part_of_what_the_harness_holds(shape):
+    one_more = replace(shape, n_unlabeled=shape.n_unlabeled + 1)
+    predicted = prediction_bytes(one_more) - prediction_bytes(shape)
+    assert 0 <= predicted <= overhead_bytes(one_more) - overhead_bytes(shape)
+    assert predicted == 0 or not shape.n_test
 
 
 @given(shapes, st.integers(10**6, 10**8), st.integers(10**6, 10**8))

@@ -14,6 +14,8 @@ from test_cluster_kernel import dense_cluster_kernel
 from harness import Shape, kernels
 from harness.method import plan
 
+(METHOD,) = nysck.harness_methods()
+
 ABSOLUTE = {"sigma": 0.8, "sigma_unit": "absolute", "random_state": 0}
 
 
@@ -92,9 +94,8 @@ def test_the_papers_storage_gives_the_papers_ranks(n, d, megabytes, rank):
     """The largest k with 8 n (d + k log k + 2 k) within the budget."""
     k = np.arange(1, 1000)
     assert int(np.sum(8 * n * (d + k * np.log(k) + 2 * k) <= megabytes * 10**6)) == rank
-    method = nysck.harness_methods()[0]
     shape = Shape(1000, n - 1000, d, 2)
-    found = plan(method, shape, megabytes * 10**6, {"storage": "paper"})
+    found = plan(METHOD, shape, megabytes * 10**6, {"storage": "paper"})
     assert _paper_rank(found.size) == rank
     assert found.planned_bytes <= megabytes * 10**6
 
@@ -205,3 +206,13 @@ def test_float32_agrees_with_float64():
         for t in (np.float64, np.float32)
     )
     np.testing.assert_allclose(exact, single, atol=2e-3 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("n_labeled", [1000, 3000])
+@pytest.mark.parametrize(("n", "d"), [(32561, 123), (49749, 300)], ids=["a9a", "w8a"])
+def test_a_tenth_of_a_small_budget_is_left_at_most(n, d, n_labeled, assert_peak_between):
+    """The harness's share of 10 MB is large, and predictions are held after the fit only."""
+    shape = Shape(n_labeled, n - n_labeled, d, 2, itemsize=4, mapped=True)
+    planned = plan(METHOD, shape, 10**7)
+    low = 0.89 * planned.planned_bytes
+    assert_peak_between(low, 10**7, METHOD, shape, planned.size, "binary")

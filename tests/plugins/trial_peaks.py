@@ -28,7 +28,10 @@ def measure(method, shape, size, task, folder):
 
 
 def assign(method, shape, size, task, folder):
-    """Put a trial together on generated data: transductive, or inductive with all test points."""
+    """Put a trial together on generated data: transductive, or inductive with all test points.
+
+    Mapped data are mapped in the order of their file, whose labels are then as good as random.
+    """
     n = shape.n + shape.n_test
     rng = np.random.default_rng(0)
     groups = max(2, shape.n_classes)
@@ -56,7 +59,7 @@ def assign(method, shape, size, task, folder):
         test=np.sort(test),
         y_labeled=y[np.sort(labeled)],
         transductive=not shape.n_test,
-        mapped=None,
+        mapped=folder / "X.npy" if shape.mapped else None,
         tuning=None,
         metric=primary_metric(task, (), BUILT_IN),
         seed=np.random.SeedSequence(0),
