@@ -101,7 +101,7 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
 
     def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
         self._rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, np.float32)
         b = min(self.n_landmarks, len(X))
         chosen = kernels.select_landmarks(self.selector, X, b, self._rng, kernel)
         self._features = kernels.LandmarkFeatures(X[chosen], kernel)
@@ -109,7 +109,7 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
 
     def _learn(self, y: np.ndarray, scored: bool) -> None:
         labels = kernels.read_labels(y, self.n_classes)
-        self.classes_ = labels.classes
+        self.classes_, self._present = labels.classes, labels.present
         if self.solver == "exact":
             self._minimise(labels, len(y))
         else:
@@ -117,7 +117,7 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         self.landmarks_ = self._features.landmarks
         if scored:
             scores = self._features.scores(self._X, self.coef_, self._rows) + self.intercept_
-            self.labeled_scores_ = _as_decision(scores)
+            self.labeled_scores_ = self._decision(scores)
 
     @abstractmethod
     def _prepare(self) -> None:
@@ -147,15 +147,14 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
-        return _as_decision(self._features.scores(X, self.coef_) + self.intercept_)
+        return self._decision(self._features.scores(X, self.coef_) + self.intercept_)
+
+    def _decision(self, scores: np.ndarray) -> np.ndarray:
+        return kernels.as_decision(scores, self._present, len(self.classes_))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
         return kernels.decide(self.decision_function(X), self.classes_)
-
-
-def _as_decision(scores: np.ndarray) -> np.ndarray:
-    return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 class BudgetSVM(_BudgetMachine):

@@ -21,6 +21,9 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 _TOL = 1e-5
 # Eigenvalues below this are rounding; the Nystrom extension divides by them.
 _RANK_TOLERANCE = 1e-10
+# So are elements of the diagonal of L~ below this part of the largest: a point that has no part in
+# the eigenvectors that are kept.
+_DIAGONAL_TOLERANCE = 1e-12
 
 
 class InverseSpectrum:
@@ -183,7 +186,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         check_classification_targets(y)
         labels = kernels.read_labels(y, self.n_classes)
-        self.fit_features(X, labels.rows).fit_labels(np.asarray(y)[labels.rows])
+        self._learn_features(X, labels.rows).fit_labels(np.asarray(y)[labels.rows])
         vectors = np.zeros((len(X), self._weights.shape[1]))
         vectors[labels.rows] = self._weights * self._scale[:, None]
         values, self._extension = self._spectrum.apply(vectors)
@@ -192,17 +195,22 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         del self._spectrum, self._gram
         self._power = _power_of(diagonal, self._degrees)
         self._smooth_diagonal = diagonal / self._degrees**self._power
-        values *= _inverse_roots(diagonal)[:, None]
-        values += self._intercepts
-        self.decision_scores_ = values[:, 0] if values.shape[1] == 1 else values
+        self._least = _DIAGONAL_TOLERANCE * diagonal.max()
+        values *= _inverse_roots(diagonal, self._least)[:, None]
+        self.decision_scores_ = self._decision(values)
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
         self.transduction_[labels.rows] = self.classes_[labels.codes]
         return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Decompose L; `labeled` are the rows that may get labels."""
+        self._validate_params()
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        return self._learn_features(X, np.asarray(labeled))
+
+    def _learn_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         self._X, self._labeled = X, labeled
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, X.dtype)
         if self.transfer == "regularized-laplacian":
             self._spectrum = InverseSpectrum(X, self._width, self.epsilon)
         else:
@@ -213,7 +221,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train the SVM on those of the labeled rows whose y is not -1."""
         labels = kernels.read_labels(y, self.n_classes)
-        self.classes_ = labels.classes
+        self.classes_, self._present = labels.classes, labels.present
         self._normalise(len(labels.rows))
         gram = self._gram
         if len(labels.rows) < len(y):
@@ -222,15 +230,18 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         coefficients, self._intercepts = kernels.train_machines(product, labels, C, _TOL)
         self._weights = np.zeros((len(y), coefficients.shape[1]))
         self._weights[labels.rows] = coefficients
-        scores = self._gram @ self._weights.astype(np.float32) + self._intercepts
-        self.labeled_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
+        self.labeled_scores_ = self._decision(self._gram @ self._weights.astype(np.float32))
         return self
+
+    def _decision(self, values: np.ndarray) -> np.ndarray:
+        return kernels.as_decision(values + self._intercepts, self._present, len(self.classes_))
 
     def _normalise(self, n_labeled: int) -> None:
         """Make K~ of the labeled rows, whose number sets where some transfer functions step."""
         if n_labeled != self._gram_labels:
             self._gram = self._spectrum.gram(self._labeled, n_labeled)
-            self._scale = _inverse_roots(self._gram.diagonal())
+            diagonal = self._gram.diagonal()
+            self._scale = _inverse_roots(diagonal, _DIAGONAL_TOLERANCE * diagonal.max())
             self._gram *= self._scale
             self._gram *= self._scale[:, None]
             self._gram_labels = n_labeled
@@ -245,8 +256,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         blocks = kernels.row_blocks(len(X), _extended_width(*self._X.shape))
-        scores = np.concatenate([self._extend(X[block]) for block in blocks])
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self._decision(np.concatenate([self._extend(X[block]) for block in blocks]))
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         K = kernels.gaussian_kernel(X, self._X, self._width).astype(np.float64, copy=False)
@@ -254,17 +264,18 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         # The new point counts itself, as the points of `fit` do.
         degrees = 1 + total
         smooth = K @ self._smooth_diagonal / np.maximum(total, np.finfo(float).tiny)
-        scale = _inverse_roots(smooth * degrees ** (self._power + 1))
+        scale = _inverse_roots(smooth * degrees**self._power, self._least) / np.sqrt(degrees)
         K /= np.sqrt(self._degrees)
-        return (K @ self._extension) * scale[:, None] + self._intercepts
+        return (K @ self._extension) * scale[:, None]
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
         return kernels.decide(self.decision_function(X), self.classes_)
 
 
-def _inverse_roots(diagonal: np.ndarray) -> np.ndarray:
-    return np.maximum(diagonal, np.finfo(float).tiny) ** -0.5
+def _inverse_roots(diagonal: np.ndarray, least: float) -> np.ndarray:
+    """Return 1 / sqrt(diagonal), 0 where it is not above `least`."""
+    return np.where(diagonal > least, diagonal, np.inf) ** -0.5
 
 
 def _power_of(values: np.ndarray, degrees: np.ndarray) -> float:

@@ -49,7 +49,8 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
     label_distributions_ : ndarray of shape (n, n_classes)
         The harmonic function of each class; rows sum to one.
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
-        What `decision_function` would be at the points of `fit`.
+        Scores of the points of `fit`, from their `label_distributions_`. `decision_function`
+        takes them for new points: it gives others, since a point is then its own neighbor.
     transduction_ : ndarray of shape (n,)
         The classes of the points of `fit`; labels that were given stay.
     labeled_scores_ : ndarray of shape (n_labeled,) or (n_labeled, n_classes)
@@ -112,6 +113,7 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        vars(self).pop("label_distributions_", None)
         self._labeled = np.asarray(labeled)
         self._unlabeled = np.setdiff1d(np.arange(len(X)), self._labeled)
         if self._prepare(X, len(self._unlabeled)):
@@ -147,11 +149,17 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
             )
             raise ValueError(message)
         factored = _factors(n_unlabeled, self.solver, self.n_neighbors)
-        # A width below the rounding of distances would make weights of nothing but that.
-        rounding = float(np.finfo(X.dtype if factored else np.float32).eps) ** 0.5
-        smallest = max(rounding * max(float(X.max()), -float(X.min())), 1e-100)
+        # A width below the rounding of distances would make weights of nothing but that. The
+        # complete graph is of points less their mean where it is in float32.
+        if factored or self.n_neighbors is not None:
+            rounded, extent = X.dtype if factored else np.float64, max(X.max(), -X.min())
+        else:
+            rounded, extent = np.float32, (X.max(axis=0) - X.min(axis=0)).max()
+        smallest = max(float(np.finfo(rounded).eps) ** 0.5 * float(extent), 1e-100)
         self._X = X
-        self._width = max(kernels.kernel_width(X, self.sigma, self.sigma_unit), smallest)
+        uncentered = X.dtype if self.n_neighbors is None else None
+        width = kernels.kernel_width(X, self.sigma, self.sigma_unit, uncentered)
+        self._width = max(width, smallest)
         return factored
 
     def _graph(self) -> kernels.CompleteGraph | kernels.NeighborGraph:
@@ -198,10 +206,11 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
 
         A new point takes the mean of all points of `fit`, weighted by its edges to them.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "label_distributions_")
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         distributions = np.empty((len(X), len(self.classes_)))
-        for block in kernels.row_blocks(len(X), len(self._X) + X.shape[1], X.itemsize):
+        width = _induced_width(*self._X.shape, self.n_neighbors)
+        for block in kernels.row_blocks(len(X), width, X.itemsize):
             distributions[block] = self._induce(X[block])
         return self._decision(distributions)
 
@@ -211,7 +220,9 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
             found = W @ self.label_distributions_
         else:
             points, W = kernels.NeighborSearch(self._X, self.n_neighbors, self._width).nearest(X)
-            found = np.einsum("ij,ijc->ic", W, self.label_distributions_[points])
+            # a class at a time: what is gathered is as large as the weights
+            columns = self.label_distributions_.T
+            found = np.column_stack([np.einsum("ij,ij->i", W, f[points]) for f in columns])
         tie = np.finfo(W.dtype).tiny
         total = W.sum(axis=1, dtype=np.float64)[:, None] + tie
         return (found + tie * self._prior) / total
@@ -243,6 +254,11 @@ def _factors(n_unlabeled: int, solver: str, n_neighbors: int | None) -> bool:
     return solver == "cholesky"
 
 
+def _induced_width(n: int, d: int, n_neighbors: int | None) -> int:
+    """Elements held for a new row: its kernel values, its features, its neighbors."""
+    return n + d + 3 * min(n_neighbors or 0, n)
+
+
 def storage(
     shape: Shape,
     size: int,
@@ -266,7 +282,8 @@ def storage(
     if not _factors(shape.n_unlabeled, solver, n_neighbors):
         solving = max(solving, _iterating_bytes(shape, n_neighbors))
     # Other points, block by block; kernel rows in float32 are turned into float64 beside them.
-    block = kernels.stream_bytes(n + shape.n_test, n + d, i) * (1 if i == 8 else 3)
+    width = _induced_width(n, d, n_neighbors)
+    block = kernels.stream_bytes(n + shape.n_test, width, i) * (1 if i == 8 else 3)
     predicting = shape.block_bytes + block
     points = 8 * n * (2 * shape.n_classes + 4)
     return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), solving, predicting)

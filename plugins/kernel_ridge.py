@@ -130,7 +130,7 @@ class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         X, targets = self._read(X, y)
         rows, values = targets.rows, targets.values
         rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit, X.dtype)
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
         nystrom = kernels.NystromFeatures(X[sample], kernel.width)

@@ -194,7 +194,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         return self
 
     def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, self.dtype)
         self._rng = check_random_state(self.random_state)
         self._map = self._make_map(X, n_labeled)
         self._m = self._map.n_components

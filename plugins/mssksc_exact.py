@@ -200,7 +200,7 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
             )
             raise ValueError(message)
         self._X, self._labeled = X, labeled
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, X.dtype)
         self._order = np.concatenate([np.delete(np.arange(len(X)), labeled), labeled])
         self._influence, self._pull, self._resolvent = np.ones(len(X)), 0.0, None
         if self.gamma1:

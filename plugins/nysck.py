@@ -2,7 +2,8 @@
 
 A row of the virtual samples F is normalise(k(x, Z) M) with M of size s x k, so nothing of size
 n x s or n x k is ever needed: the landmarks, three s x s matrices and a block of rows suffice.
-Kernel rows and M are float32; sums over points, inverses and eigensystems are float64.
+Kernel rows and M are float32, of points less their mean; inverses and eigensystems are float64,
+and so are sums over points but for those of the few thousand rows that one product takes.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         of K at n^2 d operations.
     storage : {"held", "paper"}, default "held"
         What the plan counts: the bytes that are held, or the paper's 8 n (d + s + 2 k), which
-        gives the paper's s and k for a budget. `fit` holds the same in both cases.
+        gives the paper's s for a budget and sets its k.
     sigma : float, default 1.0
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
@@ -75,7 +76,10 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    center_ : ndarray of shape (d,), float64
+        Mean of the points of `fit`.
     landmarks_ : ndarray of shape (s, d), float32
+        Less `center_`.
     projection_ : ndarray of shape (s, k), float32
         M.
     eigenvalues_ : ndarray of shape (k,)
@@ -134,7 +138,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         check_classification_targets(y)
         rows = kernels.read_labels(y, self.n_classes).rows
-        self.fit_features(X, rows).fit_labels(np.asarray(y)[rows])
+        self._learn_features(X, rows).fit_labels(np.asarray(y)[rows])
         self.projection_ = self._basis
         self.projection_ *= self._weights
         del self._basis, self._samples, self._X
@@ -142,12 +146,20 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the eigensystem; `labeled` are the rows that may get labels."""
+        self._validate_params()
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        return self._learn_features(X, np.asarray(labeled))
+
+    def _learn_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         self._width = kernel.width
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
-        self.landmarks_ = X[sample].astype(np.float32, copy=False)
+        self.center_ = X.mean(axis=0, dtype=np.float64)
+        self.landmarks_ = np.empty((s, X.shape[1]), np.float32)
+        for block in kernels.row_blocks(s, X.shape[1]):
+            self.landmarks_[block] = kernels.moved(X[sample[block]], self.center_)
         if self.variant == "literal":
             self._basis = self._literal(len(X), len(labeled))
         else:
@@ -158,7 +170,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train the SVM on those of the labeled rows whose y is not -1."""
         labels = kernels.read_labels(y, self.n_classes)
-        self.classes_ = labels.classes
+        self.classes_, self._present = labels.classes, labels.present
         weights = self._transfer_weights(len(labels.rows))
         if self._samples is None or not np.array_equal(weights, self._weights):
             self._weights = weights
@@ -166,7 +178,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
             for block in self._blocks(len(y)):
                 F = self._kernel(self._X[self._labeled[block]]) @ self._basis
                 F *= weights
-                self._samples[block] = _normalised(F)
+                self._samples[block] = kernels.unit_rows(F)
         F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
         C = self.C or kernels.usual_cost(self._transfer)
         self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, C)
@@ -207,7 +219,8 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
             features = kernels.RandomFourierFeatures(d, s, self._width, rng)
             degrees = kernels.feature_degrees(features, X)
         else:
-            weights = kernels.landmark_degree_weights(X, Z, self._width, P).astype(np.float32)
+            weights = kernels.landmark_degree_weights(X, Z, self._width, P, self.center_)
+            weights = weights.astype(np.float32)
         gram = kernels.GramSum(len(Z))
         for block in self._blocks(len(X)):
             C = self._kernel(X[block])
@@ -220,7 +233,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def _literal(self, n: int, n_labeled: int) -> np.ndarray:
         eigenvalues, U = kernels.landmark_spectrum(self.landmarks_, self._width, _TOLERANCE)
         most = n_labeled + 8
-        if self.rank is not None and self.rank > most:
+        if self.rank is not None and self.rank > most and self._transfer == "poly-step":
             message = f"rank={self.rank}: poly-step squares all but the first {most} eigenvalues"
             warnings.warn(message + " of K, which are above 1", UserWarning, stacklevel=3)
         kept = min(self.rank or min(_paper_rank(len(U)), most), len(eigenvalues))
@@ -240,18 +253,19 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         return np.sqrt(np.maximum(phi, 0)).astype(np.float32)
 
     def _blocks(self, n: int) -> Iterator[slice]:
-        return kernels.gram_blocks(n, *self.landmarks_.shape)
+        s, d = self.landmarks_.shape
+        return kernels.gram_blocks(n, s, 2 * d)
 
     def _kernel(self, X: np.ndarray) -> np.ndarray:
-        X = X.astype(np.float32, copy=False)
-        return kernels.gaussian_kernel(X, self.landmarks_, self._width)
+        rows = kernels.moved(X, self.center_)
+        return kernels.gaussian_kernel(rows, self.landmarks_, self._width)
 
     def _virtual_samples(self, X: np.ndarray) -> np.ndarray:
-        return _normalised(self._kernel(X) @ self.projection_)
+        return kernels.unit_rows(self._kernel(X) @ self.projection_)
 
     def _scores(self, F: np.ndarray) -> np.ndarray:
         scores = F @ self.coef_ + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return kernels.as_decision(scores, self._present, len(self.classes_))
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
@@ -263,12 +277,6 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
         return kernels.decide(self.decision_function(X), self.classes_)
-
-
-def _normalised(F: np.ndarray) -> np.ndarray:
-    """Scale rows to norm one, in place; a point that no landmark sees keeps its row of zeros."""
-    F /= np.maximum(np.sqrt(kernels.squared_norms(F)), np.finfo(F.dtype).tiny)[:, None]
-    return F
 
 
 def _paper_rank(n_landmarks: int) -> int:
@@ -297,18 +305,20 @@ def storage_model(
         # the paper counts everything
         return 8 * n * (d + s + 2 * k) - overhead_bytes(shape, tuned)
     square = 8 * s * s
-    blocks = kernels.gram_block_bytes(n, s, d) // 2
+    blocks = kernels.gram_block_bytes(n, s, 2 * d) // 2
+    columns = shape.n_classes if shape.n_classes > 2 else 1
     if variant == "literal":
         k = min(k, labeled + 8)
         peak = 2 * square + 600 * s
     else:
         # P with the Gram matrix and its part in float32, or G and its eigenvectors
         peak = max(2 * square + square // 2 + blocks, 3 * square + 600 * s)
-    samples = 4 * labeled * k * (2 if tuned else 1) + max(blocks, 8 * 24 * labeled)
+    machines = 8 * labeled * (21 + 3 * columns)
+    samples = 4 * labeled * k * (2 if tuned else 1) + max(blocks, machines)
     loaded = shape.block_bytes if shape.n_test else 0
-    predicting = 4 * s * k + loaded + blocks
+    predicting = 4 * s * k + loaded + blocks + 8 * labeled * columns
     exact = 8 * n if degrees != "nystrom" else 0
-    exact += kernels.tile_bytes(n, d) if degrees == "exact" else 0
+    exact += {"exact": kernels.tile_bytes(n, d), "features": 2 * s * d}.get(degrees, 0)
     width = kernels.width_bytes(n, d, shape.itemsize)
     selection = kernels.selection_bytes(selector, n, d, s, shape.itemsize)
     # 256 rows in both libraries; one of them packs up to half as many more of sums beyond 512
@@ -331,7 +341,7 @@ def harness_methods() -> list[Method]:
             size="n_landmarks",
             tasks={"binary", "multiclass"},
             space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-2, 1e3)},
-            label_params={"C"},
+            label_params={"C", "transfer", "degree"},
             reference="hou2017",
         )
     ]

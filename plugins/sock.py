@@ -151,7 +151,8 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
 
     def _steps(self, X: np.ndarray) -> Iterator[None]:
         rng = check_random_state(self.random_state)
-        self._X, self._width = X, kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._X = X
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, X.dtype)
         if self.degrees == "exact":
             self._degrees = self._exact_degrees = kernels.exact_degrees(X, self._width)
         else:
@@ -181,7 +182,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def fit_labels(self, y: np.ndarray) -> Self:
         """Learn the SVM from labels of the rows that may have one, -1 where it is held out."""
         labels = kernels.read_labels(y, self.n_classes)
-        self._y, self.classes_ = np.asarray(y), labels.classes
+        self._y, self.classes_, self._present = np.asarray(y), labels.classes, labels.present
         lowered = self._kernel.eigenvalues
         self.eigenvalues_ = lowered + self.threshold
         known = len(labels.rows)
@@ -199,15 +200,11 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
 
     def _virtual_samples(self, B: np.ndarray) -> np.ndarray:
         """Return rows of F: of U phi(S)^1/2, of which those of B are multiples, with norm one."""
-        F = B * self._weights
-        # A point that has no part in Z has a row of zeros, and keeps it.
-        norms, least = np.sqrt(kernels.squared_norms(F)), np.finfo(F.dtype).tiny ** 0.5
-        F *= np.where(norms > least, 1 / np.maximum(norms, least), 0)[:, None]
-        return F
+        return kernels.unit_rows(B * self._weights)
 
     def _score(self, F: np.ndarray) -> np.ndarray:
         scores = F @ self.coef_ + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return kernels.as_decision(scores, self._present, len(self.classes_))
 
     def _blocks(self, n: int) -> Iterator[slice]:
         return kernels.row_blocks(n, _score_width(self._kernel.factor.shape[1]), 4)
@@ -304,15 +301,16 @@ def storage_model(
     b = min(b, n)
     step = kernels.step_bytes(n, b, a, d)
     labeled_block = kernels.stream_bytes(labeled, _score_width(b), 4)
-    svm = 4 * labeled * b * (2 if tuned else 1) + max(8 * 16 * labeled, labeled_block)
+    columns = shape.n_classes if shape.n_classes > 2 else 1
+    machines = 8 * labeled * (13 + 3 * columns)
+    svm = 4 * labeled * b * (2 if tuned else 1) + max(machines, labeled_block)
     # rows of B are read in place
     scoring = kernels.stream_bytes(n, _score_width(b), 4) // 2
     if shape.n_test:
         extended = kernels.stream_bytes(shape.n_test, _extended_width(b, d))
         scoring = max(scoring, extended + shape.block_bytes + 8 * _TILE * d)
-    columns = shape.n_classes if shape.n_classes > 2 else 1
     panels = kernels.blas_bytes(a + b) + 2 * kernels.blas_bytes(a + b, 4)
-    learning = 4 * n * b + panels + max(step, svm, 8 * n * columns + scoring)
+    learning = 4 * n * b + panels + max(step, svm, 8 * (n + labeled) * columns + scoring)
     if degrees == "exact":
         weighing = kernels.tile_bytes(n, d)
     else:

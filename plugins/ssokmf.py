@@ -188,7 +188,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_ = labels.classes
         rng = check_random_state(self.random_state)
-        self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, np.float32)
         b = min(self.n_landmarks, len(X))
         chosen = kernels.select_landmarks(self.selector, X, b, rng, self._kernel)
         self.landmarks_ = X[chosen].astype(np.float32, copy=False)

@@ -169,7 +169,7 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstima
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Choose landmarks and keep the features of the rows that may get targets."""
         rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit, X.dtype)
         s = min(self.n_views * self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
         self._nystrom = kernels.NystromFeatures(X[sample], kernel.width)

@@ -62,16 +62,22 @@ class NearestNeighbor(_LabeledClassifier):
         self.n_classes = n_classes
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
-        self._X, self._codes, self._norms = X, codes, kernels.squared_norms(X)
+        # |x - z|^2 but for what is of x alone, about a point among them: far from the origin
+        # products of x and z would leave little of their distance
+        self._X, self._codes = X, codes
+        self._center = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        self._norms = np.empty(len(X), X.dtype)
+        for block in kernels.row_blocks(len(X), X.shape[1], X.itemsize):
+            self._norms[block] = kernels.squared_norms(X[block] - self._center)
 
     def _nearest(self, X: np.ndarray) -> np.ndarray:
-        distances = X @ self._X.T
+        distances = (X - self._center) @ self._X.T
         distances *= -2
         distances += self._norms
         return distances.argmin(axis=1)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
-        blocks = kernels.row_blocks(len(X), len(self._X), X.itemsize)
+        blocks = kernels.row_blocks(len(X), sum(self._X.shape), X.itemsize)
         nearest = np.concatenate([self._nearest(X[block]) for block in blocks])
         codes = self._codes[nearest]
         if len(self.classes_) == 2:
@@ -195,8 +201,10 @@ def _converted_bytes(shape: Shape) -> int:
 
 def nearest_storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, one block of rows, and distances to all labeled points in blocks."""
-    distances = kernels.stream_bytes(shape.n_test, shape.n, shape.itemsize)
-    return shape.data_bytes + shape.block_bytes + distances + 24 * shape.n
+    width = shape.n + shape.n_features
+    distances = kernels.stream_bytes(shape.n_test, width, shape.itemsize)
+    centering = kernels.stream_bytes(shape.n, shape.n_features, shape.itemsize)
+    return shape.data_bytes + max(shape.block_bytes + distances, centering) + 24 * shape.n
 
 
 def svm_storage(shape: Shape, size: int) -> int:
@@ -210,7 +218,9 @@ def svm_storage(shape: Shape, size: int) -> int:
     width = kernels.width_bytes(shape.n, shape.n_features, shape.itemsize)
     pairs = shape.n_classes * (shape.n_classes - 1) // 2
     votes = 8 * min(PREDICT_BLOCK, shape.n + shape.n_test) * (2 * pairs + 3 * shape.n_classes)
-    peak = max(width, fit, votes)
+    # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
+    model = 16 * max(0, shape.n_classes - 2) * shape.n
+    peak = max(width, fit + model, votes + model)
     return shape.data_bytes + _converted_bytes(shape) + peak + shape.block_bytes
 
 

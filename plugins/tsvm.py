@@ -6,14 +6,14 @@ them (that among the labeled points) on the positive one: minimise
     |f|^2 / 2 + C sum_labeled q(y_i f_i) + C* sum_unlabeled q(|f_i|),   q(t) = max(0, 1 - t)^2.
 
 The squared hinge, as in SVMlin (Sindhwani & Keerthi 2006), has a gradient, so that a Newton method
-of few steps solves each of the convex problems below. Both forms start from the inductive machine
-and let C* grow, because the objective has many local minima (Joachims 1999; Chapelle & Zien 2005).
+of few steps solves each convex problem (`harness.kernels.transduction`). Both forms start from
+the inductive machine and let C* grow, because the objective has many local minima (Joachims 1999;
+Chapelle & Zien 2005).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -24,165 +24,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
-from harness.kernels import Expansion, HingeLosses
+from harness.kernels import Expansion
 
 # The first C* is at most this part of the last one, which hardly moves the inductive machine.
 _FIRST_WEIGHT = 0.04
-# While C* still grows, a problem need not be solved this many times as well as the last one.
-_LOOSER = 10
-# Rounding alone could need so many steps at one value of C*.
-_MOST_ROUNDS = 1000
-
-
-@dataclass
-class Problem:
-    """One class against the rest.
-
-    Attributes
-    ----------
-    labeled, unlabeled : ndarray of int
-        Rows of the kernel.
-    targets : ndarray of shape (len(labeled),)
-        +1 or -1.
-    share : float
-        Share of positive points among the unlabeled.
-    C : float
-        Cost of a labeled point.
-    weights : list of float
-        Values of C*, the last one last.
-    tol : float
-        Relative excess of the objective at which a convex problem counts as solved.
-    path : list of (float, float)
-        C* and the objective with it, before and after every step.
-    """
-
-    kernel: kernels.KernelProduct
-    labeled: np.ndarray
-    unlabeled: np.ndarray
-    targets: np.ndarray
-    share: float
-    C: float
-    weights: list[float]
-    tol: float
-    path: list[tuple[float, float]] = field(default_factory=list)
-
-    def costs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return what missing the margin at +1 and at -1 costs the labeled points, (n,) each."""
-        positive, negative = np.zeros(self.kernel.n), np.zeros(self.kernel.n)
-        positive[self.labeled] = self.C * (self.targets > 0)
-        negative[self.labeled] = self.C * (self.targets < 0)
-        return positive, negative
-
-    def tolerance(self, weight: float) -> float:
-        """Return the relative tolerance at one value of C*."""
-        return self.tol if weight == self.weights[-1] else _LOOSER * self.tol
-
-
-def inductive(problem: Problem) -> Expansion:
-    """Train on the labeled points alone."""
-    losses = HingeLosses(*problem.costs())
-    return kernels.minimise(problem.kernel, Expansion.zero(problem.kernel.n), losses, problem.tol)
-
-
-def switching(problem: Problem, max_switches: int | None = None) -> Expansion:
-    """Label the unlabeled points and exchange labels while that lowers the objective.
-
-    A positive and a negative label are exchanged where f is higher at the negative point. As the
-    losses are a sum over points and q(f) - q(-f) falls in f, each such pair lowers the objective
-    at this f, whatever other pairs do; so all of them are exchanged at once, and one Newton step
-    follows. The number of positive labels stays. With `max_switches=1` and exact retraining this
-    is algorithm 1 of Joachims (1999), with more it is multiple switching (Sindhwani & Keerthi).
-
-    `max_switches` bounds the pairs exchanged before a step, those that gain most first.
-    """
-    unlabeled, known = problem.unlabeled, problem.costs()
-    f = inductive(problem)
-    positive = np.zeros(len(unlabeled), bool)
-    n_positive = int(problem.share * len(unlabeled) + 0.5)
-    positive[np.argsort(-f.scores[unlabeled], kind="stable")[:n_positive]] = True
-
-    for weight in problem.weights:
-        for _ in range(_MOST_ROUNDS):
-            switched = _switch(positive, f.scores[unlabeled], max_switches, problem.tol)
-            costs = [side.copy() for side in known]
-            costs[0][unlabeled], costs[1][unlabeled] = weight * positive, weight * ~positive
-            losses = HingeLosses(*costs)
-            objective = f.objective(losses)
-            problem.path.append((weight, objective))
-            f, solved = kernels.newton_step(
-                problem.kernel, f, losses, problem.tolerance(weight) * objective
-            )
-            problem.path.append((weight, f.objective(losses)))
-            if solved and not switched:
-                break
-    return f
-
-
-def _switch(
-    positive: np.ndarray, scores: np.ndarray, max_switches: int | None, margin: float
-) -> int:
-    """Exchange labels in place and return how many pairs.
-
-    Without a margin between their scores, equal points would be exchanged forever.
-    """
-    lowest, highest = np.flatnonzero(positive), np.flatnonzero(~positive)
-    lowest = lowest[np.argsort(scores[lowest], kind="stable")]
-    highest = highest[np.argsort(-scores[highest], kind="stable")]
-    pairs = min(len(lowest), len(highest))
-    gains = scores[highest[:pairs]] - scores[lowest[:pairs]]
-    exchanged = np.count_nonzero(gains > margin)
-    if max_switches is not None:
-        exchanged = min(exchanged, max_switches)
-    positive[lowest[:exchanged]], positive[highest[:exchanged]] = False, True
-    return exchanged
-
-
-def concave_convex(problem: Problem, ramp: float = 0.0) -> Expansion:
-    """Give the unlabeled points both labels at ramp losses, and the mean score 2 share - 1.
-
-    The ramp loss min(q(t), q(ramp)) is q less a convex function; its tangent at the present f
-    makes a convex upper bound of the objective that touches it there, so a step that lowers the
-    bound lowers the objective (Collobert, Sinz, Weston & Bottou 2006). With ramp = 0 both losses
-    of a point sum up to q(|f|) + 1. The mean score (Chapelle & Zien 2005) is kept exactly: with
-    the kernel centred on the unlabeled points it is the bias.
-    """
-    unlabeled = problem.unlabeled
-    positive, negative = problem.costs()
-    centered = kernels.CenteredProduct(problem.kernel, unlabeled)
-    mean = 2 * problem.share - 1
-    known = HingeLosses(positive.copy(), negative.copy())
-    f = kernels.minimise(
-        centered, Expansion.zero(centered.n, mean), known, problem.tol, free_bias=False
-    )
-
-    def objective(f: Expansion, weight: float) -> float:
-        # less q(ramp) a point, which its two losses never fall below together
-        hinges = np.maximum(0, 1 - np.outer((1, -1), f.scores[unlabeled])) ** 2
-        ramps = np.minimum(hinges, (1 - ramp) ** 2).sum() - len(unlabeled) * (1 - ramp) ** 2
-        return f.objective(known) + weight * ramps
-
-    for weight in problem.weights:
-        positive[unlabeled] = negative[unlabeled] = weight
-        for _ in range(_MOST_ROUNDS):
-            scores = f.scores[unlabeled]
-            linear = np.zeros(centered.n)
-            linear[unlabeled] = 2 * weight * (scores < ramp) * (1 - scores)
-            linear[unlabeled] -= 2 * weight * (-scores < ramp) * (1 + scores)
-            found = objective(f, weight)
-            problem.path.append((weight, found))
-            f, solved = kernels.newton_step(
-                centered,
-                f,
-                HingeLosses(positive, negative, linear),
-                problem.tolerance(weight) * found,
-                free_bias=False,
-            )
-            problem.path.append((weight, objective(f, weight)))
-            if solved:
-                break
-    coefficients = centered.uncentered(f.coefficients)
-    products = problem.kernel.multiply(coefficients)
-    return Expansion(coefficients, products, mean - float(products[unlabeled].mean()))
 
 
 class TransductiveSVM(ClassifierMixin, BaseEstimator):
@@ -196,7 +41,7 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         C* / C, the cost of an unlabeled point in parts of a labeled one. 0 gives the machine of
         the labeled points alone.
     form : {"switching", "cccp"}, default "switching"
-        How the objective is minimised: `switching` or `concave_convex`.
+        How the objective is minimised: `harness.kernels.switching` or `concave_convex`.
     kernel : {"rbf", "linear"}, default "rbf"
     sigma : float, default 1.0
         Width of the Gaussian kernel.
@@ -285,14 +130,14 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         """Compute the kernel matrix; `labeled` are the rows that may get labels."""
         self._validate_params()
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        return self._prepare(X, labeled)
+        return self._prepare(X, np.asarray(labeled))
 
     def _prepare(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         self._X, self._candidates = X, labeled
         if self.kernel == "linear":
             self._product = kernels.LinearProduct(X)
         else:
-            self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+            self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, X.dtype)
             self._product = kernels.GaussianTriangle(X, self._width)
         return self
 
@@ -303,21 +148,23 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         labels = kernels.read_labels(y, self.n_classes)
-        self.classes_ = labels.classes
+        self.classes_, self._present = labels.classes, labels.present
         if self.positive_share is not None and len(self.classes_) > 2:
             message = f"positive_share is for two classes, y has {len(self.classes_)}"
             raise ValueError(message)
         targets = labels.targets()
         labeled = self._candidates[labels.rows]
-        machines = [self._train(labeled, column) for column in targets.T]
-        self.objective_ = [np.reshape(path, (-1, 2)) for _, path in machines]
-        scores = np.column_stack([f.scores for f, _ in machines])
-        self._intercepts = np.array([f.bias for f, _ in machines])
-        coefficients = np.column_stack([f.coefficients for f, _ in machines])
-        self._coefficients = coefficients.astype(self._X.dtype, copy=False)
-        if self.kernel == "linear":
-            self._coefficients = self._X.T @ self._coefficients
-        self.decision_scores_ = scores[:, 0] if scores.shape[1] == 1 else scores
+        scores = np.empty((self._product.n, targets.shape[1]))
+        coefficients = np.empty(scores.shape, self._X.dtype)
+        self._intercepts, self.objective_ = np.empty(targets.shape[1]), []
+        for j, column in enumerate(targets.T):
+            f, path = self._train(labeled, column)
+            scores[:, j], coefficients[:, j] = f.scores, f.coefficients
+            self._intercepts[j] = f.bias
+            self.objective_.append(np.reshape(path, (-1, 2)))
+        linear = self.kernel == "linear"
+        self._coefficients = self._X.T @ coefficients if linear else coefficients
+        self.decision_scores_ = self._decision(scores)
         self.labeled_scores_ = self.decision_scores_[self._candidates]
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
         self.transduction_[labeled] = self.classes_[labels.codes]
@@ -327,21 +174,22 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         """Return one machine and the path of its objective."""
         n = self._product.n
         if not np.ptp(targets):
-            # A class without a labeled point stays at -1, below all others.
+            # a class without a labeled point
             return Expansion.zero(n, targets[0]), []
         unlabeled = np.setdiff1d(np.arange(n), labeled)
         share = (targets > 0).mean() if self.positive_share is None else self.positive_share
         last = self.C * self.unlabeled_weight
         stages = math.ceil(-math.log(_FIRST_WEIGHT) / math.log(self.growth))
         weights = [last / self.growth**stage for stage in range(stages, -1, -1)]
-        problem = Problem(
+        problem = kernels.TransductionProblem(
             self._product, labeled, unlabeled, targets, share, self.C, weights, self.tol
         )
         if not (last and unlabeled.size):
-            return inductive(problem), []
+            return kernels.inductive(problem), []
         cccp = self.form == "cccp"
-        f = concave_convex(problem, self.ramp) if cccp else switching(problem, self.max_switches)
-        return f, problem.path
+        if cccp:
+            return kernels.concave_convex(problem, self.ramp), problem.path
+        return kernels.switching(problem, self.max_switches), problem.path
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
@@ -355,7 +203,10 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
                 # Without a name it is gone before the next block is there.
                 scores[block] = self._kernel(X[block]) @ self._coefficients
         scores += self._intercepts
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self._decision(scores)
+
+    def _decision(self, scores: np.ndarray) -> np.ndarray:
+        return kernels.as_decision(scores, self._present, len(self.classes_))
 
     def _kernel(self, X: np.ndarray) -> np.ndarray:
         return kernels.gaussian_kernel(X, self._X, self._width)

@@ -45,6 +45,7 @@ from harness.kernels.gaussian import (
     row_blocks,
     squared_norms,
     stream_bytes,
+    unit_rows,
     width_bytes,
 )
 from harness.kernels.gram import (
@@ -96,6 +97,12 @@ from harness.kernels.products import (
 )
 from harness.kernels.spectrum import eigensystem
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
+from harness.kernels.transduction import (
+    TransductionProblem,
+    concave_convex,
+    inductive,
+    switching,
+)
 from harness.kernels.transfer import (
     TRANSFERS,
     linear,
@@ -151,6 +158,7 @@ __all__ = [
     "SplitLeastSquares",
     "SquaredLossMixin",
     "Targets",
+    "TransductionProblem",
     "add_gram",
     "as_decision",
     "bind_kernel",
@@ -161,6 +169,7 @@ __all__ = [
     "canonical_bytes",
     "centered_kernel_ridge",
     "centered_ridge",
+    "concave_convex",
     "decide",
     "eigensystem",
     "exact_degrees",
@@ -172,6 +181,7 @@ __all__ = [
     "gaussian_tiles",
     "gram_block_bytes",
     "gram_blocks",
+    "inductive",
     "kernel_bytes",
     "kernel_width",
     "landmark_degree_weights",
@@ -197,6 +207,7 @@ __all__ = [
     "step",
     "step_bytes",
     "stream_bytes",
+    "switching",
     "tile_bytes",
     "train_hinge",
     "train_hinge_machines",
@@ -205,6 +216,7 @@ __all__ = [
     "transferred",
     "triangle_bytes",
     "uniform_landmarks",
+    "unit_rows",
     "usual_cost",
     "width_bytes",
 ]

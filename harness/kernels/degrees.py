@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from harness.kernels.features import FeatureMap
-from harness.kernels.gaussian import gaussian_kernel, row_blocks
+from harness.kernels.gaussian import gaussian_kernel, moved, row_blocks
 
 DEGREE_TILE = 512
 """Rows of the tiles of `exact_degrees`: 1 MB in float32, within the cache."""
@@ -137,7 +137,11 @@ def feature_degrees(feature_map: FeatureMap, X: np.ndarray) -> np.ndarray:
 
 
 def landmark_degree_weights(
-    X: np.ndarray, landmarks: np.ndarray, sigma: float, projection: np.ndarray
+    X: np.ndarray,
+    landmarks: np.ndarray,
+    sigma: float,
+    projection: np.ndarray,
+    center: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return w = P P' sum_j k(Z, x_j): k(x, Z) w is the degree of x in the Nystrom kernel.
 
@@ -147,9 +151,12 @@ def landmark_degree_weights(
     ----------
     X : ndarray of shape (n, d)
     landmarks : ndarray of shape (s, d)
+        The kernel is computed in their type.
     sigma : float
     projection : ndarray of shape (s, k)
         P of `NystromFeatures`.
+    center : ndarray of shape (d,), optional
+        What was subtracted from the landmarks, and is to be from X.
 
     Returns
     -------
@@ -157,7 +164,8 @@ def landmark_degree_weights(
     """
     total = np.zeros(len(landmarks))
     for block in row_blocks(len(X), 2 * len(landmarks) + X.shape[1]):
-        total += gaussian_kernel(X[block], landmarks, sigma).sum(axis=0, dtype=np.float64)
+        rows = moved(X[block], center, landmarks.dtype)
+        total += gaussian_kernel(rows, landmarks, sigma).sum(axis=0, dtype=np.float64)
     return projection @ (projection.T @ total)
 
 

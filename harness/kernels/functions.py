@@ -26,6 +26,7 @@ from harness.kernels.gaussian import (
     median_distance,
     natural_width,
     squared_norms,
+    warn_of_rounding,
 )
 
 
@@ -91,7 +92,11 @@ class BoundKernel:
 
 
 def bind_kernel(
-    kernel: str | KernelFunction, X: np.ndarray, sigma: float = 1.0, sigma_unit: str = "median"
+    kernel: str | KernelFunction,
+    X: np.ndarray,
+    sigma: float = 1.0,
+    sigma_unit: str = "median",
+    uncentered: type | None = None,
 ) -> BoundKernel:
     """Give a kernel its width.
 
@@ -105,6 +110,8 @@ def bind_kernel(
         Width, in units of `sigma_unit`; ignored by kernels without a width.
     sigma_unit : {"median", "absolute"}, default "median"
         "median": the median distance between rows of X, of the kernel's own kind of distance.
+    uncentered : type, optional
+        As for `kernel_width`; the Gaussian kernel alone minds.
 
     Returns
     -------
@@ -122,7 +129,10 @@ def bind_kernel(
         kernel = KERNELS[kernel]
     if kernel.unit is None:
         return BoundKernel(kernel, 1.0)
-    return BoundKernel(kernel, natural_width(kernel.unit(X), sigma, sigma_unit))
+    width = natural_width(kernel.unit(X), sigma, sigma_unit)
+    if uncentered is not None and kernel.function is gaussian_kernel:
+        warn_of_rounding(X, width, uncentered)
+    return BoundKernel(kernel, width)
 
 
 def kernel_bytes(

@@ -6,6 +6,7 @@ is counted here are passes over it and copies of it: one product, four passes, n
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,6 +18,9 @@ BLOCK_BYTES = 1 << 20
 MEDIAN_SAMPLE = 300
 """Points from which the median distance is estimated; 45,000 pairs know it to about 2 %."""
 
+
+_MOST_ROUNDING = 0.01
+"""Part of a kernel value that may be rounding without a word."""
 
 _EXTREME = 1e6
 """Widths beyond so many median distances, or below their inverse, change nothing but overflow."""
@@ -84,9 +88,29 @@ def gaussian_kernel(
     return np.exp(K, out=K)
 
 
-def moved(X: np.ndarray, center: np.ndarray, dtype: type = np.float32) -> np.ndarray:
-    """Return X less a point, which is subtracted in the type of both, in another type."""
+def moved(X: np.ndarray, center: np.ndarray | None, dtype: type = np.float32) -> np.ndarray:
+    """Return X less a point, which is subtracted in the type of both, in another type.
+
+    Without a point it is X itself where X is of that type.
+    """
+    if center is None:
+        return X.astype(dtype, copy=False)
     return np.subtract(X, center, out=np.empty(X.shape, dtype), casting="same_kind")
+
+
+def unit_rows(F: np.ndarray) -> np.ndarray:
+    """Scale rows to norm one, in place; rows of nothing but zeros and rounding become zeros.
+
+    Kernel values of a far point may be too small for their squares, which is no reason not to know
+    its direction.
+    """
+    # in two steps: one over a number that is hardly above zero would be no number
+    largest = np.maximum(F.max(axis=1, initial=0), -F.min(axis=1, initial=0))
+    known = largest > np.finfo(F.dtype).tiny / np.finfo(F.dtype).eps
+    F *= np.divide(1, largest, out=np.zeros_like(largest), where=known)[:, None]
+    norms = np.sqrt(squared_norms(F))
+    F *= np.divide(1, norms, out=norms, where=known)[:, None]
+    return F
 
 
 def gaussian_expansion(
@@ -119,10 +143,7 @@ def gaussian_expansion(
     """
     values = np.empty((len(X), len(intercept)))
     for block in row_blocks(len(X), 2 * len(points) + X.shape[1]):
-        if center is None:
-            rows = X[block].astype(points.dtype, copy=False)
-        else:
-            rows = moved(X[block], center, points.dtype)
+        rows = moved(X[block], center, points.dtype)
         values[block] = gaussian_kernel(rows, points, sigma) @ coef + intercept
     return values
 
@@ -169,7 +190,9 @@ def width_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
     return 4 * sample**2 + copies * sample * n_features
 
 
-def kernel_width(X: np.ndarray, sigma: float, sigma_unit: str) -> float:
+def kernel_width(
+    X: np.ndarray, sigma: float, sigma_unit: str, uncentered: type | None = None
+) -> float:
     """Return a kernel's width in the units of X, between 1e-6 and 1e6 median distances.
 
     Parameters
@@ -179,8 +202,35 @@ def kernel_width(X: np.ndarray, sigma: float, sigma_unit: str) -> float:
         The width, in units of `sigma_unit`.
     sigma_unit : str
         "median": the median distance between two rows of X; "absolute": 1.
+    uncentered : type, optional
+        In which a method computes kernels of X as it is, not moved to the origin.
+
+    Warns
+    -----
+    UserWarning
+        If what is uncentered is so far from the origin that rounding would show.
     """
-    return natural_width(median_distance(X), sigma, sigma_unit)
+    width = natural_width(median_distance(X), sigma, sigma_unit)
+    if uncentered is not None:
+        warn_of_rounding(X, width, uncentered)
+    return width
+
+
+def warn_of_rounding(X: np.ndarray, width: float, dtype: type) -> None:
+    """Warn where points lie so far from the origin that their distances are lost in `dtype`.
+
+    Looks at the first thousand rows.
+    """
+    center = X[:1000].mean(axis=0, dtype=np.float64)
+    distance = float(np.sqrt(center @ center)) / width
+    error = float(np.finfo(dtype).eps) * distance**2
+    if error > _MOST_ROUNDING:
+        message = (
+            f"the points of X lie {distance:.2g} widths of the kernel from the origin: in "
+            f"{np.dtype(dtype)}, rounding changes its values by a part of {error:.2g}; subtract "
+            "the mean of each column"
+        )
+        warnings.warn(message, UserWarning, stacklevel=3)
 
 
 def natural_width(median: float, sigma: float, sigma_unit: str) -> float:

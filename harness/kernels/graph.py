@@ -279,10 +279,11 @@ def _conjugate_gradients(
 
 def _smallest_ritz_value(steps: list[np.ndarray], ratios: list[np.ndarray], column: int) -> float:
     """Return the smallest eigenvalue of the Lanczos matrix that conjugate gradients imply."""
-    if not steps:
+    # A column that was solved before the others has steps of length 0 since.
+    step = np.array([values[column] for values in steps if values[column] > 0])
+    if not step.size:
         return 1.0
-    step = np.array([values[column] for values in steps])
-    ratio = np.array([values[column] for values in ratios])[:-1]
+    ratio = np.array([values[column] for values in ratios])[: len(step) - 1]
     diagonal = 1 / step
     diagonal[1:] += ratio / step[:-1]
     off_diagonal = np.sqrt(ratio) / step[:-1]

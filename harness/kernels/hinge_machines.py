@@ -99,7 +99,7 @@ class _Problem:
 
     def __post_init__(self) -> None:
         self.classes = [1] if self.n_classes == 2 else list(range(self.n_classes))
-        # A class without a labeled point stays at -1 everywhere, below all others.
+        # A class without a labeled point stays at -1 everywhere.
         self.machines = [HingeMachine(np.zeros(self.features.n_components), -1.0)] * len(
             self.classes
         )
@@ -138,7 +138,9 @@ class _Problem:
         self._train_on_a_sample(cache)
         costs, known = self.costs(), self.codes >= 0
         held = np.zeros(self.scores.shape, bool)
-        best = [HingeMachine(np.zeros_like(m.weights)) for m in self.machines]
+        best = list(self.machines)
+        for j in self.columns:
+            best[j] = HingeMachine(np.zeros_like(best[j].weights))
         primal, dual = np.zeros(len(best)), np.zeros(len(best))
         before, most = np.full(len(best), np.inf), np.full(len(best), cache.n_held)
         self.scores[:, self.columns] = 0

@@ -32,7 +32,8 @@ def train_machines(
     coefficients : ndarray of shape (n_labeled, n_classes), or (n_labeled, 1) for two classes
         a of each class against the rest.
     intercepts : ndarray of shape (n_classes,) or (1,)
-        A class without a labeled point has no coefficients and -1, below all others.
+        A class without a labeled point has no coefficients and -1, which is not always below all
+        others: see `as_decision`.
     """
     targets = labels.targets()
     coefficients, intercepts = np.zeros(targets.shape), np.full(targets.shape[1], -1.0)

@@ -29,29 +29,26 @@ _MOST_TRIALS = 50
 
 @dataclass(frozen=True)
 class HingeLosses:
-    """phi_i(f) = positive_i q(f) + negative_i q(-f) + linear_i f with q(t) = max(0, 1 - t)^2.
+    """phi_i(f) = positive_i q(f) + negative_i q(-f) with q(t) = max(0, 1 - t)^2.
 
     Attributes
     ----------
     positive, negative : ndarray of shape (n,)
         Costs of missing the margin at +1 and at -1; not below 0.
-    linear : ndarray of shape (n,) or float, default 0.0
     """
 
     positive: np.ndarray
     negative: np.ndarray
-    linear: np.ndarray | float = 0.0
 
     def value(self, scores: np.ndarray) -> float:
         """Return the sum of phi_i(f_i)."""
         above, below = np.maximum(0, 1 - scores), np.maximum(0, 1 + scores)
-        hinges = self.positive @ above**2 + self.negative @ below**2
-        return float(hinges + np.sum(self.linear * scores))
+        return float(self.positive @ above**2 + self.negative @ below**2)
 
     def gradient(self, scores: np.ndarray) -> np.ndarray:
         """Return phi_i'(f_i), shape (n,)."""
         below = self.negative * np.maximum(0, 1 + scores)
-        return 2 * (below - self.positive * np.maximum(0, 1 - scores)) + self.linear
+        return 2 * (below - self.positive * np.maximum(0, 1 - scores))
 
     def curvature(self, scores: np.ndarray) -> np.ndarray:
         """Return phi_i''(f_i), shape (n,)."""

@@ -101,11 +101,14 @@ def test_the_dual_value_is_a_lower_bound_for_any_machine():
     assert rough.primal(margins, costs) > fine.dual
 
 
-def test_a_class_without_a_label_is_below_all_others():
+@pytest.mark.parametrize("held_rows", [10, 10**6])
+def test_a_class_without_a_label_stays_where_it_is(held_rows):
     X, y = problem()
     features = features_of(X, 30)
-    cache = kernels.FeatureCache(features, X, 10**8, len(X))
+    room = 4 * held_rows * features.n_components
+    cache = kernels.FeatureCache(features, X, room, len(X))
     codes = np.where(y == 1, -1, y)
     found = kernels.train_hinge_machines(features, X, np.arange(len(X)), codes, 3, 1.0, cache)
     assert not found.coefficients[:, 1].any()
+    assert found.intercepts[1] == -1
     assert (found.scores[:, 1] == -1).all()

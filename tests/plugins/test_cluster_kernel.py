@@ -90,6 +90,40 @@ def test_nystrom_extension_is_nearly_what_fit_says_of_points_it_has_seen(transfe
     assert np.corrcoef(seen[unlabeled], model.decision_scores_[unlabeled])[0, 1] > 0.99
 
 
+@pytest.mark.parametrize("transfer", ["regularized-laplacian", "polynomial", "poly-step"])
+def test_new_points_are_scored_as_with_the_exact_diagonal(transfer):
+    X, y, _ = blobs(100, 2)
+    model = ClusterKernelSVM(transfer=transfer, **ABSOLUTE).fit(X, y)
+    rng = np.random.default_rng(0)
+    new = X[rng.integers(len(X), size=150)] + 0.4 * rng.normal(size=(150, 4))
+    K = np.exp(-((new[:, None] - X[None]) ** 2).sum(-1) / (2 * 1.2**2))
+    L = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * 1.2**2))
+    D = L.sum(1)
+    e, U = np.linalg.eigh(L / np.sqrt(np.outer(D, D)))
+    e, U = e[::-1], U[:, ::-1]
+    phi = kernels.transferred(np.clip(e, 0, 1), transfer, np.count_nonzero(y >= 0))
+    # rows of U at new points, each of which counts itself among its neighbors
+    V = K / np.sqrt(np.outer(1 + K.sum(1), D)) @ U / np.maximum(e, 1e-10)
+    exact = (V**2 @ np.where(e > 1e-10, phi, 0)) ** -0.5
+    values = (model.decision_function(new) - model._intercepts) / exact
+    extension = K / np.sqrt(np.outer(1 + K.sum(1), D)) @ model._extension
+    assert np.corrcoef(values, extension[:, 0])[0, 1] > 0.99
+    # where points are close; where they are far apart the diagonal is known to half of it only
+    ratios = values / extension[:, 0]
+    np.testing.assert_allclose(np.median(ratios), 1, atol=0.06)
+    assert np.percentile(np.abs(ratios - 1), 90) < 0.2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_point_outside_the_eigenvectors_that_are_kept_has_no_part(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 2)), np.full(60, -1)
+    y[:4] = 0, 1, 0, 1
+    model = ClusterKernelSVM(transfer="step", sigma=0.01).fit(X, y)
+    for scores in (model.decision_scores_, model.decision_function(X + 0.01)):
+        assert np.abs(scores).max() < 30
+
+
 def test_extension_of_the_regularised_laplacian_agrees_on_unlabeled_points():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(150, 2)), rng.normal(size=(150, 2)) + 4])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from blobs import blobs
 from harmonic import ClassMassNormalization, HarmonicFunction, harness_methods, storage
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from harness import Shape
@@ -73,19 +74,49 @@ def test_mass_normalisation_moves_the_threshold_and_not_the_ranking():
 
 def test_masses_match_the_prior():
     X, y, _ = blobs(70, 3)
+    y[np.flatnonzero(y == 1)[1:]] = -1
     cmn = ClassMassNormalization().fit(X, y)
     mass = (cmn.label_distributions_ * cmn._mass_weights)[y == -1].mean(axis=0)
-    np.testing.assert_allclose(mass, np.full(3, 1 / 3))
+    share = np.bincount(y[y >= 0]) / np.count_nonzero(y >= 0)
+    assert np.ptp(share) > 0.1
+    np.testing.assert_allclose(mass, share)
 
 
 def test_points_that_no_edge_reaches_get_the_prior():
     X = np.array([[0.0], [0.1], [1.0], [1e4], [2e4]])
     model = HarmonicFunction(sigma=0.3, sigma_unit="absolute").fit(X, [0, 0, 1, -1, -1])
     np.testing.assert_allclose(model.label_distributions_[3:], [[2 / 3, 1 / 3]] * 2)
-    assert np.isfinite(model.decision_function([[1e6]])).all()
+    np.testing.assert_allclose(model.decision_function([[1e6]]), [-1 / 3])
 
 
 SOLVERS = [{"solver": "cholesky"}, {"solver": "cg"}, {"n_neighbors": 15}]
+
+
+@pytest.mark.parametrize("params", SOLVERS[1:], ids=str)
+def test_a_class_that_is_solved_at_once_does_not_disturb_the_others(params):
+    """Conjugate gradients stop for a class whose residual is exactly 0 before any other's."""
+    X = np.array([[0.0], [-1.0], [1.0], [100.0], [-100.0]])
+    settings = {"sigma": 1.0, "sigma_unit": "absolute"}
+    model = HarmonicFunction(**settings, **params).fit(X, [-1, 0, 1, 0, 2])
+    np.testing.assert_allclose(model.label_distributions_[0], [0.5, 0.5, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("params", SOLVERS, ids=str)
+def test_where_the_points_lie_changes_no_width(params):
+    X, y, _ = blobs(100, 2)
+    settings = {"sigma": 0.5, "sigma_unit": "absolute", **params}
+    expected = HarmonicFunction(**settings).fit(X, y).label_distributions_
+    for moved in (X + 1e5, np.column_stack([X, np.full(len(X), 1e5)])):
+        found = HarmonicFunction(**settings).fit(moved, y).label_distributions_
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_features_of_other_points_forget_the_fit():
+    X, y, _ = blobs(30, 2)
+    model = HarmonicFunction().fit(X, y)
+    model.fit_features(X[::-1], np.flatnonzero(y[::-1] >= 0)).fit_labels(y[::-1][y[::-1] >= 0])
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -142,6 +173,7 @@ def test_induction_on_a_neighbor_graph_asks_the_nearest_only():
     np.testing.assert_allclose(model.decision_function(new), f[:, 1] - f[:, 0], atol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:the points of X lie")
 @pytest.mark.parametrize("params", SOLVERS, ids=str)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_parts_without_labels_get_the_prior(params, dtype):
@@ -152,6 +184,7 @@ def test_parts_without_labels_get_the_prior(params, dtype):
     np.testing.assert_allclose(model.label_distributions_[80:], [[2 / 3, 1 / 3]] * 80, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:the points of X lie")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("params", SOLVERS, ids=str)
 @pytest.mark.parametrize("sigma", [1e-300, 1e-6, 0.01, 0.03, 1e6, 1e150])

@@ -54,17 +54,20 @@ def test_literal_variant_is_the_papers_and_d_cancels(degrees):
         "random": np.random.default_rng(0).uniform(1, 9, 120),
     }[degrees]
     k = model.projection_.shape[1]
-    expected = literal_samples(X, model.landmarks_, k, 12, D)
+    landmarks = model.landmarks_ + model.center_
+    expected = literal_samples(X, landmarks, k, 12, D)
     F = model._virtual_samples(X)
     np.testing.assert_allclose(F @ F.T, expected @ expected.T, atol=3e-5)
 
 
-def test_one_shot_eigensystem_is_that_of_the_normalised_nystrom_kernel():
+@pytest.mark.parametrize("degrees", ["nystrom", "exact"])
+def test_one_shot_eigensystem_is_that_of_the_normalised_nystrom_kernel(degrees):
     X, y, _ = blobs(60, 2)
-    model = NystromClusterKernelSVM(30, **ABSOLUTE).fit(X, y)
-    C, W = gaussian(X, model.landmarks_), gaussian(model.landmarks_, model.landmarks_)
+    model = NystromClusterKernelSVM(30, degrees=degrees, **ABSOLUTE).fit(X, y)
+    landmarks = model.landmarks_ + model.center_
+    C, W = gaussian(X, landmarks), gaussian(landmarks, landmarks)
     K = C @ np.linalg.pinv(W, rcond=1e-8) @ C.T
-    D = np.maximum(K.sum(1), 1)
+    D = gaussian(X, X).sum(1) if degrees == "exact" else np.maximum(K.sum(1), 1)
     expected = np.linalg.eigvalsh(K / np.sqrt(np.outer(D, D)))[::-1][: len(model.eigenvalues_)]
     np.testing.assert_allclose(model.eigenvalues_, expected, atol=3e-5)
 
@@ -84,6 +87,7 @@ def test_degrees_of_random_features_are_another_estimate_of_the_same():
     found, expected = features.decision_function(X), exact.decision_function(X)
     assert 0.98 < np.corrcoef(found, expected)[0, 1] < 1
     np.testing.assert_allclose(features.eigenvalues_[0], 1, atol=0.1)
+    assert np.ptp(features.eigenvalues_[:5] / exact.eigenvalues_[:5]) > 1e-4
 
 
 @pytest.mark.parametrize(
@@ -119,6 +123,18 @@ def test_a_rank_that_poly_step_would_square_is_warned_of():
     X, y, _ = blobs(60, 2)
     with pytest.warns(UserWarning, match="squares all but the first 20"):
         NystromClusterKernelSVM(60, rank=30, variant="literal", **ABSOLUTE).fit(X, y)
+
+
+def test_with_few_labels_the_literal_variant_ends_before_poly_step_squares():
+    """k log k <= 250 gives 57; of 12 labels a fold keeps 8, which leave 16 eigenvectors."""
+    X, y, _ = blobs(150, 2)
+    known = np.flatnonzero(y >= 0)
+    model = NystromClusterKernelSVM(250, variant="literal", **ABSOLUTE)
+    given = y[known].copy()
+    given[::3] = -1
+    model.fit_features(X, known).fit_labels(given)
+    assert len(model.eigenvalues_) == 20
+    assert np.count_nonzero(model.coef_) == 16
 
 
 def test_default_rank_of_the_literal_variant_is_the_papers():
@@ -172,6 +188,19 @@ def test_auc_does_not_fall_as_landmarks_are_added(data, least):
     assert found[-1] >= least
 
 
+@pytest.mark.parametrize("transfer", kernels.TRANSFERS)
+def test_rows_have_norm_one_or_are_zero_however_far_a_point_is(transfer):
+    """At 9 to 15 widths from every landmark, kernel values are numbers and their squares none."""
+    X, y, _ = blobs(60, 2)
+    model = NystromClusterKernelSVM(30, transfer=transfer, **ABSOLUTE).fit(X, y)
+    far = np.zeros((61, 4))
+    far[:, 0] = X[:, 0].max() + 0.8 * np.linspace(5, 20, 61)
+    norms = np.linalg.norm(model._virtual_samples(far), axis=1)
+    np.testing.assert_allclose(norms[norms > 0], 1, rtol=1e-5)
+    assert np.all(norms[:20] > 0)
+    assert not norms[-5:].any()
+
+
 def test_near_zero_eigenvalues_do_not_weigh():
     """Directions that the data hardly have must not change what a point looks like."""
     X, truth = cancer_data()
@@ -216,3 +245,9 @@ def test_a_tenth_of_a_small_budget_is_left_at_most(n, d, n_labeled, assert_peak_
     planned = plan(METHOD, shape, 10**7)
     low = 0.89 * planned.planned_bytes
     assert_peak_between(low, 10**7, METHOD, shape, planned.size, "binary")
+
+
+def test_wide_data_in_float64_are_not_held_twice(assert_peak_between):
+    shape = Shape(100, 1900, 3000, 2)
+    planned = plan(METHOD, shape, 80 * 10**6)
+    assert_peak_between(6 * 10**7, 80 * 10**6, METHOD, shape, planned.size, "binary")

@@ -240,6 +240,23 @@ def test_new_points_are_scored_like_those_of_fit():
     assert roc_auc_score(truth[y < 0], seen[y < 0]) > 0.9
 
 
+def test_new_points_are_extended_as_the_eigenvectors_are():
+    """k(x, .) D^-1/2 B / e, of norm one; the eigenvalues are those of L, not the lowered ones."""
+    X, y, _ = blobs(60, 2)
+    model = StochasticClusterKernelSVM(20, 200, 20, degrees="exact", **ABSOLUTE).fit(X, y)
+    _, D = normalised_kernel(X, 1.5)
+    B = model._kernel.factor
+    lowered = np.square(B, dtype=float).sum(axis=0)
+    np.testing.assert_allclose(model.eigenvalues_, lowered + model.threshold, rtol=1e-4)
+    phi = kernels.transferred(model.eigenvalues_, model.transfer, np.count_nonzero(y >= 0))
+    new = X[:40] + 0.3
+    K = np.exp(-((new[:, None] - X[None]) ** 2).sum(-1) / (2 * 1.5**2))
+    F = (K / np.sqrt(D)) @ B / model.eigenvalues_ * np.sqrt(phi / lowered)
+    F /= np.linalg.norm(F, axis=1, keepdims=True)
+    expected = (F @ model.coef_ + model.intercept_)[:, 0]
+    np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-3)
+
+
 def test_a_point_that_no_other_sees_has_a_row_of_zeros():
     X, y, _ = blobs(30, 2)
     model = StochasticClusterKernelSVM(20, **ABSOLUTE).fit(X, y)

@@ -1,6 +1,7 @@
 """Storage models against the measured peak of load, fit and predict."""
 
 import importlib
+from dataclasses import replace
 
 import pytest
 
@@ -84,6 +85,33 @@ def test_small_data_are_charged_for_what_they_have(method, n, d, budget, assert_
         planned = plan(method, shape, planned.planned_bytes)
         assert planned.planned_bytes < 3_500_000
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, task)
+
+
+MANY_CLASSES = {"clusk", "nysck", "sock", "harmonic", "tsvm", "linear-tsvm", "svm", "1nn"}
+
+
+@pytest.mark.parametrize(
+    "method",
+    [method for method in METHODS if method.name in MANY_CLASSES],
+    ids=lambda method: method.name,
+)
+def test_many_classes_are_charged_for(method, assert_peak_between):
+    """A number for each labeled point and class, of which a method may hold several."""
+    shape = Shape(2500, 500, 16, 26, itemsize=4)
+    if not method.uses_unlabeled:
+        shape = Shape(2500, 0, 16, 26, itemsize=4, n_test=500)
+    planned = plan(method, shape, 40 * 10**6 if method.name == "clusk" else 12 * 10**6)
+    if not planned.feasible:
+        planned = plan(method, shape, planned.planned_bytes)
+    assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "multiclass")
+
+
+def test_neighbors_of_new_points_are_charged_for(assert_peak_between):
+    (harmonic,) = [method for method in METHODS if method.name == "harmonic"]
+    method = replace(harmonic, params={"n_neighbors": 50})
+    shape = Shape(60, 40, 10, 26, n_test=1000)
+    planned = plan(method, shape, 10**7)
+    assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "multiclass")
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)

@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 from blobs import blobs
 from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.svm import LinearSVC
-from tsvm import Problem, TransductiveSVM, concave_convex, switching
+from tsvm import TransductiveSVM
 
 from harness import kernels
-from harness.kernels import Expansion, HingeLosses
+from harness.kernels import (
+    Expansion,
+    HingeLosses,
+    TransductionProblem,
+    concave_convex,
+    switching,
+    transduction,
+)
 
 FORMS = ["switching", "cccp"]
 KERNELS = ["rbf", "linear"]
@@ -27,7 +35,7 @@ def problem(X, y, tol=1e-10, share=0.5, weight=0.3, stages=4):
     product = kernels.LinearProduct(X)
     unlabeled = np.flatnonzero(y < 0)
     targets = np.where(y[labeled] == 1, 1.0, -1.0)
-    return Problem(product, labeled, unlabeled, targets, share, 1.0, weights, tol)
+    return TransductionProblem(product, labeled, unlabeled, targets, share, 1.0, weights, tol)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -66,6 +74,16 @@ def test_the_objective_never_rises_while_the_weight_stays(form, kernel, weight):
         values = path[path[:, 0] == stage, 1]
         assert np.all(np.diff(values) <= 1e-6 * values[0])
     np.testing.assert_allclose(path[-1, 0], 5.0 * weight)
+
+
+@pytest.mark.parametrize("most", [None, 1, 3])
+def test_pairs_are_exchanged_those_that_gain_most_first(most):
+    positive, scores = np.arange(10) < 5, np.array([0.0, 1, 2, 3, 9, 8, 7, 6, 2.5, -1])
+    exchanged = transduction._switch(positive, scores, most, 0.0)
+    assert exchanged == (most or 3)
+    lost, won = [0, 1, 2][:exchanged], [5, 6, 7][:exchanged]
+    expected = [i not in lost if i < 5 else i in won for i in range(10)]
+    np.testing.assert_array_equal(positive, expected)
 
 
 def test_a_single_switch_at_a_time_ends_in_a_local_minimum_too(two_blobs):
@@ -108,7 +126,6 @@ def test_it_is_a_local_minimum_and_often_the_global_one_of_all_labelings(seed):
     others = []
     for chosen in itertools.combinations(range(8), 4):
         others.append(least_objective(task, np.where(np.isin(np.arange(8), chosen), 1.0, -1.0)))
-    assert min(others) <= found * (1 + 1e-9)
     assert np.mean(np.array(others) < found * (1 - 1e-9)) <= 0.05
 
 
@@ -126,17 +143,48 @@ def test_the_constraints_on_the_classes_hold(share, two_blobs):
     np.testing.assert_allclose(least_objective(task, signs), task.path[-1][1], rtol=1e-5)
 
 
-def test_the_objective_of_the_ramp_form_is_that_of_the_transductive_svm(two_blobs):
+@pytest.mark.parametrize("ramp", [0.0, -0.3, -1.0])
+def test_the_ramp_form_ends_where_its_objective_is_stationary(ramp, two_blobs):
     X, y, _ = two_blobs
     task = problem(X, y)
-    f = concave_convex(task)
-    labeled = hinge(task.targets * f.scores[task.labeled]).sum()
-    unlabeled = hinge(np.abs(f.scores[task.unlabeled])).sum()
-    mean = X[task.unlabeled].mean(axis=0)
+    f = concave_convex(task, ramp)
+    mean, flat = X[task.unlabeled].mean(axis=0), (1 - ramp) ** 2
+
+    def objective(weights):
+        scores = (X - mean) @ weights + 2 * task.share - 1
+        labeled = hinge(task.targets * scores[task.labeled]).sum()
+        both = [np.minimum(hinge(side * scores[task.unlabeled]), flat) for side in (1, -1)]
+        least = len(task.unlabeled) * min(flat, 2)
+        return weights @ weights / 2 + labeled + task.weights[-1] * (np.sum(both) - least)
+
     weights = task.kernel.weights(f.coefficients)
-    expected = weights @ weights / 2 + labeled + task.weights[-1] * unlabeled
-    np.testing.assert_allclose(task.path[-1][1], expected, rtol=1e-9)
+    np.testing.assert_allclose(task.path[-1][1], objective(weights), rtol=1e-9)
     np.testing.assert_allclose(f.bias + mean @ weights, 2 * task.share - 1, atol=1e-9)
+    h = 1e-6 * np.eye(len(weights))
+    slope = [(objective(weights + e) - objective(weights - e)) / 2e-6 for e in h]
+    np.testing.assert_allclose(slope, 0, atol=1e-3)
+    if ramp == 0:
+        one_side = hinge(np.abs(f.scores[task.unlabeled])).sum()
+        labeled = hinge(task.targets * f.scores[task.labeled]).sum()
+        expected = weights @ weights / 2 + labeled + task.weights[-1] * one_side
+        np.testing.assert_allclose(task.path[-1][1], expected, rtol=1e-9)
+
+
+def test_the_share_of_positive_points_is_the_one_that_is_given(two_blobs):
+    X, y, _ = two_blobs
+    settings = {"unlabeled_weight": 1.0, "positive_share": 0.2}
+    scores = TransductiveSVM(form="cccp", **settings).fit(X, y).decision_scores_[y == -1]
+    np.testing.assert_allclose(scores.mean(), -0.6, atol=1e-4)
+    scores = TransductiveSVM(**settings).fit(X, y).decision_scores_[y == -1]
+    assert 0.1 < np.mean(scores > 0) < 0.3
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_steps_that_were_not_enough_are_told_of(form, two_blobs, monkeypatch):
+    X, y, _ = two_blobs
+    monkeypatch.setattr(transduction, "_MOST_ROUNDS", 1)
+    with pytest.warns(ConvergenceWarning, match="1 steps were not enough"):
+        TransductiveSVM(form=form, unlabeled_weight=1.0, C=5.0).fit(X, y)
 
 
 @pytest.mark.parametrize("form", FORMS)
