@@ -65,9 +65,19 @@ def f1_macro(y_true: np.ndarray, labels: np.ndarray) -> float:
 
 
 def nmse(y_true: np.ndarray, values: np.ndarray) -> float:
-    """Mean squared error over the variance of the true values: 1 is what their mean reaches."""
+    """Mean squared error over the variance of the true values: 1 is what their mean reaches.
+
+    NaN where these are all equal, but for what rounding of their mean makes of that.
+    """
     variance = np.var(y_true)
-    return float(np.mean((y_true - values) ** 2) / variance) if variance > 0 else float("nan")
+    if not variance > len(y_true) * np.finfo(float).eps ** 2 * np.mean(np.square(y_true)):
+        return float("nan")
+    return float(np.mean((y_true - values) ** 2) / variance)
+
+
+def r2(y_true: np.ndarray, values: np.ndarray) -> float:
+    """Coefficient of determination: what `nmse` leaves of 1."""
+    return 1 - nmse(y_true, values)
 
 
 def silhouette(X: np.ndarray, labels: np.ndarray) -> float:
@@ -92,7 +102,7 @@ BUILT_IN = (
     Metric("error_rate", error_rate, CLASSIFICATION, greater_is_better=False),
     Metric("f1_macro", f1_macro, CLASSIFICATION),
     Metric("nmse", nmse, REGRESSION, needs="values", greater_is_better=False),
-    Metric("r2", metrics.r2_score, REGRESSION, needs="values"),
+    Metric("r2", r2, REGRESSION, needs="values"),
     Metric("adjusted_rand", metrics.adjusted_rand_score, CLUSTERING),
     Metric("fowlkes_mallows", metrics.fowlkes_mallows_score, CLUSTERING),
     Metric("silhouette", silhouette, CLUSTERING, needs="features"),

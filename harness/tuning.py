@@ -282,5 +282,7 @@ def _folds(y: np.ndarray, task: str, folds: int, rng: np.random.Generator) -> It
             return
         folds = min(folds, int(counts[counts > 1].min()))
         order = order[np.argsort(y[order], kind="stable")]
+    elif len(order) < 2:
+        return
     for fold in range(min(folds, len(order))):
         yield np.sort(order[fold::folds])

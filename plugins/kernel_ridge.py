@@ -63,10 +63,10 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points whose target is known."""
         X, targets = self._read(X, y)
-        # In float64, or rounding would be above a small penalty; around the mean, for accuracy.
+        # In float64, or rounding would be above a small penalty; near the origin, for accuracy.
         self._points = X[targets.rows].astype(np.float64, copy=False)
         self._width = kernels.kernel_width(self._points, self.sigma, self.sigma_unit)
-        self._center = self._points.mean(axis=0)
+        self._center = kernels.middle(self._points)
         self._points -= self._center
         K = kernels.gaussian_kernel(self._points, self._points, self._width)
         solution = kernels.centered_kernel_ridge(K, targets.values, self.alpha)

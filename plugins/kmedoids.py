@@ -106,7 +106,9 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
         if self.n_clusters > len(X):
             raise ValueError(f"n_clusters={self.n_clusters} is more than the {len(X)} points")
         rng = check_random_state(self.random_state)
-        self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, X.dtype)
+        if not np.isfinite(self._kernel.diagonal(X)).all():
+            raise ValueError(f"kernel values overflow in {X.dtype}: scale the features")
         b = min(self.n_landmarks, len(X))
         chosen = kernels.select_landmarks(self.selector, X, b, rng, self._kernel)
         problem = _Problem(X, X[chosen], self._kernel, self.n_clusters)

@@ -76,7 +76,7 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the deformed kernel's functions at the rows that may get targets."""
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = X.mean(axis=0, dtype=np.float64)
+        self._center = kernels.middle(X)
         self._points, n = X - self._center, len(X)
         # (I + M K) S = (unit vectors of the labeled points): k~(., x_i) = k(., X) s_i.
         A = self._laplacian_times_kernel()
@@ -99,7 +99,9 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         if n > 1 and self.manifold:
             graph = kernels.NeighborGraph(self._points, self.n_neighbors, self._width)
             everything, degrees = np.arange(n), graph.multiply(np.arange(n), np.ones((n, 1)))
-            unit = 2 * self.manifold / max(degrees.sum(), np.finfo(float).tiny)
+            total = degrees.sum()
+            # without an edge that is more than rounding there is no manifold
+            unit = 2 * self.manifold / total if total > np.finfo(float).tiny ** 0.5 else 0.0
             for block in self._blocks(n):
                 K = kernels.gaussian_kernel(self._points[block], self._points, self._width).T
                 product[:, block] = unit * (degrees * K - graph.multiply(everything, K))

@@ -2,7 +2,7 @@
 
 A row of the virtual samples F is normalise(k(x, Z) M) with M of size s x k, so nothing of size
 n x s or n x k is ever needed: the landmarks, three s x s matrices and a block of rows suffice.
-Kernel rows and M are float32, of points less their mean; inverses and eigensystems are float64,
+Kernel rows and M are float32, of points near the origin; inverses and eigensystems are float64,
 and so are sums over points but for those of the few thousand rows that one product takes.
 """
 
@@ -77,7 +77,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
     center_ : ndarray of shape (d,), float64
-        Mean of the points of `fit`.
+        What is subtracted from points, `harness.kernels.middle` of those of `fit`.
     landmarks_ : ndarray of shape (s, d), float32
         Less `center_`.
     projection_ : ndarray of shape (s, k), float32
@@ -156,7 +156,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self._width = kernel.width
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
-        self.center_ = X.mean(axis=0, dtype=np.float64)
+        self.center_ = kernels.middle(X)
         self.landmarks_ = np.empty((s, X.shape[1]), np.float32)
         for block in kernels.row_blocks(s, X.shape[1]):
             self.landmarks_[block] = kernels.moved(X[sample[block]], self.center_)

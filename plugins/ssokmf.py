@@ -119,7 +119,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         Scores are k(x, B) @ coef_.
     n_iter_ : int
     objective_ : list of float
-        After every round of alternating least squares; it never rises.
+        Before every round of alternating least squares; it never rises.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -186,7 +186,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         check_classification_targets(y)
         labels = kernels.read_labels(y, self.n_classes)
-        self.classes_ = labels.classes
+        self.classes_, self._present = labels.classes, labels.present
         rng = check_random_state(self.random_state)
         self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, np.float32)
         b = min(self.n_landmarks, len(X))
@@ -321,7 +321,8 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         scores = np.empty((len(X), len(self.classes_)), np.float32)
         for block in kernels.gram_blocks(len(X), *self.landmarks_.shape):
             np.matmul(self._rows(X[block]), self.coef_, out=scores[block])
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        scores = scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
+        return kernels.as_decision(scores, self._present, len(self.classes_))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""

@@ -72,7 +72,7 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the eigensystem; `labeled` are the rows that may get targets."""
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = X.mean(axis=0, dtype=np.float64)
+        self._center = kernels.middle(X)
         self._points = kernels.moved(X, self._center)
         n = len(X)
         K = kernels.gaussian_kernel(self._points, self._points, self._width)
@@ -202,7 +202,7 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> int:
         # LAPACK takes up to 3.5 kB for each point above 900, as measured
         4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 3500 * max(0, n - 900)),
         2 * eigenvectors + 24 * shape.n_labeled * s,
-        loaded + kernels.stream_bytes(n + shape.n_test, 2 * n + d),
+        loaded + kernels.stream_bytes(n + shape.n_test, 2 * (n + d)),
     )
     return shape.data_bytes + points + peak
 
@@ -219,9 +219,9 @@ def landmark_storage(
     peak = max(
         kernels.width_bytes(n, d, shape.itemsize),
         kernels.selection_bytes(selector, n, d, s, shape.itemsize),
-        16 * s * s + 600 * s,
+        16 * s * s + max(600 * s, s * d * shape.itemsize),
         8 * s * s + 8 * labeled * s + max(block, solving),
-        8 * s * s + loaded + kernels.stream_bytes(n + shape.n_test, 2 * s + d),
+        8 * s * s + loaded + kernels.stream_bytes(n + shape.n_test, 2 * (s + d)),
     )
     points = 8 * labeled * (1 + 2 * columns) + 8 * n * columns
     landmarks = s * d * shape.itemsize

@@ -22,8 +22,6 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 _LEAST_CORRELATION = 1e-6
 # Rows of a sketch for each feature of a view.
 _SKETCH_ROWS = 20
-# Points whose median and mean stand for those of all.
-_CENTER_SAMPLE = 256
 
 
 class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
@@ -77,8 +75,8 @@ class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
         """Draw the views, analyse them on all points, and keep the labeled ones' coordinates."""
         rng = check_random_state(self.random_state)
         # Around these centres of rows and of features little cancels in float32.
-        sample = X[:: -(-len(X) // _CENTER_SAMPLE)]
-        self._center = np.median(sample, axis=0)
+        sample = X[:: -(-len(X) // kernels.CENTER_SAMPLE)]
+        self._center = kernels.middle(X)
         self._views = self._draw_views(X, rng)
         self._origins = [
             view.rows(kernels.moved(sample, self._center)).mean(axis=0) for view in self._views

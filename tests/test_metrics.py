@@ -6,6 +6,7 @@ from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
     f1_score,
+    r2_score,
     roc_auc_score,
 )
 
@@ -19,6 +20,7 @@ from harness.metrics import (
     f1_macro,
     nmse,
     primary_metric,
+    r2,
 )
 from harness.records import METRICS
 
@@ -99,3 +101,16 @@ def test_the_first_metric_asked_for_that_applies_decides():
     assert primary_metric("clustering", [], BUILT_IN).name == "adjusted_rand"
     with pytest.raises(HarnessError, match="did you mean 'accuracy'"):
         primary_metric("binary", ["acuracy"], BUILT_IN)
+
+
+@pytest.mark.parametrize("value", [0.1, 3.3, 7.25, 1e6 + 0.1, 0.0])
+def test_errors_of_a_constant_have_no_scale(value):
+    truth = np.full(1000, value)
+    assert np.isnan(nmse(truth, truth + 1e-12))
+    assert np.isnan(r2(truth, truth + 1e-12))
+
+
+def test_the_coefficient_of_determination_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    truth, values = rng.normal(size=(2, 50))
+    assert r2(truth, values) == pytest.approx(r2_score(truth, values))

@@ -226,3 +226,17 @@ def test_folds_are_drawn_after_the_settings_of_a_random_search():
     order = order[np.argsort(y[order], kind="stable")]
     for fold in (0, 1):
         assert sorted(np.flatnonzero(SeesUnlabeled.seen[fold] < 0)) == sorted(order[fold::2])
+
+
+def test_one_target_tunes_nothing():
+    X, y = np.arange(10.0)[:, None], np.where(np.arange(10) < 1, 1.0, np.nan)
+    chosen, score = tune(
+        Ridge,
+        {},
+        X,
+        y,
+        **every([{"alpha": 1e4}, {"alpha": 1e-3}]),
+        **arguments(task="regression", n_classes=0, metric=METRICS["nmse"]),
+    )
+    assert chosen in ({}, {"alpha": 1e4}, {"alpha": 1e-3})
+    assert np.isnan(score)

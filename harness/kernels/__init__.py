@@ -36,11 +36,13 @@ from harness.kernels.functions import (
 )
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
+    CENTER_SAMPLE,
     block_rows,
     gaussian_expansion,
     gaussian_kernel,
     kernel_width,
     median_distance,
+    middle,
     moved,
     row_blocks,
     squared_norms,
@@ -117,6 +119,7 @@ from harness.kernels.transfer import (
 __all__ = [
     "BAND",
     "BLOCK_BYTES",
+    "CENTER_SAMPLE",
     "DEGREE_TILE",
     "KERNELS",
     "SELECTORS",
@@ -189,6 +192,7 @@ __all__ = [
     "landmark_spectrum",
     "linear",
     "median_distance",
+    "middle",
     "minimise",
     "mirror",
     "moved",

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.kernels.gaussian import gaussian_kernel, squared_norms
+from harness.kernels.gaussian import gaussian_kernel, row_blocks, squared_norms
 from harness.kernels.spectrum import eigensystem
 
 # Of the largest eigenvalue: where values are so large that nothing is exact, something stays.
@@ -148,16 +148,31 @@ def landmark_spectrum(
 
     Only those above `tolerance` times the largest, and above what rounding of the kernel's values
     can make of a zero: noise that is divided by its own square root is a feature as large as any.
-    Holds 16 s^2 bytes, the eigenvectors included.
+    Holds 16 s^2 bytes, the eigenvectors included, or 8 s^2 and a copy of the landmarks.
     """
     s = len(landmarks)
     W = np.empty((s, s))
     W[...] = gaussian_kernel(landmarks, landmarks, sigma)
+    np.fill_diagonal(W, 1)
+    rounding = _rounding(W, squared_norms(landmarks) / sigma**2, np.finfo(landmarks.dtype).eps)
     eigenvalues, U = eigensystem(W)
-    # An error of at most eps spread in each value; s^2 of them at random have a norm of 2 sqrt(s).
-    spread = 1 + squared_norms(landmarks).max() / sigma**2
-    rounding = 2 * np.finfo(landmarks.dtype).eps * spread * np.sqrt(s)
     rounding = min(rounding / eigenvalues[0], _MOST_DROPPED)
     least = max(tolerance, 8 * np.finfo(W.dtype).eps, rounding)
     kept = int(np.sum(eigenvalues > least * eigenvalues[0]))
     return eigenvalues[:kept], U[:, :kept]
+
+
+def _rounding(W: np.ndarray, squares: np.ndarray, eps: float) -> float:
+    """Bound the norm of the error of a kernel matrix whose exponents were rounded.
+
+    An exponent errs by eps times the squared norms that cancel in it, and so does, relatively, the
+    kernel value. A far landmark has large ones but, away from the diagonal, values of zero: it
+    says nothing of the others. A matrix of independent errors has a norm of twice that of a row.
+    """
+    largest = 0.0
+    for block in row_blocks(len(W), 2 * len(W)):
+        errors = 1 + (squares[block, None] + squares) / 2
+        errors *= W[block]
+        errors[np.arange(len(errors)), np.arange(block.start, block.stop)] = 0
+        largest = max(largest, float(squared_norms(errors).max()))
+    return 2 * eps * largest**0.5

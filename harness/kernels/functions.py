@@ -111,7 +111,7 @@ def bind_kernel(
     sigma_unit : {"median", "absolute"}, default "median"
         "median": the median distance between rows of X, of the kernel's own kind of distance.
     uncentered : type, optional
-        As for `kernel_width`; the Gaussian kernel alone minds.
+        As for `kernel_width`; only the Gaussian kernel is looked at.
 
     Returns
     -------

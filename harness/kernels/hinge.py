@@ -17,6 +17,8 @@ from scipy.linalg.blas import ssyr, ssyrk
 from harness.kernels.feature_cache import FeatureCache
 
 _FIRST_H, _NARROWED, _WIDENED = 0.5, 0.25, 16
+# Below, it is rounding of the margins that decides what pulls.
+_LEAST_H = 1e-12
 _MOST_STEPS = 200
 _GRADIENT_SHARE = 0.3
 _LINE_TRIALS = 40
@@ -81,6 +83,11 @@ def train_hinge(
     -------
     ndarray of shape (n,)
         y_i f(x_i).
+
+    Raises
+    ------
+    ValueError
+        If the features are so large that scores are not finite.
     """
     margins = signs * (cache.products(machine.weights) + machine.bias)
     machine.dual = -np.inf
@@ -93,6 +100,9 @@ def train_hinge(
             machine.dual, dual_value(pull[signs > 0].sum(), pull[signs < 0].sum(), sums)
         )
         primal = machine.primal(margins, costs)
+        if not np.isfinite(primal) or not np.isfinite(sums).all():
+            message = "kernel values overflow in float32: scale the features to about 1"
+            raise ValueError(message)
         if primal - machine.dual <= tol * primal:
             break
         # Where nothing bends the curvature of a wider parabola serves: the line search is exact.
@@ -111,7 +121,7 @@ def train_hinge(
         # The gap is this and what the parabolas add: where this is small, they are narrowed.
         left = gradient @ gradient / 4 + abs(imbalance)
         if length == 0 or left <= _GRADIENT_SHARE * tol * primal:
-            machine.h *= _NARROWED
+            machine.h = max(_NARROWED * machine.h, _LEAST_H)
     return margins
 
 

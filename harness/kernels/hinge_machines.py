@@ -135,9 +135,9 @@ class _Problem:
         return self.result(objective, gap)
 
     def train_in_rounds(self, cache: FeatureCache) -> HingeMachines:
-        self._train_on_a_sample(cache)
         costs, known = self.costs(), self.codes >= 0
         held = np.zeros(self.scores.shape, bool)
+        held[self._train_on_a_sample(cache)] = True
         best = list(self.machines)
         for j in self.columns:
             best[j] = HingeMachine(np.zeros_like(best[j].weights))
@@ -159,7 +159,7 @@ class _Problem:
                 if excess > _SLOW * before[j]:
                     most[j] += most[j] // 2
                 before[j] = excess
-                some = _working_set(margins, pulling, known, most[j])
+                some = _working_set(margins, signs, pulling, known, most[j])
                 held[:, j] = False
                 held[some, j] = True
                 cache.load(self.rows[some])
@@ -189,7 +189,8 @@ class _Problem:
         self.scores[:, j] += length * change
         found.weights, found.bias = best.weights, best.bias
 
-    def _train_on_a_sample(self, cache: FeatureCache) -> None:
+    def _train_on_a_sample(self, cache: FeatureCache) -> np.ndarray:
+        """Return the rows of the sample, of which those that pull are trained on next."""
         known = np.flatnonzero(self.codes >= 0)
         first = np.unique(self.codes[known], return_index=True)[1]
         sample = np.random.default_rng(0).choice(
@@ -200,6 +201,7 @@ class _Problem:
         costs = self.costs(sample) * (len(known) / len(sample))
         for j in self.columns:
             train_hinge(cache, self.signs(j, sample), costs, self.machines[j], _SAMPLE_TOL)
+        return sample
 
     def _scores_of(self, columns: list[int]) -> np.ndarray:
         weights = np.column_stack([self.machines[j].weights for j in columns])
@@ -210,17 +212,24 @@ class _Problem:
 
 
 def _working_set(
-    margins: np.ndarray, pulling: np.ndarray, known: np.ndarray, most: int
+    margins: np.ndarray, signs: np.ndarray, pulling: np.ndarray, known: np.ndarray, most: int
 ) -> np.ndarray:
     """Return the rows to train on next: those that pull already, then those of least margins.
 
     While the rows that pull stay, the dual never falls. They are `most` rows in all, or what pulls
-    and half as many.
+    and half as many. Where all are of one sign, as where a class is rare, the bias would be free:
+    half of them give way to the rows of least margin of the other.
     """
     room = max(most - int(pulling.sum()), int(pulling.sum()) // 2, 1)
     others = np.flatnonzero(known & ~pulling)
     if room < len(others):
         others = others[np.argpartition(margins[others], room)[:room]]
     chosen = np.concatenate([np.flatnonzero(pulling), others])
+    if np.ptp(signs[chosen]) == 0:
+        missing = np.flatnonzero(known & (signs != signs[chosen[0]]))
+        half = min(len(missing), -(-len(chosen) // 2))
+        missing = missing[np.argsort(margins[missing])[:half]]
+        stays = max(len(chosen) - half, 1)
+        chosen = np.concatenate([chosen[np.argsort(margins[chosen])[:stays]], missing])
     # Where not all can be held, those are that a solver asks for most.
     return chosen[np.argsort(margins[chosen])]

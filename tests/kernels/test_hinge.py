@@ -112,3 +112,26 @@ def test_a_class_without_a_label_stays_where_it_is(held_rows):
     assert not found.coefficients[:, 1].any()
     assert found.intercepts[1] == -1
     assert (found.scores[:, 1] == -1).all()
+
+
+@pytest.mark.parametrize("held_rows", [300, 712])
+def test_rows_of_both_signs_are_trained_on(held_rows, monkeypatch):
+    """Of noise with 40 % positive rows, all of these are below the margin and the worst of all."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 10)).astype(np.float32)
+    codes = (rng.random(6000) < 0.4).astype(int)
+    features = features_of(X, 60, width=4.0)
+    part, whole = (
+        kernels.FeatureCache(features, X, 4 * rows * features.n_components, 6000)
+        for rows in (held_rows, 6000)
+    )
+    signs, train = [], hinge_machines.train_hinge
+    monkeypatch.setattr(
+        hinge_machines, "train_hinge", lambda *a: [signs.append(a[1]), train(*a)][1]
+    )
+    arguments = (features, X, np.arange(6000), codes, 2, 0.01)
+    found = kernels.train_hinge_machines(*arguments, part)
+    assert all(np.ptp(some) == 2 for some in signs)
+    expected = kernels.train_hinge_machines(*arguments, whole)
+    assert found.gap <= 1e-3 * found.objective
+    assert found.objective == pytest.approx(expected.objective, rel=2e-3)

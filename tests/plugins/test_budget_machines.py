@@ -1,5 +1,6 @@
 """Budgeted SVM and LSSVM: exact minima, one Gram matrix for all, SGD that knows what it is."""
 
+import pickle
 import warnings
 
 import budget_machines
@@ -180,3 +181,25 @@ def test_the_plan_of_a_large_cell_stays_in_60_mb_beside_the_data():
         assert planned.size == 1280
         own = method.storage_bytes(shape, 1280, {}) - shape.data_bytes
         assert own < 60e6, method.name
+
+
+def test_a_fitted_machine_holds_neither_the_points_nor_their_features():
+    X, y, _ = blobs(1000, 2, d=50)
+    model = BudgetSVM(20).fit(X, y)
+    assert len(pickle.dumps(model)) < 0.1 * X.nbytes
+
+
+def test_values_that_overflow_are_told_of():
+    X, y, _ = blobs(50, 2)
+    with pytest.raises(ValueError, match="overflow"), np.errstate(all="ignore"):
+        BudgetSVM(20, kernel="poly2").fit(X * 1e15, y)
+
+
+def test_scores_of_the_folds_are_those_of_a_pass_over_the_rows():
+    X, y, _ = blobs(200, 3, labeled=60)
+    rows = np.flatnonzero(y >= 0)
+    given = y[rows].copy()
+    given[::4] = -1
+    staged = BudgetSVM(30, n_classes=3, random_state=0).fit_features(X, rows).fit_labels(given)
+    expected = staged.decision_function(X[rows])
+    np.testing.assert_allclose(staged.labeled_scores_, expected, atol=1e-4)

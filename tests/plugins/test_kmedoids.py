@@ -127,3 +127,9 @@ def test_more_clusters_than_distinct_points_leave_some_empty():
     model = BudgetKernelKMedoids(5, 12, random_state=0).fit(X)
     assert model.objective_[-1] == pytest.approx(0, abs=1e-6)
     assert len(set(model.labels_)) == 3
+
+
+def test_values_that_overflow_are_told_of():
+    X, _, _ = blobs(50, 2)
+    with pytest.raises(ValueError, match="overflow"), np.errstate(all="ignore"):
+        BudgetKernelKMedoids(2, kernel="poly2").fit((X * 1e15).astype(np.float32))

@@ -115,3 +115,10 @@ def test_hard_inputs_have_finite_answers(model, waves):
         assert np.isfinite(model().fit(points, y).predict(points)).all()
     constant = np.where(np.isnan(y), y, 2.0)
     np.testing.assert_allclose(model().fit(X, constant).predict(X), 2.0, atol=1e-12)
+
+
+def test_a_graph_whose_edges_are_all_too_light_is_none():
+    X = np.random.default_rng(0).standard_normal((400, 50))
+    y = np.where(np.arange(400) < 60, X[:, 0], np.nan)
+    found = LapRLS(manifold=10.0, sigma=0.01).fit(X, y).predict(X)
+    np.testing.assert_allclose(found, LapRLS(manifold=0.0, sigma=0.01).fit(X, y).predict(X))

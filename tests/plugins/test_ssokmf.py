@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from blobs import blobs
+from sklearn.metrics import roc_auc_score
 from ssokmf import SSOKMF, Moments, gradients
 
 
@@ -114,3 +115,14 @@ def test_rank_and_landmarks_above_what_there_is():
     assert np.isfinite(model.decision_function(X)).all()
     one = SSOKMF(1, 5, random_state=0).fit(X, y)
     assert one.Wx_.shape == (1, 1)
+
+
+@pytest.mark.parametrize("solver", ["als", "sgd"])
+def test_two_classes_are_told_apart_and_a_third_without_a_label_is_not_seen(solver):
+    X, y, truth = blobs(100, 2)
+    model = SSOKMF(30, 5, solver=solver, random_state=0).fit(X, y)
+    scores = model.decision_function(X)[y == -1]
+    assert roc_auc_score(truth[y == -1], scores) > 0.8
+    third = SSOKMF(30, 5, solver=solver, n_classes=3, random_state=0)
+    third.fit(X, np.where(y >= 0, y + 1, -1))
+    assert (third.predict(np.concatenate([X, X + 100])) > 0).all()

@@ -90,3 +90,16 @@ def test_classes_are_regressed_one_against_the_rest(model, n_classes):
     X, y, truth = blobs(60, n_classes, labeled=12)
     model.set_params(n_classes=n_classes).fit(X, y)
     assert np.mean(model.predict(X) == truth) > 0.65
+
+
+def test_an_outlier_does_not_spoil_the_rest():
+    X = np.random.default_rng(0).uniform(-2, 2, (400, 3))
+    target = np.sin(X[:, 0]) + X[:, 1]
+    y = np.where(np.arange(400) < 60, target, np.nan)
+    moved = X.copy()
+    moved[399, 1] = 1e6
+    errors = [
+        np.mean((SSSL(32).fit(points, y).predict(points)[60:399] - target[60:399]) ** 2)
+        for points in (X, moved)
+    ]
+    assert errors[1] < 2 * errors[0]

@@ -87,7 +87,10 @@ def test_small_data_are_charged_for_what_they_have(method, n, d, budget, assert_
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, task)
 
 
-MANY_CLASSES = {"clusk", "nysck", "sock", "harmonic", "tsvm", "linear-tsvm", "svm", "1nn"}
+MANY_CLASSES = {
+    *("clusk", "nysck", "sock", "harmonic", "tsvm", "linear-tsvm", "svm", "1nn"),
+    *("budget-svm", "budget-lssvm"),
+}
 
 
 @pytest.mark.parametrize(
@@ -103,6 +106,31 @@ def test_many_classes_are_charged_for(method, assert_peak_between):
     planned = plan(method, shape, 40 * 10**6 if method.name == "clusk" else 12 * 10**6)
     if not planned.feasible:
         planned = plan(method, shape, planned.planned_bytes)
+    assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "multiclass")
+
+
+WIDE = {"sssl-m", "sssl-2m", "laprls", "krr", "sssl", "nystrom-krr", "xnv", "nysck"}
+
+
+@pytest.mark.parametrize(
+    "method",
+    [method for method in METHODS if method.name in WIDE],
+    ids=lambda method: method.name,
+)
+def test_copies_of_wide_points_are_charged_for(method, assert_peak_between):
+    shape = Shape(100, 900, 2000, 2)
+    if not method.uses_unlabeled:
+        shape = Shape(100, 0, 2000, 2, n_test=900)
+    planned = plan(method, shape, 40 * 10**6)
+    assert planned.feasible
+    assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "binary")
+
+
+@pytest.mark.parametrize("name", ["budget-svm", "budget-lssvm"])
+def test_targets_of_gradient_descent_are_charged_for(name, assert_peak_between):
+    (exact,) = [method for method in METHODS if method.name == name]
+    method, shape = replace(exact, params={"solver": "sgd", "epochs": 1}), Shape(30000, 0, 10, 26)
+    planned = plan(method, shape, 20 * 10**6)
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "multiclass")
 
 

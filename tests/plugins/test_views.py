@@ -219,3 +219,18 @@ def test_fewer_labeled_points_than_classes(model):
     assert scores.shape == (120, 5)
     assert np.isfinite(scores).all()
     assert set(scores.argmax(axis=1)) <= {0, 2}
+
+
+@pytest.mark.parametrize("far", [300.0, 1e4, 1e6])
+def test_an_outlier_that_is_a_landmark_does_not_spoil_the_rest(far):
+    X = np.random.default_rng(1).standard_normal((2000, 8))
+    target = np.sin(X[:, 0]) + X[:, 1] * X[:, 2]
+    y = np.where(np.arange(2000) < 400, target, np.nan)
+    moved = X.copy()
+    moved[1999, 0] = far
+    model = XNV(60, selector=lambda X, n, rng, kernel: np.arange(len(X) - n, len(X)))
+    errors = [
+        np.mean((model.fit(points, y).predict(points)[400:1999] - target[400:1999]) ** 2)
+        for points in (X, moved)
+    ]
+    assert errors[1] < 1.1 * errors[0]
