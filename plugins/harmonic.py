@@ -285,7 +285,7 @@ def storage(
     width = _induced_width(n, d, n_neighbors)
     block = kernels.stream_bytes(n + shape.n_test, width, i) * (1 if i == 8 else 3)
     predicting = shape.block_bytes + block
-    points = 8 * n * (2 * shape.n_classes + 4)
+    points = 8 * n * (2 * shape.n_classes + 4) + 8 * shape.n_labeled * (shape.n_classes - 1)
     return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), solving, predicting)
 
 
