@@ -320,7 +320,7 @@ def _phases(
     panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
     shared = shape.data_bytes + 8 * 4 * shape.n_labeled + panels
     choosing = max(
-        kernels.width_bytes(n, d, i),
+        kernels.binding_bytes(kernel, n, d, i),
         kernels.selection_bytes(selector, n, d, b, i, kernel),
         kernels.building_bytes(b, d, i),
     )

@@ -252,9 +252,8 @@ def storage(
     """Bytes held: the data, the budget's points, and a block of distances to them."""
     n, d, i = shape.n, shape.n_features, shape.itemsize
     b, Q = min(size, n), shape.n_classes
-    choosing = max(
-        kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, b, i, kernel)
-    )
+    selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
+    choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
     budget = b * i * (d + 3 + 4 * Q) + 2 * Q * d * i
     own = 0 if kernel == "rbf" else kernels.kernel_bytes(kernel, min(n, 1024), b, d, i)
     searching = budget + kernels.stream_bytes(n, _row_width(b, d, Q), i) + own

@@ -228,7 +228,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         cross, diagonal, grams = np.zeros((b, c)), 0.0, []
         for rows in (np.flatnonzero(codes < 0), np.flatnonzero(codes >= 0)):
             gram = kernels.GramSum(b) if len(rows) else None
-            for block in kernels.gram_blocks(len(rows), *self.landmarks_.shape):
+            for block in kernels.gram_blocks(len(rows), b + c, X.shape[1]):
                 part = X[rows[block]]
                 k = self._rows(part)
                 own = codes[rows[block], None] == np.arange(c)
@@ -364,7 +364,7 @@ def storage(
     """Bytes held: the data, b landmarks, eigenvectors, and Gram matrices on their way there."""
     n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
     r, c, square = min(rank, b), max(2, shape.n_classes), 8 * b * b
-    block = kernels.gram_block_bytes(n, b, d) // 2
+    block = kernels.gram_block_bytes(n, b + c, d) // 2
     factors = 8 * b * r * 8 + 8 * r * r * 12 + 8 * b * c * 4
     grams = square * (2 if shape.n_unlabeled else 1)
     own = kernels.kernel_bytes(kernel, b, b, d, 4)
@@ -372,9 +372,8 @@ def storage(
     reading = square + grams + max(square, square // 2 + block)
     training = max(decomposing, reading) if solver == "als" else decomposing
     loaded = shape.block_bytes if shape.n_test else 0
-    choosing = max(
-        kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, b, i, kernel)
-    )
+    selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
+    choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
     panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
     held = 4 * b * d + panels + 8 * 3 * n
     return shape.data_bytes + max(choosing, held + max(training + factors, block + loaded))

@@ -32,6 +32,7 @@ from harness.kernels.functions import (
     BoundKernel,
     KernelFunction,
     bind_kernel,
+    binding_bytes,
     kernel_bytes,
 )
 from harness.kernels.gaussian import (
@@ -165,6 +166,7 @@ __all__ = [
     "add_gram",
     "as_decision",
     "bind_kernel",
+    "binding_bytes",
     "blas_bytes",
     "block_rows",
     "building_bytes",

@@ -82,7 +82,7 @@ def chi2_unit(X: np.ndarray) -> float:
     """Return the median of sqrt(chi2) between two different rows of a sample of X."""
     # all of X, so that the message names a row of X and not of the sample
     _refuse_negative("X", X)
-    sample = width_sample(X).astype(np.float64)
+    sample = width_sample(X).astype(np.float64, copy=False)
     distances = _chi2(sample, sample)
     np.fill_diagonal(distances, 0)
     return median_apart(np.sqrt(squareform(distances, checks=False)))

@@ -22,11 +22,13 @@ from harness.kernels.cellwise import (
     laplacian_unit,
 )
 from harness.kernels.gaussian import (
+    MEDIAN_SAMPLE,
     gaussian_kernel,
     median_distance,
     natural_width,
     squared_norms,
     warn_of_rounding,
+    width_bytes,
 )
 
 
@@ -155,6 +157,16 @@ def kernel_bytes(
     if kernel in ("chi2", "laplacian"):
         return cellwise_bytes(n, m, n_features, itemsize)
     return 0
+
+
+def binding_bytes(kernel: str | KernelFunction, n: int, n_features: int, itemsize: int = 8) -> int:
+    """Bytes that `bind_kernel` holds for n rows of X beside them."""
+    held = width_bytes(n, n_features, itemsize)
+    if kernel == "chi2":
+        sample = min(n, MEDIAN_SAMPLE)
+        # distances as a matrix and as the pairs above its diagonal, twice
+        held += 8 * sample**2 + cellwise_bytes(sample, sample, n_features)
+    return held
 
 
 def linear_kernel(

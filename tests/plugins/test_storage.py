@@ -89,7 +89,7 @@ def test_small_data_are_charged_for_what_they_have(method, n, d, budget, assert_
 
 MANY_CLASSES = {
     *("clusk", "nysck", "sock", "harmonic", "tsvm", "linear-tsvm", "svm", "1nn"),
-    *("budget-svm", "budget-lssvm"),
+    *("budget-svm", "budget-lssvm", "ssokmf"),
 }
 
 
@@ -124,6 +124,20 @@ def test_copies_of_wide_points_are_charged_for(method, assert_peak_between):
     planned = plan(method, shape, 40 * 10**6)
     assert planned.feasible
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "binary")
+
+
+CHI2 = ("budget-svm", "budget-lssvm", "ssokmf", "budget-kmedoids")
+
+
+@pytest.mark.parametrize("name", CHI2)
+def test_the_sample_that_gives_chi2_its_width_is_charged_for(name, assert_peak_between):
+    (rbf,) = [method for method in METHODS if method.name == name]
+    task = "binary" if "binary" in rbf.tasks else "clustering"
+    method, shape = replace(rbf, params={"kernel": "chi2"}), Shape(0, 300, 3000, 3)
+    if task == "binary":
+        shape = Shape(100, 200, 3000, 2)
+    planned = plan(method, shape, None, largest=20)
+    assert_peak_between(*band(method, shape, planned), method, shape, planned.size, task)
 
 
 @pytest.mark.parametrize("name", ["budget-svm", "budget-lssvm"])

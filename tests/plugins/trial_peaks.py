@@ -41,6 +41,8 @@ def assign(method, shape, size, task, folder):
     # Classes overlap however many features there are: else few points are support vectors.
     centres = rng.standard_normal((groups, shape.n_features), dtype=dtype)
     X += (centres / dtype(np.sqrt(shape.n_features)))[truth]
+    if method.params.get("kernel") == "chi2":
+        np.abs(X, out=X)
     np.save(folder / "X.npy", X)
     rows = rng.permutation(n)
     labeled, unlabeled, test = np.split(rows, np.cumsum([shape.n_labeled, shape.n_unlabeled]))
