@@ -192,7 +192,7 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
-        self._center = np.median(X[sample], axis=0)
+        self._center = kernels.middle(X)
         self._landmarks, self._width = kernels.moved(X[sample], self._center), kernel.width
         P = kernels.NystromFeatures(self._landmarks, self._width, dtype=np.float32).projection
         R = self._mean_variation(X, P) if self.manifold else np.zeros((P.shape[1],) * 2)

@@ -74,9 +74,9 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         self._center = kernels.middle(X)
         self._points = kernels.moved(X, self._center)
-        n = len(X)
+        n, self._computed = len(X), max(_MOST, self.n_components)
         K = kernels.gaussian_kernel(self._points, self._points, self._width)
-        first = max(0, n - max(_MOST, self.n_components))
+        first = max(0, n - self._computed)
         eigenvalues, U = eigh(K.T, subset_by_index=[first, n - 1], overwrite_a=True)
         del K
         kept = eigenvalues > _TOLERANCE * eigenvalues[-1]
@@ -85,6 +85,12 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
         return self
 
     def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
+        if self.n_components > self._computed:
+            message = (
+                f"n_components={self.n_components}: {self._computed} eigenfunctions were "
+                "computed; set it before fit_features"
+            )
+            raise ValueError(message)
         F = self._functions[self._labeled[rows], : self.n_components].astype(np.float64)
         center, offset = F.mean(axis=0), values.mean(axis=0)
         F -= center

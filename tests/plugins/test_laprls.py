@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from blobs import blobs
 from kernel_ridge import CenteredKernelRidge
-from laprls import LandmarkLapRLS, LapRLS
+from laprls import LandmarkLapRLS, LapRLS, _positive_part
 
 from harness import kernels
 
@@ -86,6 +86,13 @@ def test_the_graph_through_landmarks_is_the_one_it_says(waves, monkeypatch):
 def test_classes_are_regressed_one_against_the_rest(model, n_classes):
     X, y, truth = blobs(60, n_classes, labeled=12)
     assert np.mean(model(n_classes=n_classes).fit(X, y).predict(X) == truth) > 0.65
+
+
+def test_a_matrix_loses_the_negative_part_that_rounding_gave_it():
+    U = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
+    eigenvalues = np.array([3.0, 1.0, 0.1, 1e-9, -1e-7, -0.01])
+    found = _positive_part(U * eigenvalues @ U.T)
+    np.testing.assert_allclose(found, U * eigenvalues.clip(0) @ U.T, atol=1e-12)
 
 
 def test_two_moons_need_the_graph():

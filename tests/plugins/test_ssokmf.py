@@ -97,6 +97,23 @@ def test_the_objective_never_rises(kernel):
     assert found[-1] < 0.9 * found[0]
 
 
+def test_gradient_descent_goes_where_alternating_least_squares_goes():
+    X, y, _ = blobs(60, 3, labeled=30)
+
+    def value(solver, rounds):
+        settings = {"beta": 1.0, "selector": lambda X, b, rng, kernel: np.arange(0, 180, 12)}
+        model = SSOKMF(15, 4, solver=solver, max_iter=rounds, tol=0, random_state=0, **settings)
+        model.fit(X, y)
+        kernel, codes = model._kernel, np.where(y >= 0, y, -1)
+        K, U = np.linalg.eigh(kernel(model.landmarks_, model.landmarks_).astype(float))
+        model._basis, model.Wx_ = U, U.T @ model.Wx_
+        moments = model._moments(X, codes)
+        return model.objective(K, moments, model.codes(K, moments))
+
+    above = [value("sgd", epochs) - value("als", 200) for epochs in (1, 10, 100)]
+    assert above[0] > 2 * above[1] > 4 * above[2] > 0
+
+
 @pytest.mark.parametrize("solver", ["als", "sgd"])
 def test_few_labels_tell_classes_apart_that_are_apart(solver):
     rng = np.random.default_rng(0)

@@ -54,6 +54,23 @@ def test_the_first_eigenfunctions_of_all_points_serve_every_number(waves):
         np.testing.assert_allclose(split, whole, atol=1e-3)
 
 
+def test_more_eigenfunctions_than_were_computed_are_refused(waves):
+    X, y, _ = waves
+    model = SSSL(sigma=1.0).fit_features(X, np.arange(50)).set_params(n_components=129)
+    with pytest.raises(ValueError, match="n_components=129: 128 eigenfunctions were computed"):
+        model.fit_labels(y[:50])
+
+
+def test_no_eigenfunction_is_rounding(waves):
+    """K u = lambda u holds of those that are kept: the function is what was fitted."""
+    X, y, _ = waves
+    model = SSSL(64, sigma=1.5).fit_features(X, np.arange(50)).fit_labels(y[:50])
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * model._width**2))
+    U, eigenvalues = model._functions, model.eigenvalues_
+    assert 10 < len(eigenvalues) < 64
+    assert np.abs(K @ U - U * eigenvalues).max() < 0.2 * eigenvalues[-1]
+
+
 @pytest.mark.parametrize("n_views", [1, 2])
 def test_with_all_points_as_landmarks_it_is_kernel_ridge_regression(waves, n_views):
     X, y, _ = waves
