@@ -27,6 +27,8 @@ N_UNLABELED = "n_unlabeled"
 """The size of a method that keeps a subsample of the unlabeled points instead of a parameter."""
 
 _FIXED_OVERHEAD = 3 << 18
+# What a search has of its own: settings, scores, and the heap between two fits.
+_SEARCH_OVERHEAD = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -220,8 +222,9 @@ def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     """
     targets = shape.n * (_label_bytes(shape) or 8)
     rows = 0 if shape.mapped else 8 * shape.n
-    folds = shape.n_labeled * shape.n_features * shape.itemsize if tuned else 0
-    return targets + rows + prediction_bytes(shape) + folds + _FIXED_OVERHEAD
+    folds = shape.n_labeled * shape.n_features * shape.itemsize + _SEARCH_OVERHEAD
+    fixed = _FIXED_OVERHEAD + (folds if tuned else 0)
+    return targets + rows + prediction_bytes(shape) + fixed
 
 
 def prediction_bytes(shape: Shape) -> int:

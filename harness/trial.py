@@ -20,7 +20,7 @@ from harness.datasets import open_mapped, read_rows, row_blocks
 from harness.hookspecs import Metric, Search
 from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, target_type
 from harness.prediction import predict, transduction
-from harness.sandbox import map_array
+from harness.sandbox import map_array, return_freed
 from harness.settings import Tuning
 from harness.tuning import tune
 
@@ -164,6 +164,7 @@ def run_trial(
                 standard_errors=assignment.tuning.standard_errors,
                 validation=len(assignment.y_shown) if assignment.tuning.validation else 0,
             )
+        return_freed()
     estimator = make(**tuned)
 
     def answer() -> dict[str, np.ndarray]:

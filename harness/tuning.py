@@ -25,6 +25,7 @@ import numpy as np
 from harness.hookspecs import Evaluate, Metric
 from harness.metrics import evaluate
 from harness.prediction import labeled_predictions, predict, transduction
+from harness.sandbox import return_freed
 from harness.space import Distribution
 
 
@@ -173,6 +174,7 @@ class _Tried:
         scores = np.full((len(group), len(self._parts)), np.nan)
         if key != self.estimator_key:
             self.estimator = None  # before the next one takes as much again
+            return_freed()
             self.estimator, self.estimator_key = self.make(**group[0]), key
             if hasattr(self.estimator, "fit_features"):
                 self.estimator.fit_features(problem.X, np.arange(problem.n_labeled))

@@ -14,8 +14,9 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 from scipy.linalg.blas import dsyr
+from scipy.linalg.lapack import dpotrf
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -27,7 +28,8 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 
 # Parts of the minimum within which an objective is that of SGD that converged, and of "exact".
 _CONVERGED, _EXACT = 0.02, 1e-3
-_ROUNDING = 2e-9
+# Of the largest diagonal element of sums in float32; the first unless that is not enough.
+_ROUNDINGS = (2e-9, 1e-7, 1e-5)
 # Left in the heap by Newton matrices that come and go, and pages that a long solver touches.
 _SCATTERED_BYTES = 1 << 18
 
@@ -239,34 +241,27 @@ class BudgetLSSVM(_BudgetMachine):
 
     def _prepare(self) -> None:
         self._classes = None
-        self._prepared, _ = self._sums(np.arange(len(self._rows)), None, 0, gram=True)
+        # Sums over few labels have no full rank: taking a fold from them would leave rounding.
+        if len(self._rows) > 2 * self._features.n_components:
+            self._prepared, _ = self._features.sums(self._X, self._rows, None, 0)
 
     def _sums(
-        self, positions: np.ndarray, codes: np.ndarray | None, n_classes: int, gram: bool
+        self, some: np.ndarray, codes: np.ndarray, n_classes: int, gram: bool = True
     ) -> tuple[np.ndarray | None, np.ndarray]:
-        """Sum up Z'Z, and features by class, the last column for rows without one."""
-        r = self._features.n_components
-        total = kernels.GramSum(r) if gram else None
-        by_class = np.zeros((r, n_classes + 1))
-        buffer = self._features.block_buffer(len(positions))
-        for block in self._features.blocks(len(positions)):
-            some = positions[block]
-            Z = self._features.transform(self._X[self._rows[some]], buffer[: len(some)])
-            if codes is not None:
-                own = codes[some, None] == np.append(np.arange(n_classes), -1)
-                by_class += Z.T @ own.astype(np.float32)
-            if gram:
-                total.add(Z)
-        return total.total() if gram else None, by_class
+        return self._features.sums(self._X, self._rows[some], codes[some], n_classes, gram)
 
     def _minimise(self, labels: kernels.Labels, n: int) -> None:
         Q, codes = len(labels.classes), np.full(n, -1)
         codes[labels.rows] = labels.codes
-        if self._prepared is None:
-            gram, sums = self._sums(labels.rows, codes, Q, gram=True)
-        else:
-            gram, sums = self._without_held_out(labels, codes)
-        self._solve(gram, sums[:, :Q], np.bincount(labels.codes, minlength=Q))
+        counts = np.bincount(labels.codes, minlength=Q)
+        for rounding in _ROUNDINGS:
+            if self._prepared is None or rounding > _ROUNDINGS[0]:
+                gram, sums = self._sums(labels.rows, codes, Q)
+            else:
+                gram, sums = self._without_held_out(labels, codes)
+            if self._solve(gram, sums[:, :Q], counts, rounding):
+                return
+        raise np.linalg.LinAlgError("the sums of features are not positive definite")
 
     def _without_held_out(
         self, labels: kernels.Labels, codes: np.ndarray
@@ -286,13 +281,15 @@ class BudgetLSSVM(_BudgetMachine):
         new = np.flatnonzero((codes >= 0) & (self._codes < 0))
         self._codes[new] = codes[new]
         self._by_class = self._by_class + self._sums(new, codes, Q, gram=False)[1]
-        gram, sums = self._sums(held, self._codes, Q, gram=True)
+        gram, sums = self._sums(held, self._codes, Q)
         gram *= -1
         gram += self._prepared
         return gram, self._by_class - sums
 
-    def _solve(self, gram: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> None:
-        """Solve for all classes; the features are centred, which leaves the bias free."""
+    def _solve(
+        self, gram: np.ndarray, sums: np.ndarray, counts: np.ndarray, rounding: float
+    ) -> bool:
+        """Solve for all classes, features centred, unless rounding is more; uses `gram` up."""
         m, total = counts.sum(), sums.sum(axis=1)
         two = len(counts) == 2
         sums, counts = (sums[:, 1:], counts[1:]) if two else (sums, counts)
@@ -300,13 +297,17 @@ class BudgetLSSVM(_BudgetMachine):
         right = 2 * sums - np.outer(total, mean_y + 1)
         A = dsyr(-1 / m, total, a=gram, lower=1, overwrite_a=1)
         # Sums in float32 have lost what is smaller than the second term.
-        A[np.diag_indices(len(A))] += 1 / self.C + _ROUNDING * A.diagonal().max()
-        w = cho_solve(cho_factor(A, lower=True, overwrite_a=True, check_finite=False), right)
+        A[np.diag_indices(len(A))] += 1 / self.C + rounding * A.diagonal().max()
+        factor, failed = dpotrf(A, lower=1, overwrite_a=1)
+        if failed:
+            return False
+        w = cho_solve((factor, True), right)
         self.intercept_ = mean_y - total @ w / m
         squares = m * (1 - mean_y**2)
         self.objective_ = float(self.C / 2 * (squares - (w * right).sum(axis=0)).sum())
         self.gap_, self.converged_ = 0.0, True
         self.coef_ = self._features.expansion(w)
+        return True
 
 
 def _phases(

@@ -279,7 +279,8 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> int:
         loaded + block,
     )
     points = 8 * n * (d + 2 * columns)
-    return shape.data_bytes + points + 2 * kernels.blas_bytes(n) + peak
+    panels = 2 * kernels.blas_bytes(n) + kernels.product_bytes(labeled, n)
+    return shape.data_bytes + points + panels + peak
 
 
 def landmark_storage(

@@ -321,9 +321,7 @@ def storage_model(
     exact += {"exact": kernels.tile_bytes(n, d), "features": 2 * s * d}.get(degrees, 0)
     width = kernels.width_bytes(n, d, shape.itemsize)
     selection = kernels.selection_bytes(selector, n, d, s, shape.itemsize)
-    # 256 rows in both libraries; one of them packs up to half as many more of sums beyond 512
-    taller = kernels.blas_bytes(s, 4) * min(max(s - 512, 0), 256) // 256
-    panels = 2 * kernels.blas_bytes(s) + taller
+    panels = kernels.square_product_bytes(s) + kernels.blas_bytes(s, 4)
     fitting = max(width, selection, exact + peak, 4 * s * k + samples)
     # predictions are not held yet while the fit is; y is, in the copies that checking it makes
     peak = max(fitting - prediction_bytes(shape), predicting) + 2 * n

@@ -335,7 +335,7 @@ def _storage(
         projections + fitting,
         projections + predicting,
     )
-    panels = 2 * kernels.blas_bytes(columns, 4) + 2 * kernels.blas_bytes(M)
+    panels = 2 * kernels.blas_bytes(columns, 4) + 2 * kernels.square_product_bytes(M)
     points = 8 * labeled * (1 + 2 * max(1, shape.n_classes)) + 8 * n * max(1, shape.n_classes)
     return shape.data_bytes + views + panels + points + peak
 

@@ -58,6 +58,8 @@ from harness.kernels.gram import (
     gram_block_bytes,
     gram_blocks,
     mirror,
+    product_bytes,
+    square_product_bytes,
 )
 from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, extend_harmonically
 from harness.kernels.hinge import HingeMachine, train_hinge
@@ -202,6 +204,7 @@ __all__ = [
     "packed_bytes",
     "poly_step",
     "polynomial",
+    "product_bytes",
     "read_labels",
     "read_targets",
     "regularized_laplacian",
@@ -209,6 +212,7 @@ __all__ = [
     "select_landmarks",
     "selection_bytes",
     "spread_scores",
+    "square_product_bytes",
     "squared_norms",
     "step",
     "step_bytes",

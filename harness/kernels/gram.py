@@ -46,6 +46,29 @@ def blas_bytes(n: int, itemsize: int = 8) -> int:
     return itemsize * 256 * max(0, min(n, 14_000) - PACKED_COLUMNS)
 
 
+def product_bytes(n: int, terms: int, itemsize: int = 8) -> int:
+    """Bytes of what BLAS packs for a product with n columns, each entry a sum of so many terms.
+
+    As `blas_bytes`, for sums in general: the panel has as many rows as a sum has terms, 384 at
+    most, and 192 rows of the other factor are packed as deep. Some libraries take less.
+    """
+    depth = min(terms, 384)
+    more = depth * min(n, 14_000) - PACKED_COLUMNS**2 + 192 * (depth - PACKED_COLUMNS)
+    return itemsize * max(0, more)
+
+
+def square_product_bytes(n: int) -> int:
+    """Bytes of what BLAS packs for the float64 product of two n x n matrices, as `blas_bytes`.
+
+    Less than `product_bytes(n, n)`: sums of more than 384 terms are cut in two halves, or of more
+    than 512 in parts of 256, and those libraries keep the panel only where rows are above 512.
+    """
+    halves = n * min(-(-n // 32) * 16, 384) if n > 384 else 0
+    deep = max(min(n, 384) ** 2, halves) + 192 * (min(n, 384) - PACKED_COLUMNS)
+    shallow = 256 * n + 232 * 256 if n > 512 else 0
+    return 8 * max(0, max(deep, shallow) - PACKED_COLUMNS**2)
+
+
 def add_gram(G: np.ndarray, Z: np.ndarray) -> None:
     """Add Z'Z to the lower triangle of G; holds nothing.
 

@@ -15,6 +15,7 @@ from scipy.linalg.lapack import dpstrf
 
 from harness.kernels.functions import BoundKernel, KernelFunction, kernel_bytes
 from harness.kernels.gaussian import BLOCK_BYTES, block_rows
+from harness.kernels.gram import GramSum
 
 
 class LandmarkFeatures:
@@ -87,6 +88,45 @@ class LandmarkFeatures:
         """
         r = self.n_components
         return np.empty((min(n, feature_block_rows(*self.landmarks.shape)), r), np.float32)
+
+    def sums(
+        self,
+        X: np.ndarray,
+        rows: np.ndarray,
+        codes: np.ndarray | None,
+        n_classes: int,
+        gram: bool = True,
+    ) -> tuple[np.ndarray | None, np.ndarray]:
+        """Return Z'Z over some rows of X, and their features by class, without holding Z.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        rows : ndarray of shape (m,)
+        codes : ndarray of shape (m,), optional
+            Classes from 0, -1 for none, which has the last column.
+        n_classes : int
+        gram : bool, default True
+            Whether the first is asked for; it is None otherwise.
+
+        Returns
+        -------
+        ndarray of shape (r, r), float64, or None
+        ndarray of shape (r, n_classes + 1), float64
+        """
+        r = self.n_components
+        total = GramSum(r) if gram else None
+        by_class = np.zeros((r, n_classes + 1))
+        buffer = self.block_buffer(len(rows))
+        for block in self.blocks(len(rows)):
+            some = rows[block]
+            Z = self.transform(X[some], buffer[: len(some)])
+            if codes is not None:
+                own = codes[block, None] == np.append(np.arange(n_classes), -1)
+                by_class += Z.T @ own.astype(np.float32)
+            if total is not None:
+                total.add(Z)
+        return None if total is None else total.total(), by_class
 
     def scores(
         self, X: np.ndarray, coefficients: np.ndarray, rows: np.ndarray | None = None

@@ -26,6 +26,7 @@ from harness.sandbox.doctor import doctor_text
 from harness.sandbox.file_pages import map_array
 from harness.sandbox.limits import Limits, Result, StageUsage, tolerance
 from harness.sandbox.monitor import Monitor
+from harness.sandbox.rlimit import return_freed
 from harness.sandbox.runner import Sandbox
 
 __all__ = [
@@ -39,5 +40,6 @@ __all__ = [
     "calibrate",
     "doctor_text",
     "map_array",
+    "return_freed",
     "tolerance",
 ]

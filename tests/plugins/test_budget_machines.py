@@ -134,6 +134,22 @@ def test_folds_in_two_stages_are_fits_on_the_same_labels(cls):
             assert staged.objective_ == pytest.approx(fresh.objective_, rel=2e-3)
 
 
+@pytest.mark.parametrize(("n_labeled", "C"), [(30, 1e4), (90, 1e4), (260, 1e4), (30, 1e10)])
+def test_folds_of_few_labels_and_a_large_cost_are_fits_too(n_labeled, C):
+    # features that many landmarks have and few labels see leave sums without full rank
+    X, y = problem(300)
+    labeled = np.arange(n_labeled)
+    staged = BudgetLSSVM(120, C=C, sigma=2.0, random_state=0).fit_features(X, labeled)
+    for fold in range(3):
+        masked = np.where(labeled % 3 == fold, -1, y[labeled])
+        whole = np.append(masked, np.full(300 - n_labeled, -1))
+        fresh = BudgetLSSVM(120, C=C, sigma=2.0, random_state=0).fit(X, whole)
+        expected = fresh.decision_function(X[labeled])
+        known = masked >= 0
+        found = staged.fit_labels(masked).labeled_scores_
+        np.testing.assert_allclose(found[known], expected[known], atol=0.05)
+
+
 def test_other_labels_do_not_meet_sums_of_earlier_ones():
     X, y = problem()
     staged = BudgetLSSVM(20, random_state=0).fit_features(X, np.arange(300))

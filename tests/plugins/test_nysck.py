@@ -239,11 +239,14 @@ def test_float32_agrees_with_float64():
 
 @pytest.mark.parametrize("n_labeled", [1000, 3000])
 @pytest.mark.parametrize(("n", "d"), [(32561, 123), (49749, 300)], ids=["a9a", "w8a"])
-def test_a_tenth_of_a_small_budget_is_left_at_most(n, d, n_labeled, assert_peak_between):
-    """The harness's share of 10 MB is large, and predictions are held after the fit only."""
+def test_a_fifth_of_a_small_budget_is_left_at_most(n, d, n_labeled, assert_peak_between):
+    """The harness's share of 10 MB is large, and predictions are held after the fit only.
+
+    A tenth where BLAS is that of a processor with AVX-512; others pack less than is planned for.
+    """
     shape = Shape(n_labeled, n - n_labeled, d, 2, itemsize=4, mapped=True)
     planned = plan(METHOD, shape, 10**7)
-    low = 0.89 * planned.planned_bytes
+    low = 0.8 * planned.planned_bytes
     assert_peak_between(low, 10**7, METHOD, shape, planned.size, "binary")
 
 

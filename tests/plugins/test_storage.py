@@ -87,6 +87,18 @@ def test_small_data_are_charged_for_what_they_have(method, n, d, budget, assert_
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, task)
 
 
+TUNED = [method for method in METHODS if method.space and method.size and "binary" in method.tasks]
+
+
+@pytest.mark.parametrize("method", TUNED, ids=lambda method: method.name)
+def test_a_search_takes_no_more_than_the_plan_allows(method, assert_peak_between):
+    """What one setting leaves behind in the heap is not there for the next."""
+    shape = Shape(100, 900, 24, 2)
+    planned = plan(method, shape, 8 * 10**6, tuned=True)
+    trial = method, shape, planned.size, "binary"
+    assert_peak_between(0, planned.planned_bytes, *trial, folds=3, trials=8)
+
+
 MANY_CLASSES = {
     *("clusk", "nysck", "sock", "harmonic", "tsvm", "linear-tsvm", "svm", "1nn"),
     *("budget-svm", "budget-lssvm", "ssokmf"),

@@ -1,5 +1,6 @@
 """Peaks of trials on generated data, measured by a sandbox that holds little else."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -7,6 +8,8 @@ import threadpoolctl
 
 from harness.metrics import BUILT_IN, primary_metric
 from harness.sandbox import Limits, Sandbox
+from harness.searching import find_search
+from harness.settings import Tuning
 from harness.trial import Assignment, run_trial
 from harness.worker import warm_up
 
@@ -20,9 +23,12 @@ def start():
     sandboxes.append(Sandbox())
 
 
-def measure(method, shape, size, task, folder):
+def measure(method, shape, size, task, folder, tuning=None):
     """Return outcome, reason and peak in bytes of one trial."""
-    trial = partial(run_trial, assign(method, shape, size, task, folder))
+    assignment = assign(method, shape, size, task, folder)
+    if tuning is not None:
+        assignment = replace(assignment, tuning=Tuning(**tuning), search=find_search("grid"))
+    trial = partial(run_trial, assignment)
     result = sandboxes[0].run(trial, Limits(seconds=300))
     return result.outcome, result.reason, result.peak_bytes
 
