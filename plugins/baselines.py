@@ -293,12 +293,12 @@ def _landmark_bytes(shape: Shape, m: int, rows: int) -> tuple[int, int, int]:
     Features of all rows are one product, for which BLAS packs as many columns, m deep.
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    panels = kernels.product_bytes(rows, m, i)
+    panels = kernels.blas_bytes(rows, i, m)
     kept = i * m * (d + m) + panels + 3 * kernels.blas_bytes(m, i)
     # Singular values and vectors are computed in float64 with 7 m^2 of workspace and copies.
     decomposing = max(kernels.width_bytes(n, d, i), (72 - i) * m * m)
     predicting = shape.block_bytes + 2 * _block_rows(shape) * m * i
-    predicting += max(0, kernels.product_bytes(_block_rows(shape), m, i) - panels)
+    predicting += max(0, kernels.blas_bytes(_block_rows(shape), i, m) - panels)
     return kept, decomposing, predicting
 
 

@@ -279,7 +279,7 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> int:
         loaded + block,
     )
     points = 8 * n * (d + 2 * columns)
-    panels = 2 * kernels.blas_bytes(n) + kernels.product_bytes(labeled, n)
+    panels = 2 * kernels.blas_bytes(n) + kernels.blas_bytes(labeled, terms=n)
     return shape.data_bytes + points + panels + peak
 
 

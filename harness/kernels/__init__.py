@@ -58,7 +58,6 @@ from harness.kernels.gram import (
     gram_block_bytes,
     gram_blocks,
     mirror,
-    product_bytes,
     square_product_bytes,
 )
 from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, extend_harmonically
@@ -204,7 +203,6 @@ __all__ = [
     "packed_bytes",
     "poly_step",
     "polynomial",
-    "product_bytes",
     "read_labels",
     "read_targets",
     "regularized_laplacian",

@@ -36,21 +36,20 @@ def gram_block_bytes(n: int, width: int, n_features: int = 0) -> int:
     return min(n * row, max(stream_bytes(n, 2 * width + n_features), width // 4 * row))
 
 
-def blas_bytes(n: int, itemsize: int = 8) -> int:
-    """Bytes of the panel that BLAS packs for a product with n columns: 256 rows, to 14,000 wide.
+def blas_bytes(n: int, itemsize: int = 8, terms: int = 256) -> int:
+    """Bytes of the panel that BLAS packs for a product with n columns, to 14,000 wide.
 
     Columns as BLAS sees them: of arrays in C order, those of the transposed product. A process
     keeps panels, in NumPy's library and in SciPy's. What an idle worker has packed already
     (`PACKED_COLUMNS`) no trial adds; the rest it is charged for.
-    """
-    return itemsize * 256 * max(0, min(n, 14_000) - PACKED_COLUMNS)
 
-
-def product_bytes(n: int, terms: int, itemsize: int = 8) -> int:
-    """Bytes of what BLAS packs for a product with n columns, each entry a sum of so many terms.
-
-    As `blas_bytes`, for sums in general: the panel has as many rows as a sum has terms, 384 at
-    most, and 192 rows of the other factor are packed as deep. Some libraries take less.
+    Parameters
+    ----------
+    n : int
+    itemsize : int, default 8
+    terms : int, default 256
+        Of the sums that the product consists of. Most libraries cut them in parts of 256, some of
+        384: the panel has as many rows, and 192 rows of the other factor are packed as deep.
     """
     depth = min(terms, 384)
     more = depth * min(n, 14_000) - PACKED_COLUMNS**2 + 192 * (depth - PACKED_COLUMNS)
@@ -60,8 +59,8 @@ def product_bytes(n: int, terms: int, itemsize: int = 8) -> int:
 def square_product_bytes(n: int) -> int:
     """Bytes of what BLAS packs for the float64 product of two n x n matrices, as `blas_bytes`.
 
-    Less than `product_bytes(n, n)`: sums of more than 384 terms are cut in two halves, or of more
-    than 512 in parts of 256, and those libraries keep the panel only where rows are above 512.
+    Less than `blas_bytes(n, terms=n)`: some libraries cut sums of more than 384 terms in halves,
+    others those of more than 512 in parts of 256, and keep a panel for more than 512 rows only.
     """
     halves = n * min(-(-n // 32) * 16, 384) if n > 384 else 0
     deep = max(min(n, 384) ** 2, halves) + 192 * (min(n, 384) - PACKED_COLUMNS)
