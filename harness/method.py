@@ -1,7 +1,7 @@
 """What a method is, and how its size follows from a budget.
 
 A `Method` joins an ordinary scikit-learn estimator to what the harness must know about it: the one
-integer parameter that trades memory for quality (the *size*), and the bytes that fit and
+integer parameter that trades memory for quality or time (the *size*), and the bytes that fit and
 prediction hold at their peak as a function of shape and size (the *storage model*). `plan` then
 finds the largest size that fits a budget; no plugin solves for its own size.
 """
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 TASKS = ("binary", "multiclass", "regression", "clustering")
+SIZE_TRADES = ("quality", "time")
 PREDICT_BLOCK = 1024
 """Rows that the harness hands to one call of `decision_function` or `predict`."""
 
@@ -109,6 +110,9 @@ class Method:
         predicts the rest out of sample. None: nothing can be turned.
     sizes : callable Shape -> (smallest, largest), default 1 to n
         The range of sizes that make sense.
+    size_trades : {"quality", "time"}, default "quality"
+        What the size trades memory for. One that trades for time alone, such as the rows of a
+        cache, is not bounded by a budget of landmarks.
     tasks : set of str
         Any of "binary", "multiclass", "regression", "clustering".
     space : mapping of str to Distribution, default {}
@@ -132,6 +136,7 @@ class Method:
     storage: Callable[..., float]
     size: str | None = None
     sizes: Callable[[Shape], tuple[int, int]] = _whole_sample
+    size_trades: str = "quality"
     tasks: frozenset[str] = frozenset({"binary"})
     space: Mapping[str, Distribution] = field(default_factory=dict)
     label_params: frozenset[str] = frozenset()
@@ -152,6 +157,9 @@ class Method:
         if unknown or not self.tasks:
             message = f"method {self.name!r}: tasks {sorted(unknown)} are not among {TASKS}"
             raise ValueError(message)
+        if self.size_trades not in SIZE_TRADES:
+            message = f"method {self.name!r}: size_trades {self.size_trades!r} is not "
+            raise ValueError(message + " or ".join(map(repr, SIZE_TRADES)))
         sized = {self.size} - {None, N_UNLABELED}
         for name in {*sized, *self.space, *self.params, *self.label_params}:
             if name not in accepted:
@@ -160,6 +168,11 @@ class Method:
         if self.label_params and not hasattr(self.estimator, "fit_labels"):
             message = f"method {self.name!r}: label_params need an estimator with fit_labels"
             raise ValueError(message)
+
+    @property
+    def counts_landmarks(self) -> bool:
+        """Whether a budget of landmarks bounds the size: not a subsample, nor a cache."""
+        return self.size_trades == "quality" and self.size != N_UNLABELED
 
     @property
     def defaults(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from harness.datasets import missing_bytes
 from harness.datasets.sizes import split_sizes
 from harness.errors import HarnessError
-from harness.method import N_UNLABELED, Method, Plan, Shape, plan
+from harness.method import Method, Plan, Shape, plan
 from harness.records import finished_rows, read_rows
 from harness.registry import Registry
 from harness.study import Block
@@ -82,16 +82,13 @@ def shape_of(workload: Workload, block: Block) -> Shape:
 
 
 def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, Any]) -> Plan:
-    """Find the size that a block's trials get; `params` are its own, with names looked up.
-
-    A budget of landmarks is no bound on a subsample of unlabeled points.
-    """
+    """Find the size that a block's trials get; `params` are its own, with names looked up."""
     return plan(
         method,
         shape,
         block.budget.bytes,
         params,
-        block.budget.size if method.size != N_UNLABELED else None,
+        block.budget.size if method.counts_landmarks else None,
         tuned=block.grid.tuning is not None,
         shown=block.grid.tuning.shown(shape.n_labeled) if block.grid.tuning else 0,
     )

@@ -18,6 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import PREDICT_BLOCK, Method, Shape, choice, hookimpl, kernels, log_uniform
 
+# LIBSVM keeps two rows at least; of its cache that much is its head of each point.
+_CACHE_ROWS = 2
+_CACHE_HEAD = 32
+# More saves little time, up to 10,000 labeled points or so, and would fill any budget.
 _CACHE_BYTES = 16_000_000
 
 
@@ -100,6 +104,9 @@ class KernelSVM(_LabeledClassifier):
         Width of the Gaussian kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between labeled points, or units of the features.
+    cache_rows : int, default 1024
+        Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of
+        computing them again. It trades memory for time alone.
     n_classes : int, optional
         Found from y by default.
     """
@@ -110,6 +117,7 @@ class KernelSVM(_LabeledClassifier):
         "C": [Interval(Real, 0, None, closed="neither")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
+        "cache_rows": [Interval(Integral, 2, None, closed="left")],
     }
 
     def __init__(
@@ -118,12 +126,14 @@ class KernelSVM(_LabeledClassifier):
         C: float = 1.0,
         sigma: float = 1.0,
         sigma_unit: str = "median",
+        cache_rows: int = 1024,
         n_classes: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.sigma = sigma
         self.sigma_unit = sigma_unit
+        self.cache_rows = cache_rows
         self.n_classes = n_classes
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
@@ -132,7 +142,7 @@ class KernelSVM(_LabeledClassifier):
             kernel["gamma"] = 0.5 / kernels.kernel_width(X, self.sigma, self.sigma_unit) ** 2
         elif self.kernel == "poly2":
             kernel |= {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
-        cache = cache_bytes(len(X), len(self.classes_)) / 2**20
+        cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
         # Its solver draws nothing, but without a seed SVC takes one from the global state.
         svm = SVC(C=self.C, **kernel, cache_size=cache, random_state=0)
         self._svm = svm.fit(X, codes)
@@ -180,9 +190,10 @@ class LinearSVM(_LabeledClassifier):
         return self._svm.decision_function(X)
 
 
-def cache_bytes(n: int, n_classes: int) -> int:
-    """Bytes of LIBSVM's kernel cache: all of a pair of classes in float32, or a bounded part."""
-    return max(1 << 20, min(4 * _pair(n, n_classes) ** 2, _CACHE_BYTES))
+def cache_bytes(n: int, n_classes: int, rows: int) -> int:
+    """Bytes of LIBSVM's kernel cache: rows of a pair of classes in float32, and their heads."""
+    pair = _pair(n, n_classes)
+    return 4 * min(rows, pair) * pair + _CACHE_HEAD * pair
 
 
 def _pair(n: int, n_classes: int) -> int:
@@ -207,21 +218,27 @@ def nearest_storage(shape: Shape, size: int) -> int:
     return shape.data_bytes + max(shape.block_bytes + distances, centering) + 24 * shape.n
 
 
-def svm_storage(shape: Shape, size: int) -> int:
-    """Bytes held: data, support vectors, a block, and nodes with the kernel cache or votes.
+def svm_cache_rows(shape: Shape) -> tuple[int, int]:
+    """Rows that LIBSVM's cache may have: all of two classes, or 16 MB of them."""
+    pair = max(1, _pair(shape.n, shape.n_classes))
+    return _CACHE_ROWS, max(_CACHE_ROWS, min(pair, _CACHE_BYTES // (4 * pair)))
 
-    Support vectors are at most all points again; votes are those of all pairs of classes for a
-    block of predictions.
+
+def svm_storage(shape: Shape, size: int) -> int:
+    """Bytes held: the data, and the solver's nodes and cache, then support vectors and votes.
+
+    Support vectors are at most all points again, copied when the cache is gone; votes are those
+    of all pairs of classes for a block of predictions.
     """
-    touched = min(4 * _pair(shape.n, shape.n_classes) ** 2, _CACHE_BYTES)
-    fit = touched + 64 * shape.n + _float64_bytes(shape)
     width = kernels.width_bytes(shape.n, shape.n_features, shape.itemsize)
+    solver = cache_bytes(shape.n, shape.n_classes, size) + 64 * shape.n
     pairs = shape.n_classes * (shape.n_classes - 1) // 2
     votes = 8 * min(PREDICT_BLOCK, shape.n + shape.n_test) * (2 * pairs + 3 * shape.n_classes)
     # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
-    model = 16 * max(0, shape.n_classes - 2) * shape.n
-    peak = max(width, fit + model, votes + model)
-    return shape.data_bytes + _converted_bytes(shape) + peak + shape.block_bytes
+    coefficients = 16 * max(0, shape.n_classes - 2) * shape.n
+    vectors = _float64_bytes(shape) + 24 * shape.n
+    model = coefficients + vectors + shape.block_bytes + votes
+    return shape.data_bytes + _converted_bytes(shape) + max(width, coefficients + solver, model)
 
 
 def linear_svm_storage(shape: Shape, size: int) -> int:
@@ -237,7 +254,17 @@ def harness_methods() -> list[Method]:
     space = {"C": log_uniform(1e-2, 1e3), "sigma": choice([0.25, 0.5, 1.0, 2.0])}
     return [
         Method("1nn", NearestNeighbor, nearest_storage, tasks=tasks, uses_unlabeled=False),
-        Method("svm", KernelSVM, svm_storage, tasks=tasks, space=space, uses_unlabeled=False),
+        Method(
+            "svm",
+            KernelSVM,
+            svm_storage,
+            size="cache_rows",
+            sizes=svm_cache_rows,
+            size_trades="time",
+            tasks=tasks,
+            space=space,
+            uses_unlabeled=False,
+        ),
         Method(
             "linear-svm",
             LinearSVM,

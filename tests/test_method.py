@@ -115,6 +115,8 @@ def test_a_method_refuses_what_its_estimator_does_not_have():
         ranked(size="depth")
     with pytest.raises(ValueError, match="tasks"):
         ranked(tasks={"ranking"})
+    with pytest.raises(ValueError, match="'quality' or 'time'"):
+        ranked(size_trades="speed")
 
 
 def test_distributions():

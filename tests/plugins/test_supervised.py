@@ -5,9 +5,21 @@ import pytest
 from blobs import blobs
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
-from supervised import KernelSVM, LinearSVM, NearestNeighbor, cache_bytes
+from supervised import (
+    KernelSVM,
+    LinearSVM,
+    NearestNeighbor,
+    harness_methods,
+    svm_cache_rows,
+)
 
-from harness import kernels
+from harness import Shape, kernels
+from harness.method import plan
+
+
+@pytest.fixture
+def svm():
+    return next(method for method in harness_methods() if method.name == "svm")
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -56,9 +68,36 @@ def test_scaling_all_features_leaves_the_svm_as_it_is():
     )
 
 
-def test_cache_holds_a_small_kernel_and_bounds_a_large_one():
-    assert cache_bytes(1000, 2) == 4_000_000
-    assert cache_bytes(10**6, 2) == 16_000_000
+@pytest.mark.parametrize(
+    ("n", "n_classes", "largest"),
+    [(1000, 2, 1000), (4000, 2, 1000), (1000, 4, 500), (10**7, 2, 2)],
+)
+def test_cache_holds_two_classes_or_16_megabytes_of_them(n, n_classes, largest):
+    shape = Shape(n, 0, 30, n_classes)
+    assert svm_cache_rows(shape) == (2, largest)
+
+
+def test_budget_turns_the_cache_and_a_budget_of_landmarks_does_not(svm):
+    shape = Shape(3000, 40_000, 300, 2, mapped=True)
+    budgets = 14 * 10**6, 16 * 10**6, 30 * 10**6, None
+    planned = [plan(svm, shape, budget).size for budget in budgets]
+    assert 2 <= planned[0] < planned[1] < planned[2] == planned[3] == 1333
+    assert not svm.counts_landmarks
+
+
+@pytest.mark.parametrize("budget", [6, 8, 12])
+def test_cache_is_full_and_no_larger_than_planned(svm, budget, assert_peak_between):
+    """It ends where the copy of the support vectors begins: the two are not added up."""
+    shape = Shape(2000, 0, 20, 2, n_test=1000)
+    planned = plan(svm, shape, budget * 10**6)
+    bounds = 0.8 * planned.planned_bytes, planned.planned_bytes
+    assert_peak_between(*bounds, svm, shape, planned.size, "binary")
+
+
+def test_rows_of_the_cache_change_nothing_but_time():
+    X, y, _ = blobs(200, 3)
+    few, many = KernelSVM(cache_rows=2).fit(X, y), KernelSVM(cache_rows=1000).fit(X, y)
+    np.testing.assert_array_equal(few.decision_function(X), many.decision_function(X))
 
 
 @pytest.mark.parametrize("name", ["rbf", "linear", "poly2"])
