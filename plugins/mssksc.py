@@ -9,13 +9,13 @@ m x m matrices summed up over row blocks, so memory does not grow with the numbe
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from math import ceil, sqrt
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
-from scipy.linalg.lapack import dsysv, dsysv_lwork
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -155,8 +155,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         dtype = self._map.dtype if rounding < 1e-2 else np.float64
         H = kernels.GramSum(self._m + 1, dtype, start)
         right = 0.0
-        for block in self._blocks(len(labels.rows)):
-            Phi = self._features(X[labels.rows[block]]).astype(dtype, copy=False)
+        for block, features in self._features(X, labels.rows):
+            Phi = features.astype(dtype, copy=False)
             H.add(Phi, self.gamma2)
             right = right + self.gamma2 * (Phi.T @ labels.targets(block).astype(dtype))
         return self._solve(H.total(), right)
@@ -166,8 +166,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         self._draw_features(X, len(labeled))
         self._spectral = self._spectral_term(X)
         self._samples = np.empty((len(labeled), self._m + 1), self._map.dtype)
-        for block in self._blocks(len(labeled)):
-            self._samples[block] = self._features(X[labeled[block]])
+        for block, Phi in self._features(X, labeled):
+            self._samples[block] = Phi
         self._known = None
         return self
 
@@ -179,7 +179,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             self._known = y.copy()
             gram = kernels.GramSum(self._m + 1, np.float64)
             self._cross = 0.0
-            for block in self._blocks(len(labels.rows)):
+            for block in _blocks(len(labels.rows)):
                 Phi = self._samples[labels.rows[block]].astype(np.float64, copy=False)
                 gram.add(Phi)
                 self._cross = self._cross + Phi.T @ labels.targets(block)
@@ -222,11 +222,10 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         else:
             rows = _draw(len(X), _DEGREE_SAMPLE, self._rng)
             total = np.zeros(self._m)
-            for block in self._blocks(len(rows)):
-                total += self._features(X[rows[block]])[:, :-1].sum(axis=0, dtype=np.float64)
+            for _, Phi in self._features(X, rows):
+                total += Phi[:, :-1].sum(axis=0, dtype=np.float64)
             total = (total * (len(X) / len(rows))).astype(self._map.dtype)
-        for block in self._blocks(len(X)):
-            Phi = self._features(X[block])
+        for block, Phi in self._features(X):
             D = degrees[block] if self.degrees == "exact" else Phi[:, :-1] @ total
             if self.degrees == "floored":
                 np.maximum(D, 1, out=D)
@@ -248,15 +247,17 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             S /= largest if largest > rounding else np.inf
         return S
 
-    def _features(self, X: np.ndarray) -> np.ndarray:
-        """Return the features of a block of rows, with a last column of ones for the bias."""
-        Phi = np.empty((len(X), self._m + 1), self._map.dtype)
-        Phi[:, -1] = 1
-        self._map.transform(X, out=Phi[:, :-1])
-        return Phi
-
-    def _blocks(self, n: int) -> list[slice]:
-        return [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
+    def _features(
+        self, X: np.ndarray, rows: np.ndarray | None = None
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks and features, in one array, with a last column of ones for the bias."""
+        n = len(X) if rows is None else len(rows)
+        Phi = np.empty((min(_BLOCK, n), self._m + 1), self._map.dtype)
+        for block in _blocks(n):
+            Phi = Phi[: block.stop - block.start]
+            Phi[:, -1] = 1
+            self._map.transform(X[block if rows is None else rows[block]], out=Phi[:, :-1])
+            yield block, Phi
 
     def _solve(self, H: np.ndarray, right: np.ndarray) -> Self:
         penalised = len(H) if self.penalise_bias else len(H) - 1
@@ -271,13 +272,17 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
         coef = self.coef_.astype(self._map.dtype)
         scores = np.empty((len(X), coef.shape[1]))
-        for block in self._blocks(len(X)):
-            np.add(self._map.transform(X[block]) @ coef, self.intercept_, out=scores[block])
+        for block, Phi in self._features(X):
+            np.add(Phi[:, :-1] @ coef, self.intercept_, out=scores[block])
         return kernels.as_decision(scores, self._present, len(self.classes_))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of the highest score: the nearest code word, ties broken by score."""
         return kernels.decide(self.decision_function(X), self.classes_)
+
+
+def _blocks(n: int) -> list[slice]:
+    return [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
 
 
 def _draw(n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
@@ -313,12 +318,11 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
     if abs(smallest) <= len(H) * np.finfo(float).eps * np.abs(diagonal).max():
         message = f"the smallest eigenvalue, {smallest:.3g}, is below rounding: lower gamma2"
     warnings.warn(message, stacklevel=4)
-    # LDL' in place of H: scipy.linalg.solve would hold a third matrix.
-    work = int(dsysv_lwork(len(H))[0])
-    solution, singular = dsysv(H, right, lwork=work, overwrite_a=True)[2:]
-    if singular:
-        raise ValueError("the system to solve is singular: lower gamma2 or change gamma1")
-    return solution
+    try:
+        return kernels.solve_indefinite(H, right)
+    except LinAlgError as error:
+        message = f"{error}: lower gamma2 or change gamma1"
+        raise ValueError(message) from error
 
 
 def storage(
@@ -339,9 +343,7 @@ def storage(
     n, d, item = shape.n, shape.n_features, np.dtype(dtype).itemsize
     m = prototype_count(shape.n_labeled, shape.n_unlabeled) if size is None else size
     matrix = 8 * (m + 1) ** 2
-    rows = min(_BLOCK, n)
-    # kernel rows, what matmul makes of them before it writes among the columns, and the features
-    block = rows * ((3 if features == "nystrom" else 2) * m + d) * item
+    width = ((2 if features == "nystrom" else 1) * m + d) * item
     known = min(_BLOCK, shape.n_labeled) * (m + 1) * 8 if item == 4 else 0
     labels = 16 * shape.n_labeled + n
     drawing = kernels.width_bytes(n, d, shape.itemsize)
@@ -356,13 +358,13 @@ def storage(
         map_bytes = m * d * item + (m * m * item if features == "nystrom" else 0)
         drawing = max(drawing, choosing + m * d * item, map_bytes + 2 * matrix)
     exact = 8 * n + kernels.tile_bytes(n, d) if degrees == "exact" else 0
-    summing = matrix + max(matrix // 2 if item == 4 else 0, known) + block + exact
+    summing = matrix + max(matrix // 2 if item == 4 else 0, known) + min(_BLOCK, n) * width + exact
     solving = 2 * matrix
     if tuned:
         summing += matrix + shape.n_labeled * (m + 1) * item + known
         solving += 2 * matrix + shape.n_labeled * (m + 1) * item
     loaded = shape.block_bytes if shape.n_test else 0
-    predicting = loaded + min(_BLOCK, n + shape.n_test) * (2 * m + d) * item
+    predicting = loaded + min(_BLOCK, n + shape.n_test) * width
     panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m) + kernels.blas_bytes(m, 4)
     peak = max(drawing, map_bytes + max(summing, solving, predicting))
     return shape.data_bytes + labels + panels + peak
@@ -379,18 +381,16 @@ def harness_methods() -> list[Method]:
     widths = log_uniform(0.06, 4)
     # k(x, Z) is not whitened: in float32 the identity would be lost beside its squares
     reduced = {"features": "kernel", "gamma2": 100.0, "dtype": "float64"}
+    shared = {"size": "n_components", "sizes": sizes, "tasks": {"binary", "multiclass"}}
+    shared |= {"label_params": {"gamma1", "gamma2"}, "reference": "mehrkanoon2016"}
     return [
         Method(
             name,
             PrimalMSSKSC,
             storage,
-            size="n_components",
-            sizes=sizes,
-            tasks={"binary", "multiclass"},
             params=params,
             space={"gamma1": uniform(0, 0.99), "gamma2": gamma2, "sigma": widths},
-            label_params={"gamma1", "gamma2"},
-            reference="mehrkanoon2016",
+            **shared,
         )
         for name, params, gamma2 in [
             ("rff-mssksc", {"features": "fourier"}, log_uniform(1, 1e4)),

@@ -17,8 +17,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import cho_solve
-from scipy.linalg.lapack import dsysv, dsysv_lwork
+from scipy.linalg import LinAlgError, cho_solve
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -232,11 +231,11 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         system[np.diag_indices(len(system))] += 1 / self.gamma2
         u = influence[labels.rows]
         right = np.column_stack([labels.targets(), u])
-        work = int(dsysv_lwork(len(system))[0])
-        # A symmetric matrix is its own transpose; LAPACK wants columns, and then copies nothing.
-        solution, singular = dsysv(system.T, right, lwork=work, overwrite_a=True)[2:]
-        if singular:
-            raise ValueError("the labeled points' system is singular: lower gamma2")
+        try:
+            solution = kernels.solve_indefinite(system, right)
+        except LinAlgError as error:
+            message = f"the labeled points' {error}: lower gamma2"
+            raise ValueError(message) from error
         of_targets, of_bias = solution[:, :-1], solution[:, -1]
         self.curvature_ = float(u @ of_bias) - self._pull + self.penalise_bias
         if not self.curvature_ > 0:

@@ -99,8 +99,8 @@ from harness.kernels.products import (
     LinearProduct,
     triangle_bytes,
 )
-from harness.kernels.spectrum import eigensystem
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
+from harness.kernels.symmetric import eigensystem, solve_indefinite
 from harness.kernels.transduction import (
     TransductionProblem,
     concave_convex,
@@ -209,6 +209,7 @@ __all__ = [
     "row_blocks",
     "select_landmarks",
     "selection_bytes",
+    "solve_indefinite",
     "spread_scores",
     "square_product_bytes",
     "squared_norms",

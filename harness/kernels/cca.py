@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from harness.kernels.gram import GramSum
-from harness.kernels.spectrum import eigensystem
+from harness.kernels.symmetric import eigensystem
 
 # A variance below so many roundings of the mean square that it was subtracted from is none.
 _ROUNDINGS = 4

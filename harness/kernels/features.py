@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from harness.kernels.gaussian import gaussian_kernel, row_blocks, squared_norms
-from harness.kernels.spectrum import eigensystem
+from harness.kernels.symmetric import eigensystem
 
 # Of the largest eigenvalue: where values are so large that nothing is exact, something stays.
 _MOST_DROPPED = 1e-3
@@ -32,7 +32,8 @@ class RandomFourierFeatures:
 
     The error of the kernel falls as 1 / sqrt(n_components); k(x, x) = 1 holds exactly, which it
     would not for single cosines with a random phase. Holds 2 d n_components bytes in float32;
-    equal seeds draw equal frequencies. `transform` holds a block's projections besides its result.
+    equal seeds draw equal frequencies. `transform` holds nothing besides its result but a copy of
+    rows of another type.
 
     Parameters
     ----------
@@ -65,10 +66,11 @@ class RandomFourierFeatures:
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the features of X, shape (n, n_components), in `out` if it is given."""
         pairs = self.n_components // 2
-        phases = X.astype(self.dtype, copy=False) @ self.frequencies
         features = np.empty((len(X), self.n_components), self.dtype) if out is None else out
-        np.cos(phases, out=features[:, :pairs])
+        phases = features[:, :pairs]
+        np.matmul(X.astype(self.dtype, copy=False), self.frequencies, out=phases)
         np.sin(phases, out=features[:, pairs:])
+        np.cos(phases, out=phases)
         features *= self.dtype.type(pairs**-0.5)
         return features
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.kernels.features import FeatureMap
 from harness.kernels.gaussian import block_rows
-from harness.kernels.spectrum import eigensystem
+from harness.kernels.symmetric import eigensystem
 
 # Eigenvalues of a Gram matrix of float32 products below this part of the largest are rounding.
 _TOLERANCE = 1e-6
@@ -145,7 +145,7 @@ class LowRankKernel:
         n, d = self._X.shape
         B, r, a = self._rows_of(self._columns), self._columns, self._waiting[-1].n_components
         order = r + a * len(self._waiting)
-        rows = _rows_of_step(order, _step_width(order, a, d))
+        rows = _rows_of_step(order, order + d)
         buffer = np.empty((min(rows, n), order), np.float32)
         starts = range(0, n, rows)
         for start in reversed(starts) if backwards else starts:
@@ -154,7 +154,8 @@ class LowRankKernel:
             A[:, :r] = B[block]
             for i, features in enumerate(self._waiting):
                 Phi = A[:, r + a * i : r + a * (i + 1)]
-                np.multiply(features.transform(self._X[block]), self._scale[block], out=Phi)
+                features.transform(self._X[block], out=Phi)
+                Phi *= self._scale[block]
             yield block, A
 
 
@@ -168,11 +169,6 @@ def steps_per_product(rank: int, n_components: int) -> int:
     return max(1, min(rank // (2 * n_components), _MOST_WAITING))
 
 
-def _step_width(order: int, n_components: int, n_features: int) -> int:
-    """Elements held for a row in a step: B, all Phi, phases, and one Phi as computed or X."""
-    return order + n_components // 2 + max(n_components, n_features)
-
-
 def _rows_of_step(order: int, width: int) -> int:
     """Rows of a block; each adds to a Gram matrix, so not few beside its order."""
     return max(block_rows(2 * width, 4), order // 4)
@@ -182,7 +178,7 @@ def step_bytes(n: int, rank: int, n_components: int, n_features: int) -> int:
     """Bytes that a step of `LowRankKernel` holds besides B, the features' own among them."""
     waiting = steps_per_product(rank, n_components)
     order = rank + n_components * waiting
-    width = _step_width(order, n_components, n_features)
+    width = order + n_features  # B and all Phi, and X in float32
     block = 4 * width * min(n, _rows_of_step(order, width))
     small = rank + n_components
     mixed = 4 * order * rank if waiting > 1 else 0

@@ -14,7 +14,7 @@ from scipy.linalg.blas import ssymv
 from harness.kernels.functions import BoundKernel, kernel_bytes
 from harness.kernels.gaussian import block_rows, row_blocks
 from harness.kernels.landmarks.sampling import draw_rows, fill_up
-from harness.kernels.spectrum import eigensystem
+from harness.kernels.symmetric import eigensystem
 
 # Parts of the largest value of k(x, x) below which a residual is the rounding of float32.
 _TOLERANCE = 1e-5

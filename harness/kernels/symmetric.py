@@ -1,0 +1,60 @@
+"""Eigensystems and solutions of symmetric matrices, in as little memory as LAPACK allows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh
+from scipy.linalg.lapack import dsysv, dsysv_lwork
+
+
+def eigensystem(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return all eigenvalues, descending, and eigenvectors of a symmetric matrix; A is used up.
+
+    Holds as much again as A, the eigenvectors: LAPACK's evr. Its evd would hold twice as much
+    again, and columns in reverse order, as a view with negative strides, would make every product
+    with them copy them.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n)
+        C-contiguous; a symmetric matrix is its own transpose, and LAPACK wants columns.
+
+    Returns
+    -------
+    eigenvalues : ndarray of shape (n,)
+    U : ndarray of shape (n, n)
+        An eigenvector in each column, columns contiguous.
+    """
+    eigenvalues, U = eigh(A.T, driver="evr", overwrite_a=True, check_finite=False)
+    n = len(U)
+    for j in range(n // 2):
+        U[:, [j, n - 1 - j]] = U[:, [n - 1 - j, j]]
+    return eigenvalues[::-1].copy(), U
+
+
+def solve_indefinite(A: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve A x = right for a symmetric A that need not be positive definite; A is used up.
+
+    In place, by LDL'; `scipy.linalg.solve` would hold another matrix.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n), float64
+    right : ndarray of shape (n, q), float64
+
+    Returns
+    -------
+    ndarray of shape (n, q)
+
+    Raises
+    ------
+    LinAlgError
+        If A is singular.
+    """
+    # A symmetric matrix is its own transpose; LAPACK wants columns, and then copies nothing.
+    columns = A if A.flags.f_contiguous else A.T
+    work = int(dsysv_lwork(len(A))[0])
+    solution, singular = dsysv(columns, right, lwork=work, overwrite_a=True)[2:]
+    if singular:
+        raise LinAlgError("the matrix is singular")
+    return solution
