@@ -189,12 +189,14 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self._learn_features(X, labels.rows).fit_labels(np.asarray(y)[labels.rows])
         vectors = np.zeros((len(X), self._weights.shape[1]))
         vectors[labels.rows] = self._weights * self._scale[:, None]
-        values, self._extension = self._spectrum.apply(vectors)
-        diagonal, self._degrees = self._spectrum.diagonal(), self._spectrum.degrees
+        values, extension = self._spectrum.apply(vectors)
+        diagonal, degrees = self._spectrum.diagonal(), self._spectrum.degrees
         # The matrix is not needed any more.
         del self._spectrum, self._gram
-        self._power = _power_of(diagonal, self._degrees)
-        self._smooth_diagonal = diagonal / self._degrees**self._power
+        self._power = _power_of(diagonal, degrees)
+        extension /= np.sqrt(degrees)[:, None]
+        ones = np.ones(len(X))
+        self._extension = np.column_stack([ones, diagonal / degrees**self._power, extension])
         self._least = _DIAGONAL_TOLERANCE * diagonal.max()
         values *= _inverse_roots(diagonal, self._least)[:, None]
         self.decision_scores_ = self._decision(values)
@@ -255,18 +257,18 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
-        blocks = kernels.row_blocks(len(X), _extended_width(*self._X.shape))
-        return self._decision(np.concatenate([self._extend(X[block]) for block in blocks]))
-
-    def _extend(self, X: np.ndarray) -> np.ndarray:
-        K = kernels.gaussian_kernel(X, self._X, self._width).astype(np.float64, copy=False)
-        total = K.sum(axis=1)
+        blocks = list(kernels.row_blocks(len(X), _extended_width(*self._X.shape)))
+        sums = np.empty((len(X), self._extension.shape[1]))
+        exact = np.empty((blocks[0].stop, len(self._X)))
+        for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks):
+            exact[: len(K)] = K
+            np.matmul(exact[: len(K)], self._extension, out=sums[block])
+        total, smooth = sums[:, 0], sums[:, 1]
         # The new point counts itself, as the points of `fit` do.
         degrees = 1 + total
-        smooth = K @ self._smooth_diagonal / np.maximum(total, np.finfo(float).tiny)
-        scale = _inverse_roots(smooth * degrees**self._power, self._least) / np.sqrt(degrees)
-        K /= np.sqrt(self._degrees)
-        return (K @ self._extension) * scale[:, None]
+        diagonal = smooth / np.maximum(total, np.finfo(float).tiny) * degrees**self._power
+        scale = _inverse_roots(diagonal, self._least) / np.sqrt(degrees)
+        return self._decision(sums[:, 2:] * scale[:, None])
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""

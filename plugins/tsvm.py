@@ -199,17 +199,14 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         if self.kernel == "linear":
             np.matmul(X, self._coefficients, out=scores)
         else:
-            for block in kernels.row_blocks(len(X), len(self._X) + X.shape[1], X.itemsize):
-                # Without a name it is gone before the next block is there.
-                scores[block] = self._kernel(X[block]) @ self._coefficients
+            blocks = kernels.row_blocks(len(X), len(self._X) + X.shape[1], X.itemsize)
+            for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks):
+                np.matmul(K, self._coefficients, out=scores[block])
         scores += self._intercepts
         return self._decision(scores)
 
     def _decision(self, scores: np.ndarray) -> np.ndarray:
         return kernels.as_decision(scores, self._present, len(self.classes_))
-
-    def _kernel(self, X: np.ndarray) -> np.ndarray:
-        return kernels.gaussian_kernel(X, self._X, self._width)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""

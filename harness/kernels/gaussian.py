@@ -7,7 +7,7 @@ is counted here are passes over it and copies of it: one product, four passes, n
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from scipy.spatial.distance import pdist
@@ -126,6 +126,31 @@ def unit_rows(F: np.ndarray) -> np.ndarray:
     return F
 
 
+def gaussian_rows(
+    X: np.ndarray, Z: np.ndarray, sigma: float, blocks: Iterable[slice]
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield blocks of rows and their kernel values at Z, each in the same array.
+
+    A new one for each block would cost a page fault for each of its pages.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    Z : ndarray of shape (m, d)
+        Of the same type as X.
+    sigma : float
+        Width.
+    blocks : iterable of slice
+        Of the rows of X; none has more rows than the first.
+    """
+    values = None
+    for block in blocks:
+        rows = X[block]
+        if values is None:
+            values = np.empty((len(rows), len(Z)), X.dtype)
+        yield block, gaussian_kernel(rows, Z, sigma, out=values[: len(rows)])
+
+
 def gaussian_expansion(
     X: np.ndarray,
     points: np.ndarray,
@@ -155,9 +180,12 @@ def gaussian_expansion(
     ndarray of shape (n, Q), float64
     """
     values = np.empty((len(X), len(intercept)))
-    for block in row_blocks(len(X), 2 * (len(points) + X.shape[1])):
+    width = 2 * (len(points) + X.shape[1])
+    K = np.empty((min(len(X), block_rows(width)), len(points)), points.dtype)
+    for block in row_blocks(len(X), width):
         rows = moved(X[block], center, points.dtype)
-        values[block] = gaussian_kernel(rows, points, sigma) @ coef + intercept
+        gaussian_kernel(rows, points, sigma, out=K[: len(rows)])
+        values[block] = K[: len(rows)] @ coef + intercept
     return values
 
 
