@@ -27,7 +27,6 @@ nysck = importlib.import_module("nysck")
 supervised = importlib.import_module("supervised")
 
 VARIANTS = [
-    ("one-shot", "regularized-laplacian"),
     ("one-shot", "poly-step"),
     ("one-shot", "linear"),
     ("literal", "poly-step"),
@@ -63,15 +62,18 @@ def table(name: str, n_labeled: int, options: argparse.Namespace) -> None:
         print(f"{'RBF-SVM, labeled points alone':38}{C:5g}", end="")
         # No landmarks: the same figure in every column.
         print(mean(lambda i, C=C: _Labeled(supervised.KernelSVM(C=C))))
-    for variant, transfer in VARIANTS:
+    laplacians = [
+        (f"one-shot, regularized-laplacian {epsilon:g}", {"epsilon": epsilon})
+        for epsilon in options.epsilon
+    ]
+    others = [(", ".join(pair), dict(zip(("variant", "transfer"), pair))) for pair in VARIANTS]
+    for label, settings in laplacians + others:
         for C in options.C:
-            print(f"{variant + ', ' + transfer:38}{C:5g}", end="", flush=True)
+            print(f"{label:38}{C:5g}", end="", flush=True)
             for s in sizes:
 
-                def make(i, s=s, C=C, variant=variant, transfer=transfer):
-                    return nysck.NystromClusterKernelSVM(
-                        s, variant=variant, transfer=transfer, C=C, random_state=i
-                    )
+                def make(i, s=s, C=C, settings=settings):
+                    return nysck.NystromClusterKernelSVM(s, C=C, random_state=i, **settings)
 
                 print(mean(make), end="", flush=True)
             print()
@@ -94,6 +96,7 @@ def main() -> None:
     parser.add_argument("--landmarks", type=int, nargs="+", default=[10, 30, 100, 300, 1000])
     parser.add_argument("--budgets", type=parse_bytes, nargs="*", default=[], help="as 40MB")
     parser.add_argument("--C", type=float, nargs="+", default=[1.0, 10.0])
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[0.3])
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)

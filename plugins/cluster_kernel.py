@@ -95,7 +95,7 @@ class EigenSpectrum:
     def gram(self, rows: np.ndarray, n_labeled: int) -> np.ndarray:
         """Return L~[rows][:, rows] in float32, where `n_labeled` labels are known."""
         self._weights = kernels.transferred(
-            self._eigenvalues, self._transfer, n_labeled, self._degree
+            self._eigenvalues, self._transfer, n_labeled, degree=self._degree
         )
         F = self._U[rows]
         F *= np.sqrt(self._weights)
@@ -129,17 +129,17 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         at 0 (see `harness.kernels.regularized_laplacian`), the paper's
         "poly-step" (square roots of the first n_labeled + 8, squares of the rest), "step",
         "polynomial", or "linear", which gives the RBF-SVM.
-    epsilon : float, default 0.05
-        eps of the regularised Laplacian.
+    epsilon : float, default 0.3
+        eps of the regularised Laplacian. The smaller, the more clusters count: clusters without
+        noise and a handful of labels want .05 or less.
     degree : float, default 2.0
         Of the polynomial.
     sigma : float, default 1.0
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
-    C : float, optional
-        Penalty of the squared hinge loss; by default 10 with the regularised Laplacian, else 1
-        (see `harness.kernels.usual_cost`).
+    C : float, default 1.0
+        Penalty of the squared hinge loss.
     n_classes : int, optional
         Found from y by default. Three and more are told apart one against the rest.
 
@@ -158,18 +158,18 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "degree": [Interval(Real, 0, None, closed="neither")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
-        "C": [Interval(Real, 0, None, closed="neither"), None],
+        "C": [Interval(Real, 0, None, closed="neither")],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
 
     def __init__(
         self,
         transfer: str = "regularized-laplacian",
-        epsilon: float = 0.05,
+        epsilon: float = 0.3,
         degree: float = 2.0,
         sigma: float = 1.0,
         sigma_unit: str = "median",
-        C: float | None = None,
+        C: float = 1.0,
         n_classes: int | None = None,
     ) -> None:
         self.transfer = transfer
@@ -228,8 +228,8 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         gram = self._gram
         if len(labels.rows) < len(y):
             gram = gram[np.ix_(labels.rows, labels.rows)]
-        product, C = kernels.GramProduct(gram), self.C or kernels.usual_cost(self.transfer)
-        coefficients, self._intercepts = kernels.train_machines(product, labels, C, _TOL)
+        product = kernels.GramProduct(gram)
+        coefficients, self._intercepts = kernels.train_machines(product, labels, self.C, _TOL)
         self._weights = np.zeros((len(y), coefficients.shape[1]))
         self._weights[labels.rows] = coefficients
         self.labeled_scores_ = self._decision(self._gram @ self._weights.astype(np.float32))

@@ -51,6 +51,8 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "literal": the paper's equations 3-6 and 13, a cluster kernel of K, in which D cancels.
     transfer : str, optional
         As for ClusK. By default "regularized-laplacian", "poly-step" in the literal variant.
+    epsilon : float, default 0.3
+        As for ClusK.
     degree : float, default 2.0
         Of the polynomial.
     degrees : {"nystrom", "features", "exact"}, default "nystrom"
@@ -66,9 +68,8 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     selector : str or callable, default "uniform"
         How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
         n_landmarks, random_state, kernel) that returns row numbers.
-    C : float, optional
-        Penalty of the squared hinge loss; by default 10 with the regularised Laplacian, else 1
-        (see `harness.kernels.usual_cost`).
+    C : float, default 1.0
+        Penalty of the squared hinge loss.
     n_classes : int, optional
         Found from y by default.
     random_state : int, RandomState instance or None, default None
@@ -91,13 +92,14 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "rank": [Interval(Integral, 1, None, closed="left"), None],
         "variant": [StrOptions({"one-shot", "literal"})],
         "transfer": [StrOptions(set(kernels.TRANSFERS)), None],
+        "epsilon": [Interval(Real, 0, None, closed="neither")],
         "degree": [Interval(Real, 0, None, closed="neither")],
         "degrees": [StrOptions({"nystrom", "features", "exact"})],
         "storage": [StrOptions({"held", "paper"})],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "selector": [StrOptions(set(kernels.SELECTORS)), callable],
-        "C": [Interval(Real, 0, None, closed="neither"), None],
+        "C": [Interval(Real, 0, None, closed="neither")],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
     }
@@ -108,13 +110,14 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         rank: int | None = None,
         variant: str = "one-shot",
         transfer: str | None = None,
+        epsilon: float = 0.3,
         degree: float = 2.0,
         degrees: str = "nystrom",
         storage: str = "held",
         sigma: float = 1.0,
         sigma_unit: str = "median",
         selector: str | kernels.Selector = "uniform",
-        C: float | None = None,
+        C: float = 1.0,
         n_classes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -122,6 +125,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.rank = rank
         self.variant = variant
         self.transfer = transfer
+        self.epsilon = epsilon
         self.degree = degree
         self.degrees = degrees
         self.storage = storage
@@ -180,8 +184,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
                 F *= weights
                 self._samples[block] = kernels.unit_rows(F)
         F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
-        C = self.C or kernels.usual_cost(self._transfer)
-        self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, C)
+        self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, self.C)
         self.labeled_scores_ = self._scores(self._samples)
         return self
 
@@ -247,7 +250,9 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
 
     def _transfer_weights(self, n_labeled: int) -> np.ndarray:
         """Return sqrt(phi(e)) of every eigenvalue that is kept."""
-        phi = kernels.transferred(self.eigenvalues_, self._transfer, n_labeled, self.degree)
+        phi = kernels.transferred(
+            self.eigenvalues_, self._transfer, n_labeled, self.epsilon, self.degree
+        )
         if self.variant == "literal" and self.rank is None:
             phi[n_labeled + 8 :] = 0
         return np.sqrt(np.maximum(phi, 0)).astype(np.float32)
@@ -339,7 +344,7 @@ def harness_methods() -> list[Method]:
             size="n_landmarks",
             tasks={"binary", "multiclass"},
             space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-2, 1e3)},
-            label_params={"C", "transfer", "degree"},
+            label_params={"C", "transfer", "epsilon", "degree"},
             reference="hou2017",
         )
     ]

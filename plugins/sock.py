@@ -48,6 +48,8 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
     transfer : str, default "regularized-laplacian"
         What becomes of the eigenvalues, as for NysCK: the regularised Laplacian is without its
         multiple of the identity. "poly-step" is the paper's.
+    epsilon : float, default 0.3
+        As for ClusK.
     degree : float, default 2.0
         Of the polynomial.
     degrees : {"features", "exact"}, default "features"
@@ -56,9 +58,8 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
-    C : float, optional
-        Penalty of the squared hinge loss; by default 10 with the regularised Laplacian, else 1
-        (see `harness.kernels.usual_cost`).
+    C : float, default 1.0
+        Penalty of the squared hinge loss.
     n_classes : int, optional
         Found from y by default.
     storage : {"held", "paper"}, default "held"
@@ -81,11 +82,12 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "n_iter": [Interval(Integral, 1, None, closed="left")],
         "threshold": [Interval(Real, 0, None, closed="left")],
         "transfer": [StrOptions(set(kernels.TRANSFERS))],
+        "epsilon": [Interval(Real, 0, None, closed="neither")],
         "degree": [Interval(Real, 0, None, closed="neither")],
         "degrees": [StrOptions({"features", "exact"})],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
-        "C": [Interval(Real, 0, None, closed="neither"), None],
+        "C": [Interval(Real, 0, None, closed="neither")],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
         "storage": [StrOptions({"held", "paper"})],
         "random_state": ["random_state"],
@@ -98,11 +100,12 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         n_iter: int = 20,
         threshold: float = 1e-5,
         transfer: str = "regularized-laplacian",
+        epsilon: float = 0.3,
         degree: float = 2.0,
         degrees: str = "features",
         sigma: float = 1.0,
         sigma_unit: str = "median",
-        C: float | None = None,
+        C: float = 1.0,
         n_classes: int | None = None,
         storage: str = "held",
         random_state: int | np.random.RandomState | None = None,
@@ -112,6 +115,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.n_iter = n_iter
         self.threshold = threshold
         self.transfer = transfer
+        self.epsilon = epsilon
         self.degree = degree
         self.degrees = degrees
         self.sigma = sigma
@@ -186,14 +190,15 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         lowered = self._kernel.eigenvalues
         self.eigenvalues_ = lowered + self.threshold
         known = len(labels.rows)
-        phi = kernels.transferred(self.eigenvalues_, self.transfer, known, self.degree)
+        phi = kernels.transferred(
+            self.eigenvalues_, self.transfer, known, self.epsilon, self.degree
+        )
         self._weights = np.sqrt(phi / lowered).astype(np.float32)
         F = np.empty((len(y), len(lowered)), np.float32)
         for block in self._blocks(len(F)):
             F[block] = self._virtual_samples(self._kernel.factor[self._labeled[block]])
         samples = F if known == len(F) else F[labels.rows]
-        C = self.C or kernels.usual_cost(self.transfer)
-        self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, C)
+        self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, self.C)
         self.labeled_scores_ = self._score(F)
         self._scores, self._stale = None, False
         return self
@@ -335,7 +340,7 @@ def harness_methods() -> list[Method]:
             sizes=_sizes,
             tasks={"binary", "multiclass"},
             space={"sigma": choice([0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-2, 1e3)},
-            label_params={"C", "transfer", "degree"},
+            label_params={"C", "transfer", "epsilon", "degree"},
             reference="hou2017",
         )
     ]

@@ -116,7 +116,6 @@ from harness.kernels.transfer import (
     regularized_laplacian,
     step,
     transferred,
-    usual_cost,
 )
 
 __all__ = [
@@ -228,6 +227,5 @@ __all__ = [
     "triangle_bytes",
     "uniform_landmarks",
     "unit_rows",
-    "usual_cost",
     "width_bytes",
 ]

@@ -36,18 +36,23 @@ def poly_step(eigenvalues: np.ndarray, h: int) -> np.ndarray:
     return np.where(np.arange(1, len(eigenvalues) + 1) < h, np.sqrt(eigenvalues), eigenvalues**2)
 
 
-def regularized_laplacian(eigenvalues: np.ndarray, epsilon: float = 0.05) -> np.ndarray:
+def regularized_laplacian(eigenvalues: np.ndarray, epsilon: float = 0.3) -> np.ndarray:
     """Return 1 / (1 + epsilon - e) - 1 / (1 + epsilon), which is 0 at 0.
 
     The inverse of the normalised Laplacian plus epsilon, less its multiple of the identity. That
     tells no two points alike, but it would be most of the norm of a point with few neighbours, and
-    as features it would give every direction that is almost noise a weight of its own.
+    as features it would give every direction that is almost noise a weight of its own. The smaller
+    epsilon is, the more the first eigenvectors stand out.
     """
     return 1 / (1 + epsilon - np.clip(eigenvalues, 0, 1)) - 1 / (1 + epsilon)
 
 
 def transferred(
-    eigenvalues: np.ndarray, transfer: str, n_labeled: int, degree: float = 2.0
+    eigenvalues: np.ndarray,
+    transfer: str,
+    n_labeled: int,
+    epsilon: float = 0.3,
+    degree: float = 2.0,
 ) -> np.ndarray:
     """Apply a transfer function by name.
 
@@ -59,6 +64,8 @@ def transferred(
         One of `TRANSFERS`.
     n_labeled : int
         Sets where "step" and "poly-step" cut: after n_labeled + 8 eigenvalues.
+    epsilon : float, default 0.3
+        For "regularized-laplacian".
     degree : float, default 2.0
         For "polynomial".
     """
@@ -71,13 +78,4 @@ def transferred(
         return polynomial(eigenvalues, degree)
     if transfer == "poly-step":
         return poly_step(eigenvalues, h)
-    return regularized_laplacian(eigenvalues)
-
-
-def usual_cost(transfer: str) -> float:
-    """Return the C of a support vector machine on a cluster kernel where nothing else is known.
-
-    10 for the regularised Laplacian, which gives most of a point's norm to the first eigenvector,
-    nearly the same for all points; 1 for the others.
-    """
-    return 10.0 if transfer == "regularized-laplacian" else 1.0
+    return regularized_laplacian(eigenvalues, epsilon)

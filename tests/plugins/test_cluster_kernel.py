@@ -61,7 +61,7 @@ def test_inverse_and_eigenvectors_give_the_same_matrix():
     X, _, _ = blobs(31, 3)
     everything = np.arange(len(X))
     vectors = np.random.default_rng(0).normal(size=(len(X), 2))
-    inverse = cluster_kernel.InverseSpectrum(X, 1.0, 0.05)
+    inverse = cluster_kernel.InverseSpectrum(X, 1.0, 0.3)
     eigen = cluster_kernel.EigenSpectrum(X, 1.0, "regularized-laplacian", 2.0)
     gram = eigen.gram(everything, 5)
     np.testing.assert_allclose(inverse.gram(everything, 5), gram, atol=1e-6)

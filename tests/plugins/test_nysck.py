@@ -38,9 +38,12 @@ def literal_samples(X, landmarks, k, n_labeled, D):
 @pytest.mark.parametrize("transfer", kernels.TRANSFERS)
 def test_with_all_points_as_landmarks_it_is_the_cluster_kernel(transfer):
     X, y, _ = blobs(50, 2)
-    model = NystromClusterKernelSVM(n_landmarks=100, transfer=transfer, **ABSOLUTE).fit(X, y)
+    options = {"transfer": transfer, "epsilon": 0.05, "degree": 3.0}
+    model = NystromClusterKernelSVM(n_landmarks=100, **options, **ABSOLUTE).fit(X, y)
     F = model._virtual_samples(X)
-    expected = dense_cluster_kernel(X, 0.8, lambda e: kernels.transferred(e, transfer, 12, 2.0))
+    expected = dense_cluster_kernel(
+        X, 0.8, lambda e: kernels.transferred(e, transfer, 12, epsilon=0.05, degree=3.0)
+    )
     np.testing.assert_allclose(F @ F.T, expected, atol=3e-5)
 
 

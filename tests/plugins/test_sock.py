@@ -150,11 +150,12 @@ def test_with_many_features_it_is_the_cluster_kernel():
     rows = np.flatnonzero(y >= 0)
     model = StochasticClusterKernelSVM(80, 300, 60, threshold=1e-7, degrees="exact", **ABSOLUTE)
     model.fit_features(X, rows)
+    options = {"epsilon": 0.05, "degree": 3.0}
     for transfer in kernels.TRANSFERS:
-        model.set_params(transfer=transfer).fit_labels(y[rows])
+        model.set_params(transfer=transfer, **options).fit_labels(y[rows])
         F = model._virtual_samples(model._kernel.factor)
         expected = dense_cluster_kernel(
-            X, 1.5, lambda e, name=transfer: kernels.transferred(e, name, 12, 2.0)
+            X, 1.5, lambda e, name=transfer: kernels.transferred(e, name, 12, **options)
         )
         # Where "step" and "poly-step" cut, eigenvectors are hard to tell apart.
         atol = 0.05 if "step" in transfer else 0.02
