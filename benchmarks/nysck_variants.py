@@ -66,7 +66,10 @@ def table(name: str, n_labeled: int, options: argparse.Namespace) -> None:
         (f"one-shot, regularized-laplacian {epsilon:g}", {"epsilon": epsilon})
         for epsilon in options.epsilon
     ]
-    others = [(", ".join(pair), dict(zip(("variant", "transfer"), pair))) for pair in VARIANTS]
+    others = [
+        (f"{variant}, {transfer}", {"variant": variant, "transfer": transfer})
+        for variant, transfer in VARIANTS
+    ]
     for label, settings in laplacians + others:
         for C in options.C:
             print(f"{label:38}{C:5g}", end="", flush=True)
