@@ -24,14 +24,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, hookimpl, kernels, log_uniform, uniform
 
+# Rows of a block of features: updates of an m x m matrix by fewer are slower.
 _BLOCK = 512
-"""Rows of a block of features: updates of an m x m matrix by fewer are slower."""
-
+# Points drawn for each prototype that is chosen among them.
 _POOL = 10
-"""Points drawn for each prototype that is chosen among them."""
-
+# Points that stand for all in the sum of features from which degrees are taken.
 _DEGREE_SAMPLE = 16_384
-"""Points that stand for all in the sum of features from which degrees are taken."""
 
 
 class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
@@ -162,9 +160,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         return self._solve(H.total(), right)
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Sum up the spectral term; `labeled` are the rows that may get labels."""
+        """Keep the features of `labeled`; the spectral term waits for a gamma1 that is not 0."""
         self._draw_features(X, len(labeled))
-        self._spectral = self._spectral_term(X)
+        self._X, self._spectral = X, None
         self._samples = np.empty((len(labeled), self._m + 1), self._map.dtype)
         for block, Phi in self._features(X, labeled):
             self._samples[block] = Phi
@@ -175,6 +173,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         """Solve with those of the labeled rows whose y is not -1."""
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_, self._present = labels.classes, labels.present
+        if self.gamma1 and self._spectral is None:
+            self._spectral = self._spectral_term(self._X)
         if self._known is None or not np.array_equal(self._known, y):
             self._known = y.copy()
             gram = kernels.GramSum(self._m + 1, np.float64)
@@ -184,9 +184,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
                 gram.add(Phi)
                 self._cross = self._cross + Phi.T @ labels.targets(block)
             self._gram = gram.total()
-        H = np.multiply(self._spectral, -self.gamma1)
-        for j in range(len(H)):
-            H[:, j] += self.gamma2 * self._gram[:, j]
+        H = self.gamma2 * self._gram
+        for j in range(len(H) if self.gamma1 else 0):
+            H[:, j] -= self.gamma1 * self._spectral[:, j]
         self._solve(H, self.gamma2 * self._cross)
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
         scores = (self._samples @ weights).astype(np.float64)
@@ -295,8 +295,7 @@ def _draw(n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
 def prototype_count(n_labeled: int, n_unlabeled: int) -> int:
     """Return the paper's number of features: equations 21 and 22 with q1 = q2 = 1.
 
-    The square roots of both numbers, rounded up, or all of fewer than 200 labeled and of fewer
-    than 500 unlabeled points.
+    The roots of both numbers, or all of fewer than 200 labeled and 500 unlabeled points.
     """
     labeled = n_labeled if n_labeled < 200 else ceil(sqrt(n_labeled))
     return labeled + (n_unlabeled if n_unlabeled < 500 else ceil(sqrt(n_unlabeled)))

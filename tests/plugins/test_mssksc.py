@@ -324,3 +324,15 @@ def test_prototype_counts_are_the_paper_s():
     assert prototype_count(150, 400) == 550
     model = PrimalMSSKSC(random_state=0).fit(*blobs(300, 2)[:2])
     assert len(model.coef_) == 2 * ((12 + 25) // 2)
+
+
+def test_the_spectral_term_is_computed_when_gamma1_first_asks_for_it():
+    X, y, _ = blobs(60, 2)
+    rows = np.flatnonzero(y >= 0)
+    split = PrimalMSSKSC(n_components=20, gamma1=0, random_state=0).fit_features(X, rows)
+    split.fit_labels(y[rows])
+    assert split._spectral is None
+    split.set_params(gamma1=0.5).fit_labels(y[rows])
+    whole = PrimalMSSKSC(n_components=20, gamma1=0.5, random_state=0).fit(X, y)
+    found = whole.decision_function(X[rows])
+    np.testing.assert_allclose(split.labeled_scores_, found, atol=1e-4)
