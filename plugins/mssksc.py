@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, hookimpl, kernels, log_uniform, uniform
+from harness import Method, Shape, hookimpl, kernels, log_uniform, prediction_bytes, uniform
 
 # Rows of a block of features: updates of an m x m matrix by fewer are slower.
 _BLOCK = 512
@@ -148,9 +148,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             start = self._spectral_term(X)
             start *= -self.gamma1
         self._present = labels.present
-        # times gamma2, rounding must be little beside the penalty, which is 1
-        rounding = np.finfo(self._map.dtype).eps * self.gamma2 * len(labels.rows)
-        dtype = self._map.dtype if rounding < 1e-2 else np.float64
+        dtype = _type_of_sums(self._map.dtype, self.gamma2, len(labels.rows))
         H = kernels.GramSum(self._m + 1, dtype, start)
         right = 0.0
         for block, features in self._features(X, labels.rows):
@@ -206,7 +204,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         if self.features == "fourier":
             return kernels.RandomFourierFeatures(X.shape[1], m, self._width, self._rng, self.dtype)
         m = min(m, len(X))
-        pool = X[_draw(len(X), _POOL * m, self._rng)]
+        pool = X[kernels.spread_rows(len(X), _POOL * m, self._rng)]
         kernel = kernels.bind_kernel("rbf", X, self._width, "absolute")
         chosen = kernels.select_landmarks(self.selector, pool, m, self._rng, kernel)
         Z = pool[chosen].astype(self.dtype, copy=False)
@@ -220,7 +218,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         if self.degrees == "exact":
             degrees = kernels.exact_degrees(X, self._width)
         else:
-            rows = _draw(len(X), _DEGREE_SAMPLE, self._rng)
+            rows = kernels.spread_rows(len(X), _DEGREE_SAMPLE, self._rng)
             total = np.zeros(self._m)
             for _, Phi in self._features(X, rows):
                 total += Phi[:, :-1].sum(axis=0, dtype=np.float64)
@@ -285,11 +283,9 @@ def _blocks(n: int) -> list[slice]:
     return [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
 
 
-def _draw(n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return a row from each of `count` equal stretches of n rows; holds nothing of order n."""
-    count = min(n, count)
-    places = np.arange(count) + rng.random_sample(count)
-    return (places * (n / count)).astype(np.intp)
+def _type_of_sums(dtype: np.dtype, gamma2: float, n_labeled: int) -> np.dtype:
+    """Return a type in which rounding, times gamma2, is little beside the penalty, which is 1."""
+    return dtype if np.finfo(dtype).eps * gamma2 * n_labeled < 1e-2 else np.dtype(np.float64)
 
 
 def prototype_count(n_labeled: int, n_unlabeled: int) -> int:
@@ -331,6 +327,7 @@ def storage(
     selector: str = "uniform",
     degrees: str = "floored",
     dtype: str = "float32",
+    gamma2: float = 1.0,
     tuned: bool = False,
 ) -> int:
     """Bytes held: the data, the map, a matrix or two of order m, and a block of 512 rows.
@@ -343,7 +340,8 @@ def storage(
     m = prototype_count(shape.n_labeled, shape.n_unlabeled) if size is None else size
     matrix = 8 * (m + 1) ** 2
     width = ((2 if features == "nystrom" else 1) * m + d) * item
-    known = min(_BLOCK, shape.n_labeled) * (m + 1) * 8 if item == 4 else 0
+    exact_sums = tuned or _type_of_sums(np.dtype(dtype), gamma2, shape.n_labeled).itemsize == 8
+    known = min(_BLOCK, shape.n_labeled) * (m + 1) * 8 if exact_sums and item == 4 else 0
     labels = 16 * shape.n_labeled + n
     drawing = kernels.width_bytes(n, d, shape.itemsize)
     if features == "fourier":
@@ -365,7 +363,9 @@ def storage(
     loaded = shape.block_bytes if shape.n_test else 0
     predicting = loaded + min(_BLOCK, n + shape.n_test) * width
     panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m) + kernels.blas_bytes(m, 4)
-    peak = max(drawing, map_bytes + max(summing, solving, predicting))
+    fitting = max(drawing, map_bytes + max(summing, solving))
+    # predictions are not held yet while the fit is
+    peak = max(fitting - prediction_bytes(shape), map_bytes + predicting)
     return shape.data_bytes + labels + panels + peak
 
 

@@ -78,6 +78,7 @@ from harness.kernels.landmarks import (
     selection_bytes,
     uniform_landmarks,
 )
+from harness.kernels.landmarks.sampling import spread_rows
 from harness.kernels.laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian
 from harness.kernels.least_squares import (
     RidgeOnFeatures,
@@ -211,6 +212,7 @@ __all__ = [
     "select_landmarks",
     "selection_bytes",
     "solve_indefinite",
+    "spread_rows",
     "spread_scores",
     "square_product_bytes",
     "squared_norms",
