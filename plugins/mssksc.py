@@ -342,7 +342,6 @@ def storage(
     width = ((2 if features == "nystrom" else 1) * m + d) * item
     exact_sums = tuned or _type_of_sums(np.dtype(dtype), gamma2, shape.n_labeled).itemsize == 8
     known = min(_BLOCK, shape.n_labeled) * (m + 1) * 8 if exact_sums and item == 4 else 0
-    labels = 16 * shape.n_labeled + n
     drawing = kernels.width_bytes(n, d, shape.itemsize)
     if features == "fourier":
         map_bytes = d * m * item // 2
@@ -366,7 +365,8 @@ def storage(
     fitting = max(drawing, map_bytes + max(summing, solving))
     # predictions are not held yet while the fit is
     peak = max(fitting - prediction_bytes(shape), map_bytes + predicting)
-    return shape.data_bytes + labels + panels + peak
+    labels = max(16 * shape.n_labeled, 9 * shape.n_labeled + panels + peak)
+    return shape.data_bytes + n + labels
 
 
 def sizes(shape: Shape) -> tuple[int, int]:

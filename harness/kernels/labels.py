@@ -18,7 +18,7 @@ class Labels:
     rows : ndarray of shape (n_labeled,)
         Numbers of the labeled rows, ascending.
     codes : ndarray of shape (n_labeled,)
-        Their labels, as positions in `classes`.
+        Their labels, as positions in `classes`; one byte each for up to 128 of them.
     present : ndarray
         The positions in `classes` that have a labeled point.
     """
@@ -48,7 +48,9 @@ class Labels:
 
 
 def read_labels(y: np.ndarray, n_classes: int | None = None) -> Labels:
-    """Read the labels of a partly labeled sample; holds 16 bytes a labeled point, and one a point.
+    """Read the labels of a partly labeled sample.
+
+    Holds 16 bytes a labeled point and one a point, 9 a labeled point afterwards.
 
     Parameters
     ----------
@@ -79,8 +81,9 @@ def read_labels(y: np.ndarray, n_classes: int | None = None) -> Labels:
             message = f"y holds the labels {classes.tolist()}, n_classes={n_classes} allows 0 .. "
             raise ValueError(message + str(n_classes - 1))
         present = classes.astype(np.intp)
-        classes, codes = np.arange(n_classes), present[codes]
-    return Labels(classes, rows, codes, present)
+        classes = np.arange(n_classes)
+    smallest = np.min_scalar_type(-len(classes))
+    return Labels(classes, rows, present.astype(smallest)[codes], present)
 
 
 def spread_scores(scores: np.ndarray, present: np.ndarray, n_classes: int) -> np.ndarray:
