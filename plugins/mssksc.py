@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -155,6 +155,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             Phi = features.astype(dtype, copy=False)
             H.add(Phi, self.gamma2)
             right = right + self.gamma2 * (Phi.T @ labels.targets(block).astype(dtype))
+        del features, Phi
         return self._solve(H.total(), right)
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
@@ -174,13 +175,14 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         if self.gamma1 and self._spectral is None:
             self._spectral = self._spectral_term(self._X)
         if self._known is None or not np.array_equal(self._known, y):
-            self._known = y.copy()
+            self._known, self._gram = y.copy(), None
             gram = kernels.GramSum(self._m + 1, np.float64)
             self._cross = 0.0
             for block in _blocks(len(labels.rows)):
                 Phi = self._samples[labels.rows[block]].astype(np.float64, copy=False)
                 gram.add(Phi)
                 self._cross = self._cross + Phi.T @ labels.targets(block)
+            del Phi
             self._gram = gram.total()
         H = self.gamma2 * self._gram
         for j in range(len(H) if self.gamma1 else 0):
@@ -229,18 +231,17 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
                 np.maximum(D, 1, out=D)
             elif not D.all():
                 raise ValueError("degrees='feature': a point has degree 0; use 'floored'")
-            below = D < 0
             Phi /= np.sqrt(np.abs(D)).astype(Phi.dtype)[:, None]
             term.add(Phi)
-            if below.any():
-                term.add(np.ascontiguousarray(Phi[below]), -2.0)
+            if (D < 0).any():
+                term.add(np.ascontiguousarray(Phi[D < 0]), -2.0)
         S = term.total()
         if self.normalize:
             mean = S[:, -1] / S[-1, -1]
             for j in range(self._m):
                 S[:, j] -= mean * (mean[j] * S[-1, -1])
             S[:, -1] = 0
-            largest = eigvalsh(S[:-1, :-1])[-1]
+            largest = kernels.eigenvalues(S)[-1]
             rounding = len(X) * np.finfo(self._map.dtype).eps
             S /= largest if largest > rounding else np.inf
         return S
@@ -301,13 +302,12 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve H x = right for a symmetric H that should be, but need not be, positive definite."""
     diagonal = H.diagonal().copy()
     try:
-        # Only the lower triangle is overwritten, so that H can be had back from the upper one.
-        return cho_solve(cho_factor(H, lower=True, overwrite_a=True), right)
+        # looking whether all is finite would hold a byte for each element
+        factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+        return cho_solve(factor, right, check_finite=False)
     except LinAlgError:
-        for j in range(1, len(H)):
-            H[j:, j - 1] = H[j - 1, j:]
-        np.fill_diagonal(H, diagonal)
-    smallest = eigvalsh(H)[0]
+        kernels.restore(H, diagonal)
+    smallest = kernels.eigenvalues(H)[0]
     message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1 "
     message += "or raise gamma2; its stationary point is used"
     if abs(smallest) <= len(H) * np.finfo(float).eps * np.abs(diagonal).max():
@@ -332,14 +332,13 @@ def storage(
 ) -> int:
     """Bytes held: the data, the map, a matrix or two of order m, and a block of 512 rows.
 
-    The sum of Gram matrices is 8 m^2 in float64 and 4 m^2 in float32; the factorisation of an
-    indefinite matrix takes as much. A search keeps the features of the labeled points and three
-    matrices: the spectral one, the labels', and what is solved.
+    The sum of Gram matrices is 8 m^2 in float64 and 4 m^2 in float32. A search keeps the features
+    of the labeled points and three matrices: the spectral one, the labels', and what is solved.
     """
     n, d, item = shape.n, shape.n_features, np.dtype(dtype).itemsize
     m = prototype_count(shape.n_labeled, shape.n_unlabeled) if size is None else size
     matrix = 8 * (m + 1) ** 2
-    width = ((2 if features == "nystrom" else 1) * m + d) * item
+    width = {"fourier": m + d, "nystrom": 2 * (m + d), "kernel": m + 2 * d}[features] * item
     exact_sums = tuned or _type_of_sums(np.dtype(dtype), gamma2, shape.n_labeled).itemsize == 8
     known = min(_BLOCK, shape.n_labeled) * (m + 1) * 8 if exact_sums and item == 4 else 0
     drawing = kernels.width_bytes(n, d, shape.itemsize)
@@ -351,16 +350,19 @@ def storage(
         choosing = pool * d * shape.itemsize + kernels.selection_bytes(
             selector, pool, d, m, shape.itemsize
         )
-        map_bytes = m * d * item + (m * m * item if features == "nystrom" else 0)
-        drawing = max(drawing, choosing + m * d * item, map_bytes + 2 * matrix)
+        prototypes, projection = m * d * item, m * m * item if features == "nystrom" else 0
+        map_bytes = prototypes + projection
+        whitening = max(2 * matrix + 600 * m, matrix + projection) if projection else 0
+        drawing = max(drawing, prototypes + max(choosing, whitening))
     exact = 8 * n + kernels.tile_bytes(n, d) if degrees == "exact" else 0
     summing = matrix + max(matrix // 2 if item == 4 else 0, known) + min(_BLOCK, n) * width + exact
-    solving = 2 * matrix
+    solving = matrix + 540 * m
     if tuned:
-        summing += matrix + shape.n_labeled * (m + 1) * item + known
-        solving += 2 * matrix + shape.n_labeled * (m + 1) * item
-    loaded = shape.block_bytes if shape.n_test else 0
-    predicting = loaded + min(_BLOCK, n + shape.n_test) * width
+        # of matrices that malloc does not map, those below 256 KiB, some stay behind in the heap
+        kept = shape.n_labeled * (m + 1) * item + 2 * min(matrix, 1 << 18)
+        summing += matrix + known + kept
+        solving += 2 * matrix + kept
+    predicting = (shape.block_bytes if shape.n_test else 0) + min(_BLOCK, n + shape.n_test) * width
     panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m) + kernels.blas_bytes(m, 4)
     fitting = max(drawing, map_bytes + max(summing, solving))
     # predictions are not held yet while the fit is
@@ -377,7 +379,6 @@ def sizes(shape: Shape) -> tuple[int, int]:
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide RFF-, FS- and RD-MSSKSC."""
-    widths = log_uniform(0.06, 4)
     # k(x, Z) is not whitened: in float32 the identity would be lost beside its squares
     reduced = {"features": "kernel", "gamma2": 100.0, "dtype": "float64"}
     shared = {"size": "n_components", "sizes": sizes, "tasks": {"binary", "multiclass"}}
@@ -388,7 +389,7 @@ def harness_methods() -> list[Method]:
             PrimalMSSKSC,
             storage,
             params=params,
-            space={"gamma1": uniform(0, 0.99), "gamma2": gamma2, "sigma": widths},
+            space={"gamma1": uniform(0, 0.99), "gamma2": gamma2, "sigma": log_uniform(0.06, 4)},
             **shared,
         )
         for name, params, gamma2 in [

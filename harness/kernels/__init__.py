@@ -102,7 +102,7 @@ from harness.kernels.products import (
     triangle_bytes,
 )
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
-from harness.kernels.symmetric import eigensystem, solve_indefinite
+from harness.kernels.symmetric import eigensystem, eigenvalues, restore, solve_indefinite
 from harness.kernels.transduction import (
     TransductionProblem,
     concave_convex,
@@ -179,6 +179,7 @@ __all__ = [
     "concave_convex",
     "decide",
     "eigensystem",
+    "eigenvalues",
     "exact_degrees",
     "extend_harmonically",
     "feature_block_bytes",
@@ -208,6 +209,7 @@ __all__ = [
     "read_labels",
     "read_targets",
     "regularized_laplacian",
+    "restore",
     "row_blocks",
     "select_landmarks",
     "selection_bytes",

@@ -32,6 +32,29 @@ def eigensystem(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return eigenvalues[::-1].copy(), U
 
 
+def eigenvalues(A: np.ndarray) -> np.ndarray:
+    """Return the eigenvalues of a symmetric matrix, ascending, without a copy of it.
+
+    LAPACK works in the lower triangle, which is made again from the upper one.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n), float64
+        Fortran-contiguous, both triangles; the same afterwards.
+    """
+    diagonal = A.diagonal().copy()
+    found = eigh(A, lower=True, eigvals_only=True, overwrite_a=True, check_finite=False)
+    restore(A, diagonal)
+    return found
+
+
+def restore(A: np.ndarray, diagonal: np.ndarray) -> None:
+    """Give a symmetric matrix its diagonal and lower triangle back, the latter from the upper."""
+    for j in range(1, len(A)):
+        A[j:, j - 1] = A[j - 1, j:]
+    np.fill_diagonal(A, diagonal)
+
+
 def solve_indefinite(A: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve A x = right for a symmetric A that need not be positive definite; A is used up.
 

@@ -205,14 +205,6 @@ def test_packed_matrix_that_is_not_definite_is_refused():
         matrix.solve(np.ones((4, 1)))
 
 
-def test_eigensystem_is_descending_and_reassembles():
-    A = np.random.default_rng(0).normal(size=(51, 51))
-    A = A + A.T
-    e, U = kernels.eigensystem(A.copy())
-    assert (np.diff(e) <= 0).all()
-    np.testing.assert_allclose((U * e) @ U.T, A, atol=1e-10)
-
-
 def test_single_gram_adds_up_as_float64_would():
     Z = np.random.default_rng(0).normal(size=(9000, 7)).astype(np.float32)
     gram = kernels.GramSum(7)
@@ -238,3 +230,12 @@ def test_labels_without_a_point_keep_their_column():
     spread = kernels.spread_scores(np.array([3.0, -3.0]), labels.present, 4)
     np.testing.assert_array_equal(spread.argmax(axis=1), [2, 0])
     np.testing.assert_array_equal(labels.targets(), [[-1, -1, 1, -1], [1, -1, -1, -1]])
+
+
+def test_a_class_takes_one_byte():
+    y = np.array([-1, 2, 0, -1, 5])
+    labels = kernels.read_labels(y)
+    assert labels.codes.dtype == np.int8
+    np.testing.assert_array_equal(labels.codes, [1, 0, 2])
+    assert kernels.read_labels(y, n_classes=200).codes.dtype == np.int16
+    np.testing.assert_array_equal(kernels.read_labels(y, n_classes=200).codes, [2, 0, 5])

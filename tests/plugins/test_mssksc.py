@@ -1,11 +1,16 @@
 """MSSKSC in the primal against dense solutions of its own problem, and against its limits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from blobs import blobs
-from mssksc import PrimalMSSKSC, prototype_count
+from mssksc import PrimalMSSKSC, harness_methods, prototype_count
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
+
+from harness import Shape
+from harness.method import plan
 
 FEATURES = ["fourier", "nystrom", "kernel"]
 
@@ -336,3 +341,14 @@ def test_the_spectral_term_is_computed_when_gamma1_first_asks_for_it():
     whole = PrimalMSSKSC(n_components=20, gamma1=0.5, random_state=0).fit(X, y)
     found = whole.decision_function(X[rows])
     np.testing.assert_allclose(split.labeled_scores_, found, atol=1e-4)
+
+
+@pytest.mark.parametrize("params", [{"normalize": True, "gamma1": 0.9}, {"gamma1": 5.0}])
+@pytest.mark.parametrize("name", ["rff-mssksc", "rd-mssksc"])
+def test_eigenvalues_are_found_in_place(name, params, assert_peak_between):
+    """Of the spectral term, and of a problem without a minimum."""
+    method = next(method for method in harness_methods() if method.name == name)
+    method = replace(method, params={**method.params, **params}, space={})
+    shape = Shape(100, 3000, 10, 2, n_test=1000)
+    planned = plan(method, shape, None, {"n_components": 800}).planned_bytes
+    assert_peak_between(0.5 * planned, planned, method, shape, 800, "binary")

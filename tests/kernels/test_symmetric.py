@@ -1,0 +1,48 @@
+"""Eigensystems and solutions of symmetric matrices against NumPy's."""
+
+import numpy as np
+import pytest
+from scipy.linalg import LinAlgError
+
+from harness import kernels
+
+
+def symmetric(n, order="F"):
+    A = np.random.default_rng(n).normal(size=(n, n))
+    return np.array(A + A.T, order=order)
+
+
+def test_eigensystem_is_descending_and_reassembles():
+    A = np.random.default_rng(0).normal(size=(51, 51))
+    A = A + A.T
+    e, U = kernels.eigensystem(A.copy())
+    assert (np.diff(e) <= 0).all()
+    np.testing.assert_allclose((U * e) @ U.T, A, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 300])
+def test_eigenvalues_leave_the_matrix_as_it_was(n):
+    A = symmetric(n)
+    before = A.copy()
+    np.testing.assert_allclose(kernels.eigenvalues(A), np.linalg.eigvalsh(before), atol=1e-10)
+    np.testing.assert_array_equal(A, before)
+
+
+def test_restore_needs_the_upper_triangle_alone():
+    A = symmetric(6)
+    spoilt = np.triu(A, 1)
+    kernels.restore(spoilt, A.diagonal())
+    np.testing.assert_array_equal(spoilt, A)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_indefinite_system_is_solved(order):
+    A, right = symmetric(40, order), np.random.default_rng(0).normal(size=(40, 2))
+    assert np.linalg.eigvalsh(A)[0] < 0
+    expected = np.linalg.solve(A, right)
+    np.testing.assert_allclose(kernels.solve_indefinite(A, right), expected, atol=1e-9)
+
+
+def test_a_singular_system_is_refused():
+    with pytest.raises(LinAlgError, match="singular"):
+        kernels.solve_indefinite(np.zeros((3, 3)), np.ones((3, 1)))
