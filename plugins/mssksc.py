@@ -306,7 +306,7 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
         factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
         return cho_solve(factor, right, check_finite=False)
     except LinAlgError:
-        kernels.restore(H, diagonal)
+        kernels.restore_lower(H, diagonal)
     smallest = kernels.eigenvalues(H)[0]
     message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1 "
     message += "or raise gamma2; its stationary point is used"

@@ -102,7 +102,7 @@ from harness.kernels.products import (
     triangle_bytes,
 )
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
-from harness.kernels.symmetric import eigensystem, eigenvalues, restore, solve_indefinite
+from harness.kernels.symmetric import eigensystem, eigenvalues, restore_lower, solve_indefinite
 from harness.kernels.transduction import (
     TransductionProblem,
     concave_convex,
@@ -209,7 +209,7 @@ __all__ = [
     "read_labels",
     "read_targets",
     "regularized_laplacian",
-    "restore",
+    "restore_lower",
     "row_blocks",
     "select_landmarks",
     "selection_bytes",

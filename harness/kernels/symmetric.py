@@ -44,11 +44,11 @@ def eigenvalues(A: np.ndarray) -> np.ndarray:
     """
     diagonal = A.diagonal().copy()
     found = eigh(A, lower=True, eigvals_only=True, overwrite_a=True, check_finite=False)
-    restore(A, diagonal)
+    restore_lower(A, diagonal)
     return found
 
 
-def restore(A: np.ndarray, diagonal: np.ndarray) -> None:
+def restore_lower(A: np.ndarray, diagonal: np.ndarray) -> None:
     """Give a symmetric matrix its diagonal and lower triangle back, the latter from the upper."""
     for j in range(1, len(A)):
         A[j:, j - 1] = A[j - 1, j:]
