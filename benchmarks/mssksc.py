@@ -53,6 +53,7 @@ def peak() -> int:
 
 def measure(which: str, n: int, d: int, m: int, every_label: bool) -> dict[str, float]:
     """Fit one of the two and return its CPU seconds, wall seconds and added bytes."""
+    importlib.import_module("mssksc")  # with the libraries that are to be limited
     with threadpoolctl.threadpool_limits(1):
         make: dict[str, Callable] = {"ours": ours, "scikit-learn": peer}
         small, truth = make_data(600, d)

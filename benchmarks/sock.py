@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument(
         "--settings",
         nargs="+",
-        default=["regularized-laplacian:10", "linear:1", "poly-step:1"],
+        default=["regularized-laplacian:1", "linear:1", "poly-step:1"],
         metavar="TRANSFER:C",
     )
     options = parser.parse_args()

@@ -291,7 +291,8 @@ def storage(
 
 def _factoring_bytes(shape: Shape, u: int, tuned: bool) -> int:
     labeled, d, i = shape.n_labeled, shape.n_features, shape.itemsize
-    tile = min(max(u, labeled if tuned else 0), kernels.TILE)
+    # a packed matrix is filled in tiles that end at its half
+    tile = min((max(u, labeled if tuned else 0) + 1) // 2, kernels.TILE)
     tiles = 2 * 8 * tile**2 + 3 * tile * d * i
     right_hand_sides = 8 * u * 4 * (shape.n_classes - 1)
     reducing = 0
