@@ -368,7 +368,7 @@ def storage(
     # predictions are not held yet while the fit is
     peak = max(fitting - prediction_bytes(shape), map_bytes + predicting)
     labels = max(16 * shape.n_labeled, 9 * shape.n_labeled + panels + peak)
-    return shape.data_bytes + n + labels
+    return shape.data_bytes + 2 * n + labels  # y, in the copies that checking it makes
 
 
 def sizes(shape: Shape) -> tuple[int, int]:
