@@ -84,7 +84,7 @@ def _of_direction(
 ) -> int:
     """Count what is not counted elsewhere: the factor, and the smaller of both matrices."""
     m, r = len(active), len(gradient)
-    return 2 * m * m * r + m**3 // 3 if 2 * m <= r else r**3 // 3
+    return m * m * r + m**3 // 3 if 2 * m <= r else r**3 // 3
 
 
 def main() -> None:

@@ -42,6 +42,11 @@ class FeatureCache:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def mean_square(self) -> float:
+        """Return the mean of |z|^2 over the landmarks, 1 where it is 0."""
+        L = self._features.factor
+        return float(np.linalg.norm(L)) ** 2 / len(L) or 1.0
+
     def _computed(
         self, positions: np.ndarray, buffer: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:

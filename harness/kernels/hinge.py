@@ -1,32 +1,35 @@
-"""Linear support vector machines with the hinge loss itself, by Newton's method on a smoothed one.
+"""Linear support vector machines with the hinge loss, by the augmented Lagrangian of their dual.
 
-Minimises P(w, b) = |w|^2 + sum_i c_i max(0, 1 - y_i (w'z_i + b)), the bias free. The hinge is
-replaced by a parabola where the margin is within `h` of 1, which raises P by at most h / 4 times
-the costs of the points there, and h is lowered until the duality gap is as small as asked: the
-gap bounds the distance from the minimum of P itself, whatever h was.
+Minimises P(w, b) = |w|^2 + sum_i c_i max(0, 1 - y_i (w'z_i + b)), the bias free. Each row has a
+dual variable a_i between 0 and c_i. Newton's method minimises P with the hinge replaced by a
+parabola whose slope at a margin of 1 is -a_i; the slopes found are the next dual variables. They
+converge to the solution without the parabolas getting as narrow as the hinge, so that a matrix
+stays as well conditioned as the kernel lets it; the first problem, all a_i = 0, is the squared
+hinge loss (Rockafellar 1976; Yan & Li 2020). It ends by the duality gap of the hinge itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.blas import ssyr, ssyrk
+from scipy.linalg.blas import dsyrk, ssyrk
 
 from harness.kernels.feature_cache import FeatureCache
 
-_FIRST_H, _NARROWED, _WIDENED = 0.5, 0.25, 16
-# Below, it is rounding of the margins that decides what pulls.
-_LEAST_H = 1e-12
-_MOST_STEPS = 200
-_GRADIENT_SHARE = 0.3
+# The first parabolas have at most this curvature, in parts of 1 / mean |z|^2, and at least this
+# width where the cost is largest; each next is narrower by the third.
+_FIRST_PENALTY, _FIRST_WIDTH, _GROWTH = 100.0, 0.1, 3.0
+_MOST_STEPS = 300
+# Part of the smaller side by which the dual variables of both sides may differ when they move.
+_UNBALANCED = 0.01
 _LINE_TRIALS = 40
-# Rounding of float32 products, in parts of the largest entry of a Newton matrix.
-_JITTER = 1e-7
-_PART = 256
 # A line search ends where the slope has fallen to this part.
 _SLOPE_LEFT = 0.01
+_PART = 256
 
 
 @dataclass
@@ -38,24 +41,35 @@ class HingeMachine:
     weights : ndarray of shape (r,)
     bias : float
     dual : float
-        A lower bound of the minimum of P over the rows it was trained on last.
-    h : float
-        Half the width of the parabola, as training left it.
+        A lower bound of the minimum of P over the rows it was trained on last, and those bound.
+    bound_sums : ndarray of shape (r, 2)
+        Sums of c_i z_i, of y = 1 and of y = -1, over rows that are not trained on, their dual
+        variables held at their costs.
+    bound_totals : ndarray of shape (2,)
+        Sums of c_i over the same.
     """
 
     weights: np.ndarray
     bias: float = 0.0
     dual: float = 0.0
-    h: float = _FIRST_H
+
+    def __post_init__(self) -> None:
+        self.bound_sums = np.zeros((len(self.weights), 2))
+        self.bound_totals = np.zeros(2)
 
     def primal(self, margins: np.ndarray, costs: np.ndarray) -> float:
         """Return P, given y_i f(x_i)."""
         return float(self.weights @ self.weights + costs @ np.maximum(0, 1 - margins))
 
+    def bound_losses(self) -> float:
+        """Return the sum of c_i (1 - y_i f(x_i)) over the rows that are bound."""
+        slope, shift = self.bound_slope()
+        return float(self.bound_totals.sum() - slope @ self.weights - shift * self.bias)
 
-def slack(margins: np.ndarray, h: float) -> np.ndarray:
-    """Return minus the derivative of the hinge that is a parabola within h of 1, from 0 to 1."""
-    return np.clip((1 + h - margins) / (2 * h), 0, 1)
+    def bound_slope(self) -> tuple[np.ndarray, float]:
+        """Return minus the derivatives of the losses of the rows that are bound."""
+        above, below = self.bound_totals
+        return self.bound_sums[:, 0] - self.bound_sums[:, 1], float(above - below)
 
 
 def train_hinge(
@@ -64,6 +78,7 @@ def train_hinge(
     costs: np.ndarray,
     machine: HingeMachine,
     tol: float,
+    duals: np.ndarray | None = None,
 ) -> np.ndarray:
     """Train a machine, in place, until its duality gap is below tol * P.
 
@@ -78,6 +93,8 @@ def train_hinge(
     machine : HingeMachine
         Where to start.
     tol : float
+    duals : ndarray of shape (n,), float64, optional
+        a, where to start; replaced by those found. Zeros by default.
 
     Returns
     -------
@@ -89,40 +106,61 @@ def train_hinge(
     ValueError
         If the features are so large that scores are not finite.
     """
+    duals = np.zeros(len(signs)) if duals is None else duals
     margins = signs * (cache.products(machine.weights) + machine.bias)
+    sides = np.column_stack([signs > 0, signs < 0])
+    penalty = min(_FIRST_PENALTY / cache.mean_square(), costs.max() / _FIRST_WIDTH)
+    bound, bound_shift = machine.bound_slope()
     machine.dual = -np.inf
-    machine.h = min(_FIRST_H, _WIDENED * machine.h)
     for _ in range(_MOST_STEPS):
-        h = machine.h
-        pull = costs * slack(margins, h)
-        sums = cache.sums(np.column_stack([pull * (signs > 0), pull * (signs < 0)]))
-        machine.dual = max(
-            machine.dual, dual_value(pull[signs > 0].sum(), pull[signs < 0].sum(), sums)
-        )
-        primal = machine.primal(margins, costs)
+        pull = _pulled(duals, penalty, costs, margins)
+        sums = machine.bound_sums + cache.sums(pull[:, None] * sides)
+        totals = machine.bound_totals + pull @ sides
+        machine.dual = max(machine.dual, dual_value(*totals, sums))
+        losses = float(costs @ np.maximum(0, 1 - margins))
+        primal = float(machine.weights @ machine.weights) + losses + machine.bound_losses()
         if not np.isfinite(primal) or not np.isfinite(sums).all():
             message = "kernel values overflow in float32: scale the features to about 1"
             raise ValueError(message)
-        if primal - machine.dual <= tol * primal:
+        if primal - machine.dual <= tol * abs(primal):
             break
-        # Where nothing bends the curvature of a wider parabola serves: the line search is exact.
-        wide, distance = h, np.abs(1 - margins)
-        while not (active := np.flatnonzero((distance < wide) & (costs > 0))).size:
-            wide *= 2
         gradient = 2 * machine.weights - (sums[:, 0] - sums[:, 1])
-        imbalance = float(pull @ signs)
-        curvature = costs[active] / (2 * wide)
-        step, shift = _newton_direction(cache, active, curvature, gradient, -imbalance)
+        imbalance = float(totals[0] - totals[1])
+        # Of the gap the first is for Newton's method to close, the second for the dual variables.
+        residue, slackness = gradient @ gradient / 4, losses - pull @ (1 - margins)
+        if residue <= slackness and abs(imbalance) <= _UNBALANCED * totals.min():
+            duals[:], penalty = pull, _GROWTH * penalty
+            continue
+        active = np.flatnonzero((pull > 0) & (pull < costs))
+        if not active.size:
+            known = np.flatnonzero(costs)
+            nearest = np.argsort(np.abs(1 - margins[known]))[: len(gradient)]
+            active = np.sort(known[nearest])
+        step, shift = _newton_direction(cache, active, penalty, gradient, -imbalance)
         change = signs * (cache.products(step) + shift)
-        length = line_search(machine.weights, step, margins, change, costs, h)
+        length = line_search(
+            machine.weights,
+            step,
+            margins,
+            change,
+            partial(_pulled, duals, penalty, costs),
+            float(bound @ step) + bound_shift * shift,
+        )
+        if length == 0:
+            duals[:], penalty = pull, _GROWTH * penalty
+            continue
         machine.weights = machine.weights + length * step
         machine.bias += length * shift
         margins += length * change
-        # The gap is this and what the parabolas add: where this is small, they are narrowed.
-        left = gradient @ gradient / 4 + abs(imbalance)
-        if length == 0 or left <= _GRADIENT_SHARE * tol * primal:
-            machine.h = max(_NARROWED * machine.h, _LEAST_H)
+    duals[:] = pull
     return margins
+
+
+def _pulled(
+    duals: np.ndarray, penalty: float, costs: np.ndarray, margins: np.ndarray
+) -> np.ndarray:
+    """Return minus the slopes of the parabolas, which are flat or straight beyond 0 and c."""
+    return np.clip(duals + penalty * (1 - margins), 0, costs)
 
 
 def dual_value(above: float, below: float, sums: np.ndarray) -> float:
@@ -149,66 +187,58 @@ def dual_value(above: float, below: float, sums: np.ndarray) -> float:
 def _newton_direction(
     cache: FeatureCache,
     active: np.ndarray,
-    curvature: np.ndarray,
+    penalty: float,
     gradient: np.ndarray,
     bias_gradient: float,
 ) -> tuple[np.ndarray, float]:
-    """Solve [2 I + Z'DZ, Z'D1; 1'DZ, 1'D1] (step, shift) = -(gradient, bias_gradient).
+    """Solve [2 I + s Z'Z, s Z'1; s 1'Z, s 1'1] (step, shift) = -(gradient, bias_gradient).
 
-    D is the curvature of the active rows. The bias is eliminated; of the two forms of the matrix
-    that is left, of order r and of the number of active rows, the smaller one is factorised.
+    Z are the active rows, s the penalty. The bias is eliminated, which centres Z; of the two forms
+    of the matrix that is left, of order r and of the number of active rows, the smaller one is
+    factorised.
 
     Returns
     -------
     step : ndarray of shape (r,)
     shift : float
     """
-    total = curvature.sum()
-    r = len(gradient)
-    if 2 * len(active) <= r:
-        Z, start = np.empty((len(active), r), np.float32), 0
+    m, r = len(active), len(gradient)
+    among = np.zeros((len(cache), 1))
+    among[active] = 1
+    mean = cache.sums(among)[:, 0] / m
+    centre, right = mean.astype(np.float32), -(gradient - mean * bias_gradient)
+    if 2 * m <= r:
+        Z, start = np.empty((m, r), np.float32), 0
         for block in cache.taken(active):
-            Z[start : start + len(block)] = block
+            np.subtract(block, centre, out=Z[start : start + len(block)])
             start += len(block)
-        mean = (curvature / total) @ Z
-        right = -(gradient - mean * bias_gradient)
-        Z -= mean.astype(np.float32)
-        root = np.sqrt(curvature)
-        Z *= root[:, None].astype(np.float32)
-        S = (Z @ Z.T).astype(np.float64)
-        S[np.diag_indices(len(S))] += 2
         # In float64, for what is left of a difference, but never with all of Z in it.
-        parts = [Z[start : start + _PART] for start in range(0, len(Z), _PART)]
-        u = _solved(S.T, np.concatenate([part @ right for part in parts]))
-        for i, part in enumerate(parts):
-            right = right - u[i * _PART : (i + 1) * _PART] @ part
-        step = right / 2
+        S, projected = np.zeros((m, m), order="F"), np.zeros(m)
+        for start in range(0, r, _PART):
+            part = Z[:, start : start + _PART].astype(np.float64)
+            S = dsyrk(1.0, part.T, beta=1.0, c=S, trans=1, lower=1, overwrite_c=1)
+            projected += part @ right[start : start + _PART]
+        u = _solved(S, 2 / penalty, projected).astype(np.float32)
+        step = (right - u @ Z) / 2
     else:
         # In float32: it is a direction that is wanted, and a matrix of doubles would be twice as
         # large as all else of order r^2.
-        H, mean, start = np.zeros((r, r), np.float32, order="F"), np.zeros(r), 0
+        H = np.zeros((r, r), np.float32, order="F")
         for Z in cache.taken(active):
-            weights = curvature[start : start + len(Z)]
-            mean += weights @ Z
-            Z *= np.sqrt(weights)[:, None].astype(np.float32)
+            Z -= centre
             H = ssyrk(1.0, Z.T, beta=1.0, c=H, lower=1, overwrite_c=1)
-            start += len(Z)
             del Z
-        mean /= total
-        right = -(gradient - mean * bias_gradient)
-        H = ssyr(-total, mean, a=H, lower=1, overwrite_a=1)
-        H[np.diag_indices(r)] += 2
-        step = _solved(H, right.astype(np.float32)).astype(np.float64)
-    return step, -bias_gradient / total - float(mean @ step)
+        step = _solved(H, 2 / penalty, right.astype(np.float32)) / np.float64(penalty)
+    return step, -bias_gradient / (penalty * m) - float(mean @ step)
 
 
-def _solved(S: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve for one right-hand side, in place; a direction is wanted, and need not be exact.
+def _solved(S: np.ndarray, ridge: float, right: np.ndarray) -> np.ndarray:
+    """Solve (S + ridge I) x = right in place; a direction is wanted, and need not be exact.
 
-    S is Fortran-contiguous, or would be copied.
+    S is Fortran-contiguous, or would be copied, and its lower triangle is read.
     """
-    diagonal = S.diagonal().copy()
-    S[np.diag_indices(len(S))] += _JITTER * diagonal.max()
+    diagonal = S.diagonal() + np.asarray(ridge, S.dtype)
+    S[np.diag_indices(len(S))] = diagonal + np.finfo(S.dtype).eps * diagonal.max()
     try:
         factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
@@ -221,15 +251,25 @@ def line_search(
     step: np.ndarray,
     margins: np.ndarray,
     change: np.ndarray,
-    costs: np.ndarray,
-    h: float,
+    pull: Callable[[np.ndarray], np.ndarray],
+    linear: float = 0.0,
 ) -> float:
-    """Return the length at which the smoothed objective is least, 0 where nothing is gained."""
+    """Return the length of a step at which P is least, 0 where nothing is gained.
+
+    Parameters
+    ----------
+    weights, step : ndarray of shape (r,)
+    margins, change : ndarray of shape (n,)
+    pull : callable
+        Minus the derivatives of the losses, given margins.
+    linear : float, default 0
+        Minus the derivative of whatever else is in P.
+    """
     across, bend = float(weights @ step), float(step @ step)
 
     def slope(length: float) -> float:
-        pull = costs * slack(margins + length * change, h)
-        return 2 * (across + length * bend) - float(pull @ change)
+        losses = float(pull(margins + length * change) @ change)
+        return 2 * (across + length * bend) - linear - losses
 
     start = slope(0.0)
     if not start < 0:

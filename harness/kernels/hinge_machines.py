@@ -2,7 +2,9 @@
 
 A row whose margin is above 1 pulls at nothing, and most rows' margins are. So machines are trained
 on rows that may be below, as many as there is room for, and a pass over all rows then says which
-others are: the worst of them replace those that do not pull. The duality gap is that of all rows.
+others are: some of them replace those that do not pull. Where more pull than there is room for,
+those far below 1 are only summed up, their dual variables held at their costs, until their margins
+come near 1. The duality gap is that of all rows.
 """
 
 from __future__ import annotations
@@ -15,18 +17,21 @@ from harness.kernels.feature_cache import FeatureCache
 from harness.kernels.hinge import HingeMachine, line_search, train_hinge
 from harness.kernels.landmark_features import LandmarkFeatures
 
-_MOST_ROUNDS = 30
-# Half the width of the parabola of a line search over all rows.
-_LINE_H = 1e-3
+# After so many rounds a gap that is left with more than this part of what it was asks for half as
+# many more rows, than there is room for if need be.
+_PATIENCE, _SLOW, _MOST_ROUNDS = 4, 0.7, 40
 # The first machines, on a sample of the rows, only guess which rows matter.
 _SAMPLE_TOL = 0.05
 _FIRST_TOL = 0.01
-# A gap that is left with more than this part of what it was asks for more rows at a time.
-_SLOW = 0.7
 # Part of the gap over all rows to which a machine is trained on some of them.
 _SHARE = 0.1
 # Rows so far above a margin of 1 are trained with too: the next machine may pull them below.
 _SLACK = 0.02
+# Rows so far below may be bound; they are free again when they have come half as near.
+_DEPTH = 0.1
+# How a row's dual variable is kept between rounds, in one byte: 0 where it is not trained on, from
+# 1 for a dual variable of 0 to 254 for one at its cost, and 255 where it is bound.
+_AT_COST, _BOUND = 254, 255
 
 
 @dataclass(frozen=True)
@@ -135,9 +140,9 @@ class _Problem:
         return self.result(objective, gap)
 
     def train_in_rounds(self, cache: FeatureCache) -> HingeMachines:
-        costs, known = self.costs(), self.codes >= 0
-        held = np.zeros(self.scores.shape, bool)
-        held[self._train_on_a_sample(cache)] = True
+        costs = self.costs()
+        states = np.zeros(self.scores.shape, np.uint8)
+        states[self._train_on_a_sample(cache)] = 1
         best = list(self.machines)
         for j in self.columns:
             best[j] = HingeMachine(np.zeros_like(best[j].weights))
@@ -145,33 +150,68 @@ class _Problem:
         before, most = np.full(len(best), np.inf), np.full(len(best), cache.n_held)
         self.scores[:, self.columns] = 0
         left = self.columns
-        for _ in range(_MOST_ROUNDS):
+        for t in range(_MOST_ROUNDS):
             found, unfinished = self._scores_of(left), []
             for j, scores in zip(left, found.T, strict=True):
-                machine, signs = self.machines[j], self.signs(j)
-                pulling = held[:, j] & (signs * scores < 1 + _SLACK)
                 self._improve(best[j], j, scores, costs)
-                margins = signs * self.scores[:, j]
+                margins = self.signs(j) * self.scores[:, j]
                 primal[j] = best[j].primal(margins, costs)
                 excess = (primal[j] - dual[j]) / primal[j]
                 if excess <= self.tol:
                     continue
-                if excess > _SLOW * before[j]:
+                if t >= _PATIENCE and excess > _SLOW * before[j]:
                     most[j] += most[j] // 2
                 before[j] = excess
-                some = _working_set(margins, signs, pulling, known, most[j])
-                held[:, j] = False
-                held[some, j] = True
-                cache.load(self.rows[some])
                 tol = max(self.tol / 2, min(_FIRST_TOL, _SHARE * excess))
-                train_hinge(cache, signs[some], costs[some], machine, tol)
-                dual[j] = max(dual[j], machine.dual)
+                nearest = np.maximum(margins, self.signs(j) * scores)
+                self._train_on_some(cache, j, margins, nearest, states[:, j], most[j], tol)
+                dual[j] = max(dual[j], self.machines[j].dual)
                 unfinished.append(j)
             left = unfinished
             if not left:
                 break
         self.machines = best
         return self.result(float(primal.sum()), float((primal - dual).sum()))
+
+    def _train_on_some(
+        self,
+        cache: FeatureCache,
+        j: int,
+        margins: np.ndarray,
+        nearest: np.ndarray,
+        states: np.ndarray,
+        most: int,
+        tol: float,
+    ) -> None:
+        """Train a machine on the rows that matter, given margins; update what is kept of them."""
+        machine, signs = self.machines[j], self.signs(j)
+        freed = (states == _BOUND) & (nearest >= 1 - _DEPTH / 2)
+        bound = (states == _BOUND) & ~freed
+        pulling = freed | ((states > 0) & ~bound & (nearest < 1 + _SLACK))
+        candidates = (self.codes >= 0) & ~pulling & ~bound
+        some = _working_set(margins, signs, pulling, candidates, most)
+        cache.load(self.rows[some])
+        signs, costs = signs[some], self.costs(some)
+        sides = np.column_stack([signs > 0, signs < 0])
+        self._bind(cache, machine, -(costs * freed[some])[:, None] * sides)
+        duals = costs * np.maximum(states[some].astype(float) - 1, 0) / (_AT_COST - 1)
+        duals = np.minimum(duals, costs)
+        margins = train_hinge(cache, signs, costs, machine, tol, duals)
+        states[~bound] = 0
+        states[some] = 1 + np.rint(duals / costs * (_AT_COST - 1))
+        # Half of the room is for rows that do not pull yet.
+        crowd = int((margins < 1 + _SLACK).sum()) - most // 2
+        if crowd > 0:
+            far = _farthest(margins, signs, states[some] == _AT_COST, crowd)
+            values = np.zeros_like(costs)
+            values[far] = costs[far]
+            self._bind(cache, machine, values[:, None] * sides)
+            states[some[far]] = _BOUND
+
+    @staticmethod
+    def _bind(cache: FeatureCache, machine: HingeMachine, values: np.ndarray) -> None:
+        machine.bound_sums += cache.sums(values)
+        machine.bound_totals += values.sum(axis=0)
 
     def _improve(self, best: HingeMachine, j: int, scores: np.ndarray, costs: np.ndarray) -> None:
         """Move a machine towards the one just found, to where P over all rows is least.
@@ -183,7 +223,9 @@ class _Problem:
         step, shift = found.weights - best.weights, found.bias - best.bias
         change = scores - self.scores[:, j]
         margins = (signs * self.scores[:, j]).astype(np.float64)
-        length = line_search(best.weights, step, margins, signs * change, costs, _LINE_H)
+        length = line_search(
+            best.weights, step, margins, signs * change, lambda at: costs * (at < 1)
+        )
         best.weights = best.weights + length * step
         best.bias += length * shift
         self.scores[:, j] += length * change
@@ -211,22 +253,38 @@ class _Problem:
         return scores
 
 
-def _working_set(
-    margins: np.ndarray, signs: np.ndarray, pulling: np.ndarray, known: np.ndarray, most: int
+def _farthest(
+    margins: np.ndarray, signs: np.ndarray, at_cost: np.ndarray, most: int
 ) -> np.ndarray:
-    """Return the rows to train on next: those that pull already, then those of least margins.
+    """Return rows to bind, those of least margin; half of either sign's stay, for the bias."""
+    far = at_cost & (margins < 1 - _DEPTH)
+    of_a_sign = [np.flatnonzero(far & (signs == sign)) for sign in (1, -1)]
+    lowest = [rows[np.argsort(margins[rows])[: len(rows) // 2]] for rows in of_a_sign]
+    rows = np.concatenate(lowest)
+    return rows[np.argsort(margins[rows])[:most]]
 
-    While the rows that pull stay, the dual never falls. They are `most` rows in all, or what pulls
-    and half as many. Where all are of one sign, as where a class is rare, the bias would be free:
-    half of them give way to the rows of least margin of the other.
+
+def _working_set(
+    margins: np.ndarray, signs: np.ndarray, pulling: np.ndarray, candidates: np.ndarray, most: int
+) -> np.ndarray:
+    """Return the rows to train on next: those that pull already, and some of the candidates.
+
+    While the rows that pull stay, the dual never falls. Of the candidates whose margin is below 1
+    any are taken, since the worst would be the outliers, then those of least margin: `most` rows
+    in all, or what pulls and an eighth as many. Where all are of one sign, as where a class is
+    rare, the bias would be free: half of them give way to the rows of least margin of the other.
     """
-    room = max(most - int(pulling.sum()), int(pulling.sum()) // 2, 1)
-    others = np.flatnonzero(known & ~pulling)
-    if room < len(others):
+    n_pulling = int(pulling.sum())
+    room = max(most - n_pulling, n_pulling // 8, 1)
+    others = np.flatnonzero(candidates)
+    below = others[margins[others] < 1]
+    if room < len(below):
+        others = np.random.default_rng(len(below)).choice(below, room, replace=False)
+    elif room < len(others):
         others = others[np.argpartition(margins[others], room)[:room]]
     chosen = np.concatenate([np.flatnonzero(pulling), others])
     if np.ptp(signs[chosen]) == 0:
-        missing = np.flatnonzero(known & (signs != signs[chosen[0]]))
+        missing = np.flatnonzero((pulling | candidates) & (signs != signs[chosen[0]]))
         half = min(len(missing), -(-len(chosen) // 2))
         missing = missing[np.argsort(margins[missing])[:half]]
         stays = max(len(chosen) - half, 1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from harness.kernels.hinge import dual_value, slack
+from harness.kernels.hinge import dual_value
 from harness.kernels.landmark_features import LandmarkFeatures
 
 # Parabolas of which dual variables of the hinge loss are read off; the best of them counts.
@@ -101,7 +101,7 @@ class Descent:
             margins = y * (K @ a + b)
             loss += np.maximum(0, 1 - margins).sum(axis=0, dtype=np.float64)
             for i, h in enumerate(_DUAL_H):
-                pull = self.C * slack(margins, h)
+                pull = self.C * np.clip((1 + h - margins) / (2 * h), 0, 1)
                 for side, where in enumerate((y > 0, y < 0)):
                     totals[i, side] += (pull * where).sum(axis=0, dtype=np.float64)
                     sums[i, side] += (pull * where).T @ K

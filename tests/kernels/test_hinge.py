@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import SVC
 
 from harness import kernels
-from harness.kernels import hinge_machines
+from harness.kernels import hinge, hinge_machines
 
 
 def problem(n=300, seed=0):
@@ -135,3 +135,45 @@ def test_rows_of_both_signs_are_trained_on(held_rows, monkeypatch):
     expected = kernels.train_hinge_machines(*arguments, whole)
     assert found.gap <= 1e-3 * found.objective
     assert found.objective == pytest.approx(expected.objective, rel=2e-3)
+
+
+def counted(monkeypatch, module, name):
+    """Return a list that grows by the arguments of every call."""
+    calls, function = [], getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *a: [calls.append(a), function(*a)][1])
+    return calls
+
+
+def test_rows_far_below_the_margin_need_no_room(monkeypatch):
+    """Of noisy labels most rows end below a margin of 1, several times as many as fit."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 6)).astype(np.float32)
+    codes = (X[:, 0] * X[:, 1] + rng.normal(size=4000) > 0).astype(int)
+    features = features_of(X, 50, width=2.0)
+    part, whole = (
+        kernels.FeatureCache(features, X, 4 * rows * features.n_components, 4000)
+        for rows in (500, 4000)
+    )
+    arguments = (features, X, np.arange(4000), codes, 2, 1.0)
+    trained = counted(monkeypatch, hinge_machines, "train_hinge")
+    found = kernels.train_hinge_machines(*arguments, part)
+    below = (np.where(codes == 1, 1, -1) * found.scores[:, 0] < 1).sum()
+    assert below > 3000
+    assert max(len(call[0]) for call in trained) < below / 2
+    assert max(call[3].bound_totals.sum() for call in trained) > below / 2
+    expected = kernels.train_hinge_machines(*arguments, whole)
+    assert found.gap <= 1e-3 * found.objective
+    assert found.objective == pytest.approx(expected.objective, rel=2e-3)
+
+
+def test_large_kernel_values_ask_for_few_more_newton_steps(monkeypatch):
+    """With (x'z + 1)^2 up to 1e4 the ridge is nothing: parabolas of one width took 434 steps."""
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(1000, 20))).astype(np.float32)
+    y = (X @ rng.normal(size=(20, 3))).argmax(axis=1)
+    features = features_of(X, 150, "poly2")
+    cache = kernels.FeatureCache(features, X, 10**8, len(X))
+    steps = counted(monkeypatch, hinge, "_newton_direction")
+    found = kernels.train_hinge_machines(features, X, np.arange(1000), y, 3, 10.0, cache)
+    assert found.gap <= 1e-3 * found.objective
+    assert len(steps) < 150
