@@ -223,7 +223,8 @@ class BudgetSVM(_BudgetMachine):
         self.converged_ = self.gap_ <= _CONVERGED
         if self.gap_ > 1.01 * _EXACT:
             message = (
-                f"the duality gap is {self.gap_:.2g} of the objective, not {_EXACT:g}: lower C"
+                f"the duality gap is {self.gap_:.2g} of the objective, not {_EXACT:g}: "
+                "lower C, or scale the features to about 1"
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
         return found.scores

@@ -31,7 +31,7 @@ _SLACK = 0.02
 _DEPTH = 0.1
 # How a row's dual variable is kept between rounds, in one byte: 0 where it is not trained on, from
 # 1 for a dual variable of 0 to 254 for one at its cost, and 255 where it is bound.
-_AT_COST, _BOUND = 254, 255
+_NOT_AT_COST, _PARTS, _BOUND = 1, 253, 255
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,29 @@ def train_hinge_machines(
 
 
 @dataclass
+class _Progress:
+    """How far the machine of one class is, over all rows.
+
+    Attributes
+    ----------
+    best : HingeMachine
+    states : ndarray of shape (n,), uint8
+        What is kept of the rows' dual variables.
+    most : int
+        Rows to train on at a time.
+    primal, dual, gap : float
+        P of the best machine, a bound of its minimum, and their distance in parts of P.
+    """
+
+    best: HingeMachine
+    states: np.ndarray
+    most: int
+    primal: float = np.inf
+    dual: float = 0.0
+    gap: float = np.inf
+
+
+@dataclass
 class _Problem:
     features: LandmarkFeatures
     X: np.ndarray
@@ -140,86 +163,38 @@ class _Problem:
         return self.result(objective, gap)
 
     def train_in_rounds(self, cache: FeatureCache) -> HingeMachines:
-        costs = self.costs()
-        states = np.zeros(self.scores.shape, np.uint8)
-        states[self._train_on_a_sample(cache)] = 1
-        best = list(self.machines)
-        for j in self.columns:
-            best[j] = HingeMachine(np.zeros_like(best[j].weights))
-        primal, dual = np.zeros(len(best)), np.zeros(len(best))
-        before, most = np.full(len(best), np.inf), np.full(len(best), cache.n_held)
+        states = np.zeros(len(self.rows), np.uint8)
+        states[self._train_on_a_sample(cache)] = _NOT_AT_COST
+        r = self.features.n_components
+        progress = {
+            j: _Progress(HingeMachine(np.zeros(r)), states.copy(), cache.n_held)
+            for j in self.columns
+        }
         self.scores[:, self.columns] = 0
         left = self.columns
         for t in range(_MOST_ROUNDS):
             found, unfinished = self._scores_of(left), []
             for j, scores in zip(left, found.T, strict=True):
-                self._improve(best[j], j, scores, costs)
-                margins = self.signs(j) * self.scores[:, j]
-                primal[j] = best[j].primal(margins, costs)
-                excess = (primal[j] - dual[j]) / primal[j]
-                if excess <= self.tol:
-                    continue
-                if t >= _PATIENCE and excess > _SLOW * before[j]:
-                    most[j] += most[j] // 2
-                before[j] = excess
-                tol = max(self.tol / 2, min(_FIRST_TOL, _SHARE * excess))
-                nearest = np.maximum(margins, self.signs(j) * scores)
-                self._train_on_some(cache, j, margins, nearest, states[:, j], most[j], tol)
-                dual[j] = max(dual[j], self.machines[j].dual)
-                unfinished.append(j)
+                self._improve(progress[j], j, scores)
+                if not self._is_done(progress[j], j, scores, may_grow=t >= _PATIENCE):
+                    self._train_on_some(cache, progress[j], j, scores)
+                    unfinished.append(j)
             left = unfinished
             if not left:
                 break
-        self.machines = best
-        return self.result(float(primal.sum()), float((primal - dual).sum()))
+        for j, reached in progress.items():
+            self.machines[j] = reached.best
+        primal = sum(reached.primal for reached in progress.values())
+        return self.result(primal, primal - sum(reached.dual for reached in progress.values()))
 
-    def _train_on_some(
-        self,
-        cache: FeatureCache,
-        j: int,
-        margins: np.ndarray,
-        nearest: np.ndarray,
-        states: np.ndarray,
-        most: int,
-        tol: float,
-    ) -> None:
-        """Train a machine on the rows that matter, given margins; update what is kept of them."""
-        machine, signs = self.machines[j], self.signs(j)
-        freed = (states == _BOUND) & (nearest >= 1 - _DEPTH / 2)
-        bound = (states == _BOUND) & ~freed
-        pulling = freed | ((states > 0) & ~bound & (nearest < 1 + _SLACK))
-        candidates = (self.codes >= 0) & ~pulling & ~bound
-        some = _working_set(margins, signs, pulling, candidates, most)
-        cache.load(self.rows[some])
-        signs, costs = signs[some], self.costs(some)
-        sides = np.column_stack([signs > 0, signs < 0])
-        self._bind(cache, machine, -(costs * freed[some])[:, None] * sides)
-        duals = costs * np.maximum(states[some].astype(float) - 1, 0) / (_AT_COST - 1)
-        duals = np.minimum(duals, costs)
-        margins = train_hinge(cache, signs, costs, machine, tol, duals)
-        states[~bound] = 0
-        states[some] = 1 + np.rint(duals / costs * (_AT_COST - 1))
-        # Half of the room is for rows that do not pull yet.
-        crowd = int((margins < 1 + _SLACK).sum()) - most // 2
-        if crowd > 0:
-            far = _farthest(margins, signs, states[some] == _AT_COST, crowd)
-            values = np.zeros_like(costs)
-            values[far] = costs[far]
-            self._bind(cache, machine, values[:, None] * sides)
-            states[some[far]] = _BOUND
-
-    @staticmethod
-    def _bind(cache: FeatureCache, machine: HingeMachine, values: np.ndarray) -> None:
-        machine.bound_sums += cache.sums(values)
-        machine.bound_totals += values.sum(axis=0)
-
-    def _improve(self, best: HingeMachine, j: int, scores: np.ndarray, costs: np.ndarray) -> None:
+    def _improve(self, progress: _Progress, j: int, scores: np.ndarray) -> None:
         """Move a machine towards the one just found, to where P over all rows is least.
 
         What is least over some rows need not be better over all: without this step, which the
         scores of both make cheap, twice as many rounds are needed (Franc & Sonnenburg 2008).
         """
-        signs, found = self.signs(j), self.machines[j]
+        best, found = progress.best, self.machines[j]
+        signs, costs = self.signs(j), self.costs()
         step, shift = found.weights - best.weights, found.bias - best.bias
         change = scores - self.scores[:, j]
         margins = (signs * self.scores[:, j]).astype(np.float64)
@@ -230,6 +205,48 @@ class _Problem:
         best.bias += length * shift
         self.scores[:, j] += length * change
         found.weights, found.bias = best.weights, best.bias
+        progress.primal = best.primal(signs * self.scores[:, j], costs)
+
+    def _is_done(self, progress: _Progress, j: int, scores: np.ndarray, may_grow: bool) -> bool:
+        """Return whether the gap is small enough, or nothing but the rounding of the scores."""
+        gap = (progress.primal - progress.dual) / max(progress.primal, np.finfo(float).tiny)
+        slow = gap > _SLOW * progress.gap
+        progress.gap = gap
+        left_out = (progress.states == 0) & (self.codes >= 0)
+        if gap <= self.tol or (slow and not (left_out & (self.signs(j) * scores < 1)).any()):
+            return True
+        if slow and may_grow:
+            progress.most += progress.most // 2
+        return False
+
+    def _train_on_some(
+        self, cache: FeatureCache, progress: _Progress, j: int, scores: np.ndarray
+    ) -> None:
+        """Train a machine, from the best one so far, on the rows that matter."""
+        machine, signs, states = self.machines[j], self.signs(j), progress.states
+        margins = signs * self.scores[:, j]
+        nearest = np.maximum(margins, signs * scores)
+        freed = (states == _BOUND) & (nearest >= 1 - _DEPTH / 2)
+        bound = (states == _BOUND) & ~freed
+        pulling = freed | ((states > 0) & ~bound & (nearest < 1 + _SLACK))
+        candidates = (self.codes >= 0) & ~pulling & ~bound
+        some = _working_set(margins, signs, pulling, candidates, progress.most)
+        cache.load(self.rows[some])
+        signs, costs = signs[some], self.costs(some)
+        _bind(cache, machine, signs, -costs * freed[some])
+        parts = np.clip(states[some].astype(np.float64) - _NOT_AT_COST, 0, _PARTS) / _PARTS
+        duals = costs * parts
+        tol = max(self.tol / 2, min(_FIRST_TOL, _SHARE * progress.gap))
+        margins = train_hinge(cache, signs, costs, machine, tol, duals)
+        progress.dual = max(progress.dual, machine.dual)
+        states[~bound] = 0
+        states[some] = _NOT_AT_COST + np.rint(_PARTS * duals / costs)
+        # Half of the room is for rows that do not pull yet.
+        crowd = int((margins < 1 + _SLACK).sum()) - progress.most // 2
+        if crowd > 0:
+            far = _farthest(margins, signs, duals >= costs, crowd)
+            _bind(cache, machine, signs, np.where(np.isin(np.arange(len(some)), far), costs, 0))
+            states[some[far]] = _BOUND
 
     def _train_on_a_sample(self, cache: FeatureCache) -> np.ndarray:
         """Return the rows of the sample, of which those that pull are trained on next."""
@@ -251,6 +268,15 @@ class _Problem:
         scores = self.features.scores(self.X, coefficients, self.rows)
         scores += np.array([self.machines[j].bias for j in columns], np.float32)
         return scores
+
+
+def _bind(
+    cache: FeatureCache, machine: HingeMachine, signs: np.ndarray, values: np.ndarray
+) -> None:
+    """Add dual variables of rows of the cache to those that are held; free rows, if negative."""
+    values = values[:, None] * np.column_stack([signs > 0, signs < 0])
+    machine.bound_sums += cache.sums(values)
+    machine.bound_totals += values.sum(axis=0)
 
 
 def _farthest(

@@ -166,14 +166,29 @@ def test_rows_far_below_the_margin_need_no_room(monkeypatch):
     assert found.objective == pytest.approx(expected.objective, rel=2e-3)
 
 
-def test_large_kernel_values_ask_for_few_more_newton_steps(monkeypatch):
-    """With (x'z + 1)^2 up to 1e4 the ridge is nothing: parabolas of one width took 434 steps."""
+def separable():
     rng = np.random.default_rng(0)
     X = np.abs(rng.normal(size=(1000, 20))).astype(np.float32)
-    y = (X @ rng.normal(size=(20, 3))).argmax(axis=1)
+    return X, (X @ rng.normal(size=(20, 3))).argmax(axis=1)
+
+
+def test_large_kernel_values_ask_for_few_more_newton_steps(monkeypatch):
+    """With (x'z + 1)^2 up to 1e4 the ridge is nothing: parabolas of one width took 434 steps."""
+    X, y = separable()
     features = features_of(X, 150, "poly2")
     cache = kernels.FeatureCache(features, X, 10**8, len(X))
     steps = counted(monkeypatch, hinge, "_newton_direction")
     found = kernels.train_hinge_machines(features, X, np.arange(1000), y, 3, 10.0, cache)
     assert found.gap <= 1e-3 * found.objective
     assert len(steps) < 150
+
+
+def test_a_gap_that_is_rounding_of_the_scores_ends_the_rounds(monkeypatch):
+    X, y = separable()
+    X = 3 * X
+    features = features_of(X, 150, "poly2")
+    cache = kernels.FeatureCache(features, X, 4 * 400 * features.n_components, len(X))
+    passes = counted(monkeypatch, hinge_machines._Problem, "_scores_of")
+    found = kernels.train_hinge_machines(features, X, np.arange(1000), y, 3, 10.0, cache)
+    assert found.gap > 1e-3 * found.objective
+    assert len(passes) < 10
