@@ -326,7 +326,8 @@ def storage_model(
     exact += {"exact": kernels.tile_bytes(n, d), "features": 2 * s * d}.get(degrees, 0)
     width = kernels.width_bytes(n, d, shape.itemsize)
     selection = kernels.selection_bytes(selector, n, d, s, shape.itemsize)
-    panels = kernels.square_product_bytes(s) + kernels.blas_bytes(s, 4)
+    # a block of the Gram matrix has a quarter as many rows as the matrix
+    panels = kernels.square_product_bytes(s) + kernels.blas_bytes(s, 4, max(256, s // 4))
     fitting = max(width, selection, exact + peak, 4 * s * k + samples)
     # predictions are not held yet while the fit is; y is, in the copies that checking it makes
     peak = max(fitting - prediction_bytes(shape), predicting) + 2 * n
