@@ -224,11 +224,11 @@ class _Problem:
     ) -> None:
         """Train a machine, from the best one so far, on the rows that matter."""
         machine, signs, states = self.machines[j], self.signs(j), progress.states
-        margins = signs * self.scores[:, j]
-        nearest = np.maximum(margins, signs * scores)
-        freed = (states == _BOUND) & (nearest >= 1 - _DEPTH / 2)
+        margins, found = signs * self.scores[:, j], signs * scores
+        freed = (states == _BOUND) & (np.maximum(margins, found) >= 1 - _DEPTH / 2)
         bound = (states == _BOUND) & ~freed
-        pulling = freed | ((states > 0) & ~bound & (nearest < 1 + _SLACK))
+        # By the machine whose dual variables these are, not by the best one.
+        pulling = freed | ((states > 0) & ~bound & (found < 1 + _SLACK))
         candidates = (self.codes >= 0) & ~pulling & ~bound
         some = _working_set(margins, signs, pulling, candidates, progress.most)
         cache.load(self.rows[some])
