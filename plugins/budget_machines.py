@@ -14,9 +14,8 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import cho_solve
+from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyr
-from scipy.linalg.lapack import dpotrf
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -262,7 +261,7 @@ class BudgetLSSVM(_BudgetMachine):
                 gram, sums = self._without_held_out(labels, codes)
             if self._solve(gram, sums[:, :Q], counts, rounding):
                 return
-        raise np.linalg.LinAlgError("the sums of features are not positive definite")
+        raise LinAlgError("the sums of features are not positive definite")
 
     def _without_held_out(
         self, labels: kernels.Labels, codes: np.ndarray
@@ -299,10 +298,10 @@ class BudgetLSSVM(_BudgetMachine):
         A = dsyr(-1 / m, total, a=gram, lower=1, overwrite_a=1)
         # Sums in float32 have lost what is smaller than the second term.
         A[np.diag_indices(len(A))] += 1 / self.C + rounding * A.diagonal().max()
-        factor, failed = dpotrf(A, lower=1, overwrite_a=1)
-        if failed:
+        try:
+            w = kernels.solve_positive_definite(A, right)
+        except LinAlgError:
             return False
-        w = cho_solve((factor, True), right)
         self.intercept_ = mean_y - total @ w / m
         squares = m * (1 - mean_y**2)
         self.objective_ = float(self.C / 2 * (squares - (w * right).sum(axis=0)).sum())

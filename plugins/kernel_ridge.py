@@ -10,7 +10,6 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -150,7 +149,7 @@ class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         for j in range(k):
             gram[:, j] -= len(rows) * mean[j] * mean
         gram[np.diag_indices(k)] += self.alpha
-        w = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), cross)
+        w = kernels.solve_positive_definite(gram, cross)
         self.coef_ = nystrom.projection @ w
         self.intercept_ = offset - mean @ w
         self.landmarks_, self._width = nystrom.landmarks, kernel.width

@@ -83,8 +83,10 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         A.flat[:: n + 1] += 1
         S = np.zeros((n, len(labeled)), order="F")
         S[labeled, np.arange(len(labeled))] = 1
-        self._functions = lu_solve(lu_factor(A, overwrite_a=True), S, overwrite_b=True)
-        del A
+        # looking whether all is finite would hold a byte for each element
+        factor = lu_factor(A, overwrite_a=True, check_finite=False)
+        self._functions = lu_solve(factor, S, overwrite_b=True, check_finite=False)
+        del A, factor
         self._kernel = np.empty((len(labeled), len(labeled)))
         for block in self._blocks(len(labeled)):
             rows = self._points[labeled[block]]

@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -302,9 +302,7 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve H x = right for a symmetric H that should be, but need not be, positive definite."""
     diagonal = H.diagonal().copy()
     try:
-        # looking whether all is finite would hold a byte for each element
-        factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-        return cho_solve(factor, right, check_finite=False)
+        return kernels.solve_positive_definite(H, right)
     except LinAlgError:
         kernels.restore_lower(H, diagonal)
     smallest = kernels.eigenvalues(H)[0]

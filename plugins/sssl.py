@@ -77,7 +77,10 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
         n, self._computed = len(X), max(_MOST, self.n_components)
         K = kernels.gaussian_kernel(self._points, self._points, self._width)
         first = max(0, n - self._computed)
-        eigenvalues, U = eigh(K.T, subset_by_index=[first, n - 1], overwrite_a=True)
+        # looking whether all is finite would hold a byte for each element
+        eigenvalues, U = eigh(
+            K.T, subset_by_index=[first, n - 1], overwrite_a=True, check_finite=False
+        )
         del K
         kept = eigenvalues > _TOLERANCE * eigenvalues[-1]
         self.eigenvalues_ = eigenvalues[kept][::-1]
@@ -205,8 +208,7 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> int:
     eigenvectors = 4 * n * s
     peak = max(
         kernels.width_bytes(n, d, shape.itemsize),
-        # LAPACK takes up to 3.5 kB for each point above 900, as measured
-        4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 3500 * max(0, n - 900)),
+        4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 400 * n),
         2 * eigenvectors + 24 * shape.n_labeled * s,
         loaded + kernels.stream_bytes(n + shape.n_test, 2 * (n + d)),
     )

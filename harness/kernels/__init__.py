@@ -102,7 +102,13 @@ from harness.kernels.products import (
     triangle_bytes,
 )
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
-from harness.kernels.symmetric import eigensystem, eigenvalues, restore_lower, solve_indefinite
+from harness.kernels.symmetric import (
+    eigensystem,
+    eigenvalues,
+    restore_lower,
+    solve_indefinite,
+    solve_positive_definite,
+)
 from harness.kernels.transduction import (
     TransductionProblem,
     concave_convex,
@@ -214,6 +220,7 @@ __all__ = [
     "select_landmarks",
     "selection_bytes",
     "solve_indefinite",
+    "solve_positive_definite",
     "spread_rows",
     "spread_scores",
     "square_product_bytes",

@@ -26,6 +26,7 @@ from harness.kernels.gaussian import (
     gaussian_kernel,
     median_distance,
     natural_width,
+    refuse_overflow,
     squared_norms,
     warn_of_rounding,
     width_bytes,
@@ -122,7 +123,8 @@ def bind_kernel(
     Raises
     ------
     ValueError
-        If there is no kernel of that name, or X is not what the kernel is defined for.
+        If there is no kernel of that name, X is not what the kernel is defined for, or squares
+        would overflow.
     """
     if isinstance(kernel, str):
         if kernel not in KERNELS:
@@ -132,8 +134,10 @@ def bind_kernel(
     if kernel.unit is None:
         return BoundKernel(kernel, 1.0)
     width = natural_width(kernel.unit(X), sigma, sigma_unit)
-    if uncentered is not None and kernel.function is gaussian_kernel:
-        warn_of_rounding(X, width, uncentered)
+    if kernel.function is gaussian_kernel:
+        refuse_overflow(X, width)
+        if uncentered is not None:
+            warn_of_rounding(X, width, uncentered)
     return BoundKernel(kernel, width)
 
 

@@ -28,6 +28,9 @@ _MOST_ROUNDING = 0.01
 _EXTREME = 1e6
 """Widths beyond so many median distances, or below their inverse, change nothing but overflow."""
 
+_LARGEST_SQUARE = 1e36
+"""Of a feature, and in squared widths of the kernel: a sum of a hundred of them is a float32."""
+
 
 def block_rows(width: int, itemsize: int = 8) -> int:
     """Rows of `width` elements that make a block of `BLOCK_BYTES`, 16 at the least.
@@ -246,15 +249,40 @@ def kernel_width(
     uncentered : type, optional
         In which a method computes kernels of X as it is, not moved to the origin.
 
+    Raises
+    ------
+    ValueError
+        As `refuse_overflow`.
+
     Warns
     -----
     UserWarning
         If what is uncentered is so far from the origin that rounding would show.
     """
     width = natural_width(median_distance(X), sigma, sigma_unit)
+    refuse_overflow(X, width)
     if uncentered is not None:
         warn_of_rounding(X, width, uncentered)
     return width
+
+
+def refuse_overflow(X: np.ndarray, width: float) -> None:
+    """Refuse points whose squared norms or distances, or the width's square, leave float32.
+
+    Kernel values would be NaN, or 1 of points that are apart. Holds nothing.
+
+    Raises
+    ------
+    ValueError
+        With the largest feature and the width.
+    """
+    largest = max(-float(X.min()), float(X.max()))
+    if max(largest, width, largest / width, 1 / width) ** 2 > _LARGEST_SQUARE:
+        message = (
+            f"X holds features of {largest:.2g} and the kernel is {width:.2g} wide: squares of "
+            "these, or of one in parts of the other, overflow in float32; scale the features"
+        )
+        raise ValueError(message)
 
 
 def warn_of_rounding(X: np.ndarray, width: float, dtype: type) -> None:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyrk, ssyrk
 
 from harness.kernels.feature_cache import FeatureCache
+from harness.kernels.symmetric import solve_positive_definite
 
 # The first parabolas have at most this curvature, in parts of 1 / mean |z|^2, and at least this
 # width where the cost is largest; each next is narrower by the third.
@@ -240,10 +241,9 @@ def _solved(S: np.ndarray, ridge: float, right: np.ndarray) -> np.ndarray:
     diagonal = S.diagonal() + np.asarray(ridge, S.dtype)
     S[np.diag_indices(len(S))] = diagonal + np.finfo(S.dtype).eps * diagonal.max()
     try:
-        factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
+        return solve_positive_definite(S, right)
     except LinAlgError:
         return right / diagonal
-    return cho_solve(factor, right, check_finite=False)
 
 
 def line_search(

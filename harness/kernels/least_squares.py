@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
@@ -22,6 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from harness.kernels.labels import decide, read_labels
+from harness.kernels.symmetric import solve_positive_definite
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,8 @@ def centered_kernel_ridge(
 def _solve_plus_identity(A: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve (A + I) x = right for a positive semidefinite A, which is used up."""
     A.flat[:: len(A) + 1] += 1
-    return cho_solve(cho_factor(A.T, lower=True, overwrite_a=True), right)
+    # a symmetric matrix is its own transpose, in columns
+    return solve_positive_definite(A.T, right)
 
 
 class SquaredLossMixin(RegressorMixin):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.lapack import dsysv, dsysv_lwork
 
 
@@ -53,6 +53,35 @@ def restore_lower(A: np.ndarray, diagonal: np.ndarray) -> None:
     for j in range(1, len(A)):
         A[j:, j - 1] = A[j - 1, j:]
     np.fill_diagonal(A, diagonal)
+
+
+def solve_positive_definite(A: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve A x = right by Cholesky; A is used up.
+
+    Holds nothing besides: SciPy's own look for values that are not finite would hold a byte for
+    each element. Here the diagonal is looked at, where those of a Gram or kernel matrix show.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n)
+        Fortran-contiguous; its lower triangle is read.
+    right : ndarray of shape (n,) or (n, q)
+
+    Returns
+    -------
+    ndarray of the shape of `right`
+
+    Raises
+    ------
+    ValueError
+        If the diagonal holds a value that is not finite.
+    LinAlgError
+        If A is not positive definite.
+    """
+    if not np.isfinite(A.diagonal()).all():
+        raise ValueError("kernel values or features overflow: scale the features to about 1")
+    factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+    return cho_solve(factor, right, check_finite=False)
 
 
 def solve_indefinite(A: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -43,6 +43,22 @@ def test_an_indefinite_system_is_solved(order):
     np.testing.assert_allclose(kernels.solve_indefinite(A, right), expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_positive_definite_system_needs_one_triangle(dtype):
+    root = np.random.default_rng(0).normal(size=(30, 30))
+    A, right = root @ root.T + np.eye(30), np.ones((30, 2))
+    lower = np.asfortranarray(np.tril(A).astype(dtype))
+    found = kernels.solve_positive_definite(lower, right)
+    np.testing.assert_allclose(found, np.linalg.solve(A, right), atol=1e-3)
+
+
+def test_what_is_not_positive_definite_or_not_finite_is_refused():
+    with pytest.raises(LinAlgError):
+        kernels.solve_positive_definite(np.diag([1.0, -1.0]).T, np.ones(2))
+    with pytest.raises(ValueError, match="overflow"):
+        kernels.solve_positive_definite(np.diag([1.0, np.inf]).T, np.ones(2))
+
+
 def test_a_singular_system_is_refused():
     with pytest.raises(LinAlgError, match="singular"):
         kernels.solve_indefinite(np.zeros((3, 3)), np.ones((3, 1)))

@@ -96,6 +96,22 @@ def test_scores_are_finite_at_any_width(method, params, dtype):
             all_scores(estimator.fit(X, y), far)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", [slice(None), slice(1)], ids=["all", "one"])
+@each_case
+def test_squares_that_overflow_are_told_of(method, params, rows, dtype):
+    X, y, _ = blobs(20, 2)
+    X = X.astype(dtype)
+    X[rows] *= dtype(1e25)
+    refusal = ""
+    try:
+        all_scores(build(method, params).fit(X, y), X)
+    except ValueError as error:
+        refusal = str(error)
+    assert not refusal or "overflow" in refusal
+
+
 @each_case
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_point_labeled(method, params, n_classes):

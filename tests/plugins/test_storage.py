@@ -99,6 +99,16 @@ def test_a_search_takes_no_more_than_the_plan_allows(method, assert_peak_between
     assert_peak_between(0, planned.planned_bytes, *trial, folds=3, trials=8)
 
 
+@pytest.mark.parametrize("name", ["sssl", "laprls"])
+def test_a_byte_for_each_pair_of_points_would_show(name, assert_peak_between):
+    """So much SciPy holds where it looks whether a matrix is finite."""
+    (method,) = (method for method in METHODS if method.name == name)
+    shape = Shape(200, 10_000, 8, 2, itemsize=4, n_test=200)
+    planned = plan(method, shape, 80 * 10**6)
+    least, most = 0.9 * planned.planned_bytes, planned.planned_bytes
+    assert_peak_between(least, most, method, shape, planned.size, "binary")
+
+
 MANY_CLASSES = {
     *("clusk", "nysck", "sock", "harmonic", "tsvm", "linear-tsvm", "svm", "1nn"),
     *("budget-svm", "budget-lssvm", "ssokmf"),
