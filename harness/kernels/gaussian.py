@@ -28,8 +28,8 @@ _MOST_ROUNDING = 0.01
 _EXTREME = 1e6
 """Widths beyond so many median distances, or below their inverse, change nothing but overflow."""
 
-_LARGEST_SQUARE = 1e36
-"""Of a feature, and in squared widths of the kernel: a sum of a hundred of them is a float32."""
+_LARGEST_NORM = 1e37
+"""Of squared norms, plain and in squared widths of the kernel: four of them are a float32."""
 
 
 def block_rows(width: int, itemsize: int = 8) -> int:
@@ -277,7 +277,7 @@ def refuse_overflow(X: np.ndarray, width: float) -> None:
         With the largest feature and the width.
     """
     largest = max(-float(X.min()), float(X.max()))
-    if max(largest, width, largest / width, 1 / width) ** 2 > _LARGEST_SQUARE:
+    if X.shape[1] * max(largest, width, largest / width, 1 / width) ** 2 > _LARGEST_NORM:
         message = (
             f"X holds features of {largest:.2g} and the kernel is {width:.2g} wide: squares of "
             "these, or of one in parts of the other, overflow in float32; scale the features"
