@@ -60,6 +60,8 @@ def theme(scheme: str) -> dict[str, Any]:
             "labelFontSize": 11,
             "titleFontSize": 11,
         },
+        # a label near an end of its axis would be cut off by the edge of a small chart
+        "axisX": {"labelFlush": 16},
         "line": {"color": inks["ink"]},
         "point": {"color": inks["ink"]},
         "rule": {"color": inks["ink"]},
