@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.sandbox import return_freed
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -63,6 +65,8 @@ def fit_in_steps(
                 _finish(estimator)
             left = [now - then for now, then in zip(monitor.spent("finish"), before, strict=True)]
             monitor.deliver(point(estimator, X, done, monitor, left), predict())
+            # what was needed here alone would lie between what the fit allocates next
+            return_freed()
     with monitor.stage("fit"):
         _finish(estimator)
     return done

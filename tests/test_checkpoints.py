@@ -1,6 +1,9 @@
 """A fit that is paused: its clock, its points, and the same end as without pauses."""
 
+import ctypes
+import os
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,3 +222,31 @@ def test_a_method_without_steps_has_the_end_of_its_fit(tmp_path):
     facts, _ = run_trial(assign(tmp_path, AtOnce, "binary", True, (1, 6)), clock)
     assert clock.deliveries == []
     assert facts["end"] == {"step": None, "fit_s": 0, "fit_cpu_s": 0, "diagnostics": {}}
+
+
+def resident_bytes():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+class Crumbling:
+    """Stopping it takes 60 MB of small blocks, the last of which it keeps."""
+
+    def fit_steps(self, X, y):
+        yield
+        self.stopped = resident_bytes()
+        yield
+
+    def finish_fit(self):
+        if not hasattr(self, "kept"):
+            blocks = [bytearray(50_000) for _ in range(1200)]
+            self.held, self.kept = resident_bytes(), blocks[-1]
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="libc is not glibc")
+def test_a_fit_that_goes_on_does_not_hold_what_stopping_it_took():
+    estimator = Crumbling()
+    before = resident_bytes()
+    fit_in_steps(estimator, np.zeros((7, 1)), None, [1], Clock(), dict)
+    assert estimator.held - before > 50e6
+    assert estimator.stopped - before < 10e6
