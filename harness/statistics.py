@@ -103,11 +103,6 @@ def ranks(scores: ArrayLike, greater_is_better: bool = True) -> np.ndarray:
     return stats.rankdata(np.where(np.isnan(losses), np.inf, losses), axis=1)
 
 
-def average_ranks(scores: ArrayLike, greater_is_better: bool = True) -> np.ndarray:
-    """Mean over blocks of `ranks` (Demsar 2006, section 3.2.2), shape (n_methods,)."""
-    return ranks(scores, greater_is_better).mean(axis=0)
-
-
 def holm(p_values: ArrayLike) -> np.ndarray:
     """Adjust p-values for having been looked at together (Holm 1979, step down).
 

@@ -242,7 +242,7 @@ def _compare_ranks(part: pd.DataFrame, n: int) -> str:
     if following["failed"] == n:
         return "None of the others finished every seed on any of them."
     next_best = f"The next best is {following['method']} ({following['mean_rank']:.3g})"
-    if following["mean_rank"] == part.iloc[0]["mean_rank"]:
+    if math.isclose(following["mean_rank"], part.iloc[0]["mean_rank"]):
         return f"{following['method']} shares that rank."
     if n < MIN_PAIRS:
         return f"{next_best}; {n} data sets are too few to tell whether that holds beyond them."

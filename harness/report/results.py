@@ -40,6 +40,8 @@ class Results:
     cells : pandas.DataFrame
         The same rows, each column of the type that its name promises, with `problem` (data set,
         and task or labeled count where there are several), `control` and `train_s` (tune + fit).
+    problems : list of str
+        By data set, then by its numbers of points.
     study_text : str
         `study.yaml` as it stands.
     study, provenance : dict
@@ -55,6 +57,7 @@ class Results:
     directory: Path
     trials: pd.DataFrame
     cells: pd.DataFrame
+    problems: list[str]
     study_text: str
     study: dict[str, Any]
     provenance: dict[str, Any]
@@ -90,6 +93,7 @@ def read_results(directory: Path) -> Results:
         directory=directory.resolve(),
         trials=trials,
         cells=cells,
+        problems=_ordered_problems(cells),
         study_text=study_text,
         study=_read_study(directory / STUDY, study_text),
         provenance=_read_json(directory / PROVENANCE, dict),
@@ -200,6 +204,11 @@ def _problem_names(cells: pd.DataFrame, by: list[str]) -> pd.Series:
             name = name.where(~several, name + counts)
     named = kinds.assign(problem=name)
     return cells[by].merge(named, on=by, how="left")["problem"].set_axis(cells.index)
+
+
+def _ordered_problems(cells: pd.DataFrame) -> list[str]:
+    by = ["dataset", "n_labeled", "n_unlabeled", "n_test", "problem"]
+    return list(cells.sort_values(by)["problem"].unique())
 
 
 def _ordered_budgets(cells: pd.DataFrame) -> list[str]:

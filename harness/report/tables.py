@@ -17,7 +17,7 @@ import pandas as pd
 from harness.records import OUTCOMES
 from harness.report.results import CELL
 from harness.report.scores import FAMILIES, Score, declared_metrics, score_of
-from harness.statistics import average_ranks, compare_mean_ranks, half_width
+from harness.statistics import compare_mean_ranks, half_width
 from harness.statistics import ranks as rank_methods
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
     rows = results.cells.assign(
         ok=results.cells["outcome"] == "ok",
         place=results.cells["budget"].map(results.budgets.index),
+        problem_place=results.cells["problem"].map(results.problems.index),
     )
     frame = _cells(rows)
     primary = pd.Series({problem: score.name for problem, score in scores.items()})
@@ -108,6 +109,7 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
         ok.groupby(CELL, sort=False)
         .agg(
             place=("place", "first"),
+            problem_place=("problem_place", "first"),
             dataset=("dataset", "first"),
             task=("task", "first"),
             n_labeled=("n_labeled", "first"),
@@ -174,26 +176,29 @@ def _ranks(table: pd.DataFrame, greater_is_better: bool) -> pd.Series:
 
 
 def _sorted(table: pd.DataFrame) -> pd.DataFrame:
-    by = ["family", "problem", "metric", "place", "control", "rank", "method"]
+    by = ["family", "problem_place", "metric", "place", "control", "rank", "method"]
     return table.sort_values(by, kind="stable").reset_index(drop=True)
 
 
 def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mean rank over the data sets of a family, among the methods that all of them have."""
+    """Mean rank over the data sets of a family, among the methods that all of them have.
+
+    A data set that was run with several numbers of points counts once, with the mean of its ranks:
+    the test takes data sets to be independent.
+    """
     ranked = cells[~cells["control"]]
     tables = []
     for (family, place, budget), part in ranked.groupby(["family", "place", "budget"]):
-        ranks = part.pivot(index="problem", columns="method", values="rank")
-        if len(ranks) < 2:
-            continue
+        ranks = part.pivot(index=["dataset", "problem"], columns="method", values="rank")
         common = ranks.dropna(axis=1)
-        if common.shape[1] == 0:
+        datasets = common.index.get_level_values("dataset")
+        if datasets.nunique() < 2 or common.shape[1] == 0:
             continue
         # Ranked anew: leaving out a method that some data sets lack closes its gaps.
-        losses = common.to_numpy()
-        anew = rank_methods(losses, greater_is_better=False)
-        mean_rank = average_ranks(losses, greater_is_better=False)
-        best = anew == anew.min(axis=1, keepdims=True)
+        anew = rank_methods(common.to_numpy(), greater_is_better=False)
+        of_datasets = pd.DataFrame(anew).groupby(datasets).mean().to_numpy()
+        mean_rank = of_datasets.mean(axis=0)
+        best = np.isclose(of_datasets, of_datasets.min(axis=1, keepdims=True))
         tables.append(
             pd.DataFrame(
                 {
@@ -202,17 +207,17 @@ def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
                     "budget": budget,
                     "method": common.columns,
                     "mean_rank": mean_rank,
-                    "min_rank": anew.min(axis=0),
-                    "max_rank": anew.max(axis=0),
-                    "n_datasets": len(ranks),
+                    "min_rank": of_datasets.min(axis=0),
+                    "max_rank": of_datasets.max(axis=0),
+                    "n_datasets": len(of_datasets),
                     "n_methods": common.shape[1],
                     "wins": best.sum(axis=0),
                     "failed": part[part["n_scored"] < part["n"]]
-                    .groupby("method")
-                    .size()
+                    .groupby("method")["dataset"]
+                    .nunique()
                     .reindex(common.columns, fill_value=0)
                     .to_numpy(),
-                    "p_holm": compare_mean_ranks(mean_rank, len(ranks)),
+                    "p_holm": compare_mean_ranks(mean_rank, len(of_datasets)),
                     "not_compared": ", ".join(ranks.columns.difference(common.columns)),
                 }
             ).sort_values(["mean_rank", "method"])
@@ -227,17 +232,19 @@ def _outcomes(rows: pd.DataFrame) -> pd.DataFrame:
     told = rows[~rows["ok"] | (rows["reason"] != "")]
     # Warnings that differ in their figures alone are one: the first stands for all.
     alike = told["reason"].where(~told["ok"], told["reason"].str.replace(_FIGURE, "0", regex=True))
-    by = ["problem", "method", "place", "budget", "outcome"]
+    places = ["problem_place", "place"]
+    by = ["problem_place", "problem", "method", "place", "budget", "outcome"]
     grouped = told.assign(alike=alike).groupby([*by, "alike"])["reason"]
     table = grouped.agg(reason="first", count="size").reset_index()
-    return table.sort_values([*by, "reason"]).drop(columns=["place", "alike"])
+    return table.sort_values([*by, "reason"]).drop(columns=[*places, "alike"])
 
 
 def _planned(rows: pd.DataFrame) -> pd.DataFrame:
     known = _ratios(rows)
     known["method_bytes"] = (known["peak_bytes"] - known["data_bytes"]).clip(lower=0)
     parts = ["baseline_bytes", "data_bytes", "method_bytes", *(f"{s}_peak_bytes" for s in STAGES)]
-    table = known.groupby([*CELL[:1], "place", *CELL[1:]]).agg(
+    places = ["problem_place", "place"]
+    table = known.groupby([*places, *CELL]).agg(
         n=("ratio", "size"),
         planned_bytes=("planned_bytes", "mean"),
         peak_bytes=("peak_bytes", "mean"),
@@ -246,7 +253,7 @@ def _planned(rows: pd.DataFrame) -> pd.DataFrame:
         ratio_max=("ratio", "max"),
         **{part: (part, "mean") for part in parts},
     )
-    return table.reset_index().drop(columns="place")
+    return table.reset_index().drop(columns=places)
 
 
 def _honesty(rows: pd.DataFrame) -> pd.DataFrame:

@@ -55,6 +55,39 @@ def test_a_cell_with_failed_seeds_ranks_behind_all_without_and_before_all_failed
     assert group["rank"].sum() == len(group) * (len(group) + 1) / 2
 
 
+def test_problems_stand_by_data_set_and_then_by_number_of_labeled_points(tmp_path):
+    trials = make_trials(labeled=(1000, 200, 50), budgets={"none": None}, seeds=range(2))
+    made, _ = tables_of(tmp_path / "s", trials)
+    names = ["breast-cancer", "digits"]
+    order = [f"{name}, {count} labeled" for name in names for count in ("50", "200", "1,000")]
+    assert list(made.planned["problem"].unique()) == order
+    binary = made.cells[made.cells["dataset"] == "breast-cancer"]
+    assert list(binary["problem"].unique()) == order[:3]
+
+
+def test_a_data_set_run_at_several_numbers_of_labeled_points_counts_once(tmp_path):
+    datasets = [(f"d{i}", "binary") for i in range(3)]
+    trials = make_trials(datasets, ("a", "b", "c"), {"none": None}, [0], (10, 20, 30))
+    # c is always last; a is first on d0 with 10 and 20 labeled, and b everywhere else
+    trials["auc"] = trials["method"].map({"a": 0.8, "b": 0.9, "c": 0.1})
+    few = (trials["dataset"] == "d0") & (trials["n_labeled"] < 30) & (trials["method"] == "a")
+    trials.loc[few, "auc"] = 1.0
+    made, _ = tables_of(tmp_path / "s", trials)
+    ranks = made.ranks.set_index("method")
+    assert set(ranks["n_datasets"]) == {3}
+    assert ranks["wins"].to_dict() == {"a": 1, "b": 2, "c": 0}
+    expected = {"a": (4 / 3 + 2 + 2) / 3, "b": (5 / 3 + 1 + 1) / 3, "c": 3}
+    assert ranks["mean_rank"].to_dict() == pytest.approx(expected)
+    assert ranks["min_rank"]["a"] == pytest.approx(4 / 3)
+    assert ranks["max_rank"]["b"] == pytest.approx(5 / 3)
+
+
+def test_one_data_set_at_several_numbers_of_labeled_points_has_no_mean_rank(tmp_path):
+    trials = make_trials([("d", "binary")], ("a", "b"), labeled=(10, 20, 30, 40, 50))
+    made, _ = tables_of(tmp_path / "s", trials)
+    assert made.ranks.empty
+
+
 def test_methods_without_any_score_tie_for_the_last_rank(tmp_path):
     trials = make_trials(methods=("a", "b", "c"), budgets={"none": None}, seeds=range(3))
     trials.loc[trials["method"] != "a", "outcome"] = "crashed"
