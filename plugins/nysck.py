@@ -315,9 +315,13 @@ def storage_model(
     if variant == "literal":
         k = min(k, labeled + 8)
         peak = 2 * square + 600 * s
+        # of kernel rows, and of eigenvectors
+        panels = kernels.blas_bytes(s, 4, d) + kernels.blas_bytes(s, 4)
     else:
         # P with the Gram matrix and its part in float32, or G and its eigenvectors
         peak = max(2 * square + square // 2 + blocks, 3 * square + 600 * s)
+        # a block of the Gram matrix has a quarter as many rows as the matrix
+        panels = kernels.square_product_bytes(s) + kernels.blas_bytes(s, 4, max(256, s // 4))
     machines = 8 * labeled * (21 + 3 * columns)
     samples = 4 * labeled * k * (2 if tuned else 1) + max(blocks, machines)
     loaded = shape.block_bytes if shape.n_test else 0
@@ -326,8 +330,6 @@ def storage_model(
     exact += {"exact": kernels.tile_bytes(n, d), "features": 2 * s * d}.get(degrees, 0)
     width = kernels.width_bytes(n, d, shape.itemsize)
     selection = kernels.selection_bytes(selector, n, d, s, shape.itemsize)
-    # a block of the Gram matrix has a quarter as many rows as the matrix
-    panels = kernels.square_product_bytes(s) + kernels.blas_bytes(s, 4, max(256, s // 4))
     fitting = max(width, selection, exact + peak, 4 * s * k + samples)
     # predictions are not held yet while the fit is; y is, in the copies that checking it makes
     peak = max(fitting - prediction_bytes(shape), predicting) + 2 * n

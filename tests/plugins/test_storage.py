@@ -109,6 +109,17 @@ def test_a_byte_for_each_pair_of_points_would_show(name, assert_peak_between):
     assert_peak_between(least, most, method, shape, planned.size, "binary")
 
 
+@pytest.mark.parametrize("n_features", [40, 300])
+def test_the_literal_nysck_uses_its_budget(n_features, assert_peak_between):
+    """It makes no Gram matrix, and is charged for no panels of one."""
+    (one_shot,) = (method for method in METHODS if method.name == "nysck")
+    method = replace(one_shot, params={"variant": "literal"})
+    shape = Shape(500, 6000, n_features, 2, itemsize=4, n_test=200)
+    planned = plan(method, shape, 40 * 10**6)
+    least, most = 0.9 * planned.planned_bytes, planned.planned_bytes
+    assert_peak_between(least, most, method, shape, planned.size, "binary")
+
+
 MANY_CLASSES = {
     *("clusk", "nysck", "sock", "harmonic", "tsvm", "linear-tsvm", "svm", "1nn"),
     *("budget-svm", "budget-lssvm", "ssokmf"),
