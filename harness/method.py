@@ -9,10 +9,11 @@ finds the largest size that fits a budget; no plugin solves for its own size.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from harness.datasets.buffers import reading_bytes
 from harness.space import Distribution
 from harness.units import format_bytes
 
@@ -27,9 +28,10 @@ PREDICT_BLOCK = 1024
 N_UNLABELED = "n_unlabeled"
 """The size of a method that keeps a subsample of the unlabeled points instead of a parameter."""
 
-_FIXED_OVERHEAD = 3 << 18
+# What the interpreter allocates around any fit, and what a heap has between its blocks.
+_FIXED_OVERHEAD = 1 << 18
 # What a search has of its own: settings, scores, and the heap between two fits.
-_SEARCH_OVERHEAD = 1 << 18
+_SEARCH_OVERHEAD = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,17 @@ class Shape:
     @property
     def data_bytes(self) -> int:
         """Bytes of the X that `fit` is given."""
-        return 0 if self.mapped else self.n * self.n_features * self.itemsize
+        return 0 if self.mapped else self.n * self.row_bytes
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row of X."""
+        return self.n_features * self.itemsize
 
     @property
     def block_bytes(self) -> int:
         """Bytes of one block of rows handed to prediction."""
-        return min(PREDICT_BLOCK, max(self.n, self.n_test)) * self.n_features * self.itemsize
+        return min(PREDICT_BLOCK, max(self.n, self.n_test)) * self.row_bytes
 
 
 def _whole_sample(shape: Shape) -> tuple[int, int]:
@@ -101,7 +108,8 @@ class Method:
         A scikit-learn estimator class. `fit(X, y)` gets -1 (classification) or NaN (regression)
         where a point has no label, and labels 0 .. n_classes - 1 elsewhere.
     storage : callable (Shape, size, **params) -> bytes
-        Bytes held at the peak of fit and prediction, X included. It must not fall as size grows.
+        Bytes held at the peak of fit and prediction, X included. It must not fall as size grows,
+        but at `falls_at` and, if the size is "n_unlabeled", where it is all unlabeled points.
         Parameters of the estimator that it names as further arguments are passed to it, and
         `tuned`: whether parameters are searched by cross-validation.
     size : str or None, default None
@@ -110,6 +118,8 @@ class Method:
         predicts the rest out of sample. None: nothing can be turned.
     sizes : callable Shape -> (smallest, largest), default 1 to n
         The range of sizes that make sense.
+    falls_at : sequence of int, default none
+        Sizes that may need less than those below, as where another solver takes over.
     size_trades : {"quality", "time"}, default "quality"
         What the size trades memory for. One that trades for time alone, such as the rows of a
         cache, is not bounded by a budget of landmarks.
@@ -136,6 +146,7 @@ class Method:
     storage: Callable[..., float]
     size: str | None = None
     sizes: Callable[[Shape], tuple[int, int]] = _whole_sample
+    falls_at: Sequence[int] = ()
     size_trades: str = "quality"
     tasks: frozenset[str] = frozenset({"binary"})
     space: Mapping[str, Distribution] = field(default_factory=dict)
@@ -235,9 +246,15 @@ def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     """
     targets = shape.n * (_label_bytes(shape) or 8)
     rows = 0 if shape.mapped else 8 * shape.n
-    folds = shape.n_labeled * shape.n_features * shape.itemsize + _SEARCH_OVERHEAD
+    folds = shape.n_labeled * shape.row_bytes + _SEARCH_OVERHEAD
     fixed = _FIXED_OVERHEAD + (folds if tuned else 0)
-    return targets + rows + prediction_bytes(shape) + fixed
+    block = reading_bytes(min(PREDICT_BLOCK, shape.n_test), shape.row_bytes)
+    return targets + rows + prediction_bytes(shape) + block + fixed
+
+
+def loading_bytes(shape: Shape) -> int:
+    """Bytes of X and of what reading it holds; no method holds anything yet."""
+    return shape.data_bytes + (0 if shape.mapped else reading_bytes(shape.n, shape.row_bytes))
 
 
 def prediction_bytes(shape: Shape) -> int:
@@ -274,7 +291,8 @@ def plan(
     Parameters
     ----------
     method : Method
-        Its storage model must be monotone in the size: the search is a bisection.
+        Its storage model must be monotone between the sizes where it may fall: there the search
+        is a bisection.
     shape : Shape
         All points of the trial; the method's own part of them is worked out here.
     budget : int or None
@@ -302,9 +320,13 @@ def plan(
     )
 
     def needed(size: int | None) -> int:
-        fitted, shown_too = method.seen(shape, size), method.seen(searched, size)
+        fitted = method.seen(shape, size)
+        # of the points that are kept, the search is shown the labels of some
+        kept = max(0, size - shown) if method.size == N_UNLABELED else size
+        shown_too = method.seen(searched, kept)
         peaks = [
-            method.storage_bytes(seen, size, params, tuned) + overhead_bytes(seen, tuned)
+            max(method.storage_bytes(seen, size, params, tuned), loading_bytes(seen))
+            + overhead_bytes(seen, tuned)
             for seen in (fitted, shown_too)
         ]
         if shown_too.n > fitted.n:  # the points of the fit wait beside those of the search
@@ -329,17 +351,29 @@ def plan(
     if turned and high < low:
         reason = f"needs a size of at least {low}, at most {high} is possible"
         return Plan(None, needed(low), reason)
-    if budget is not None and needed(low) > budget:
-        at = f" at its smallest size {low}" if turned else ""
-        reason = (
-            f"needs {format_bytes(needed(low))}{at}, of which the data "
-            f"{format_bytes(method.seen(shape, low).data_bytes)}; the budget is "
-            f"{format_bytes(budget)}"
-        )
-        return Plan(None, needed(low), reason)
-    if budget is not None and turned and needed(high) > budget:
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if needed(middle) <= budget else (low, middle)
-        high = low
-    return Plan(high if turned else None, needed(high))
+    if budget is None:
+        return Plan(high if turned else None, needed(high))
+    whole = [high] if turned and method.size == N_UNLABELED else []
+    starts = {low, *whole, *(size for size in method.falls_at if turned and low < size <= high)}
+    for start in sorted(starts, reverse=True):
+        if needed(start) <= budget:
+            size = _largest(lambda size: needed(size) <= budget, start, high)
+            return Plan(size if turned else None, needed(size))
+        high = start - 1 if turned else None
+    at = f" at its smallest size {low}" if turned else ""
+    reason = (
+        f"needs {format_bytes(needed(low))}{at}, of which the data "
+        f"{format_bytes(method.seen(shape, low).data_bytes)}; the budget is "
+        f"{format_bytes(budget)}"
+    )
+    return Plan(None, needed(low), reason)
+
+
+def _largest(fits: Callable[[int], bool], low: int | None, high: int | None) -> int | None:
+    """Return the largest size up to `high` that fits, by bisection; `low` does."""
+    if low == high or fits(high):
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -303,7 +303,7 @@ def warm_up() -> None:
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import validate_data
 
-    from harness.kernels.gram import PACKED_COLUMNS
+    from harness.kernels.gram import PACKED_COLUMNS, PACKED_ROWS
 
     # OpenBLAS lets its buffers go when a process forks for the first time, and keeps them later.
     child = os.fork()
@@ -311,10 +311,12 @@ def warm_up() -> None:
         os._exit(0)
     os.waitpid(child, 0)
     for dtype in (np.float32, np.float64):
-        square = np.ones((2 * PACKED_COLUMNS, 2 * PACKED_COLUMNS), dtype)
-        square[:PACKED_COLUMNS] @ square
-        scipy.linalg.get_blas_funcs("gemm", dtype=dtype)(1, square.T, square.T[:, :PACKED_COLUMNS])
-        definite = square[:PACKED_COLUMNS, :PACKED_COLUMNS] + np.eye(PACKED_COLUMNS, dtype=dtype)
+        rows = np.ones((PACKED_ROWS, PACKED_ROWS), dtype)
+        columns = rows[:PACKED_COLUMNS]
+        # BLAS sees the transposed product: the rows of its first factor are columns here
+        columns @ rows
+        scipy.linalg.get_blas_funcs("gemm", dtype=dtype)(1, rows.T, columns.T)
+        definite = columns[:, :PACKED_COLUMNS] + np.eye(PACKED_COLUMNS, dtype=dtype)
         scipy.linalg.eigh(definite)
         scipy.linalg.cho_factor(definite)
         validate_data(BaseEstimator(), definite)

@@ -306,15 +306,18 @@ def storage(
         tile = min((n + 1) // 2, kernels.TILE)
         tiles = 3 * 8 * tile**2 + 3 * tile * d * i
         gram = max(4 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled), svm)
-        matrix = kernels.packed_bytes(n) + kernels.blas_bytes(n) + max(gram, tiles)
+        matrix = kernels.factoring_bytes(n) + max(gram, tiles)
     else:
         square = 8 * n * n
         working = max(
             square + 600 * n, 8 * labeled * n + svm + kernels.stream_bytes(labeled, labeled)
         )
         matrix = square + 2 * kernels.blas_bytes(n) + working
-    # of all points: those left to extend to are fewer where more are seen, and plans must not fall
-    extending = kernels.stream_bytes(n + shape.n_test, _extended_width(n, d)) + shape.block_bytes
+    extending = 0
+    if shape.n_test:
+        # of all points: those left to extend to are fewer where more are seen
+        block = kernels.stream_bytes(n + shape.n_test, _extended_width(n, d))
+        extending = block + shape.block_bytes
     points = 8 * n * (8 + 4 * max(1, shape.n_classes))
     return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), matrix, extending)
 

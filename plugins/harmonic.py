@@ -270,38 +270,40 @@ def storage(
 
     Up to 4,000 unlabeled points, or with `solver="cholesky"`, the packed matrix over them,
     4 u (u + 2), and if sigma is tuned the packed Laplacian of the labeled ones, 4 l (l + 2), and a
-    block of 2,048 u. Beyond, eight vectors of n for each class but one, and up to 48 n k with k
-    nearest neighbors. What 4,000 points need is then the least that is planned, because a plan
-    takes more points to need more.
+    block of 2,048 u. Beyond, where less is needed than at 4,000, eight vectors of n for each class
+    but one, and up to 48 n k with k nearest neighbors.
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    solving = 0
-    if solver == "cholesky" or (solver == "auto" and n_neighbors is None):
-        limit = _FACTORED if solver == "auto" else n
-        solving = _factoring_bytes(shape, min(shape.n_unlabeled, limit), tuned)
-    if not _factors(shape.n_unlabeled, solver, n_neighbors):
-        solving = max(solving, _iterating_bytes(shape, n_neighbors))
-    # Other points, block by block; kernel rows in float32 are turned into float64 beside them.
-    width = _induced_width(n, d, n_neighbors)
-    block = kernels.stream_bytes(n + shape.n_test, width, i) * (1 if i == 8 else 3)
-    predicting = shape.block_bytes + block
+    if _factors(shape.n_unlabeled, solver, n_neighbors):
+        solving = _factoring_bytes(shape, tuned)
+    else:
+        solving = _iterating_bytes(shape, n_neighbors)
+    predicting = 0
+    if shape.n_test:
+        # block by block; kernel rows in float32 are turned into float64 beside them
+        width = _induced_width(n, d, n_neighbors)
+        block = kernels.stream_bytes(n + shape.n_test, width, i) * (1 if i == 8 else 3)
+        predicting = shape.block_bytes + block
     points = 8 * n * (2 * shape.n_classes + 4) + 8 * shape.n_labeled * (shape.n_classes - 1)
     return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), solving, predicting)
 
 
-def _factoring_bytes(shape: Shape, u: int, tuned: bool) -> int:
-    labeled, d, i = shape.n_labeled, shape.n_features, shape.itemsize
+def _factoring_bytes(shape: Shape, tuned: bool) -> int:
+    u, labeled, d, i = shape.n_unlabeled, shape.n_labeled, shape.n_features, shape.itemsize
     # a packed matrix is filled in tiles that end at its half
     tile = min((max(u, labeled if tuned else 0) + 1) // 2, kernels.TILE)
     tiles = 2 * 8 * tile**2 + 3 * tile * d * i
     right_hand_sides = 8 * u * 4 * (shape.n_classes - 1)
     reducing = 0
     if tuned:
-        influence = 8 * u * (min(labeled, kernels.TILE) + 3 * kernels.SOLVE_COLUMNS)
+        columns = min(labeled, kernels.TILE)
+        rows = min(u, kernels.block_rows(kernels.TILE))
+        weights = rows * (8 * columns + 2 * d * i) + 2 * columns * d * i
+        solved = 16 * u * kernels.SOLVE_COLUMNS
+        influence = 8 * u * columns + weights + max(solved, 16 * columns**2)
         held = kernels.packed_bytes((labeled + 1) // 2)
         reducing = kernels.packed_bytes(labeled) + max(influence, held)
-    system = kernels.packed_bytes(u) + kernels.blas_bytes(u)
-    return system + max(tiles, right_hand_sides, reducing)
+    return kernels.factoring_bytes(u) + max(tiles, right_hand_sides, reducing)
 
 
 def _iterating_bytes(shape: Shape, n_neighbors: int | None) -> int:
@@ -320,6 +322,7 @@ def harness_methods() -> list[Method]:
     shared = {
         "storage": storage,
         "size": "n_unlabeled",
+        "falls_at": (_FACTORED + 1,),
         "tasks": {"binary", "multiclass"},
         "space": {"sigma": choice([0.15, 0.25, 0.5, 1.0])},
         "reference": "zhu2003",

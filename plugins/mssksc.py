@@ -224,6 +224,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             total = np.zeros(self._m)
             for _, Phi in self._features(X, rows):
                 total += Phi[:, :-1].sum(axis=0, dtype=np.float64)
+            del Phi  # or its block would stay beside the next one
             total = (total * (len(X) / len(rows))).astype(self._map.dtype)
         for block, Phi in self._features(X):
             D = degrees[block] if self.degrees == "exact" else Phi[:, :-1] @ total

@@ -300,8 +300,8 @@ def storage(shape: Shape, size: int) -> int:
     solving = 16 * labeled**2 + 8 * 64 * labeled + 8 * labeled * (2 * Q + 2)
     points = 8 * n * (5 + 4 * Q)
     extending = labeled * d * i + kernels.stream_bytes(n, _row_width(labeled, d))
-    matrix = kernels.packed_bytes(n) + max(filling, reducing, solving, extending)
-    panels = kernels.blas_bytes(n) + kernels.blas_bytes(labeled)
+    matrix = kernels.factoring_bytes(n) + max(filling, reducing, solving, extending)
+    panels = kernels.blas_bytes(labeled)
     # of all points: those left to predict are fewer where more are seen, and plans must not fall
     predicting = shape.block_bytes + kernels.stream_bytes(n + shape.n_test, _row_width(n, d))
     peak = max(kernels.width_bytes(n, d, i), matrix + panels, predicting)

@@ -206,7 +206,8 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> int:
     points = 4 * n * d + 8 * n * columns * 3
     loaded = shape.block_bytes if shape.n_test else 0
     eigenvectors = 4 * n * s
-    peak = max(
+    panel = kernels.blas_bytes(n, 4, terms=min(n, d))
+    peak = panel + max(
         kernels.width_bytes(n, d, shape.itemsize),
         4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 400 * n),
         2 * eigenvectors + 24 * shape.n_labeled * s,

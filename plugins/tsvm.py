@@ -220,13 +220,14 @@ def storage(shape: Shape, size: int, kernel: str = "rbf") -> int:
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
     vectors = 8 * n * (24 + 3 * max(1, shape.n_classes))
-    held = shape.data_bytes + vectors + shape.block_bytes
+    predicting = shape.block_bytes if shape.n_test else 0
     if kernel == "linear":
-        return held
+        return shape.data_bytes + vectors + predicting
+    if shape.n_test:
+        predicting += kernels.stream_bytes(n + shape.n_test, n + d, i)
     filling = kernels.BAND * i * (d + (n if i == 8 else 0))
-    predicting = kernels.stream_bytes(n + shape.n_test, n + d, i)
-    matrix = kernels.triangle_bytes(n) + max(filling, predicting)
-    return held + max(kernels.width_bytes(n, d, i), matrix)
+    matrix = kernels.triangle_bytes(n) + max(filling, vectors + predicting)
+    return shape.data_bytes + max(kernels.width_bytes(n, d, i), matrix)
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import Method, Shape, choice, log_uniform, uniform
-from harness.method import overhead_bytes, plan, prediction_bytes
+from harness.method import loading_bytes, overhead_bytes, plan, prediction_bytes
 
 
 class Estimator:
@@ -38,7 +38,8 @@ def test_the_planned_size_fits_and_the_next_does_not(shape, budget):
     planned = plan(method, shape, budget)
 
     def needed(size):
-        return method.storage_bytes(shape, size, {}) + overhead_bytes(shape)
+        held = max(method.storage_bytes(shape, size, {}), loading_bytes(shape))
+        return held + overhead_bytes(shape)
 
     if not planned.feasible:
         assert planned.size is None
@@ -48,12 +49,38 @@ def test_the_planned_size_fits_and_the_next_does_not(shape, budget):
     assert planned.size == shape.n or needed(planned.size + 1) > budget
 
 
+def test_a_method_that_holds_nothing_is_charged_for_reading_its_points():
+    method = ranked(size=None, storage=lambda shape, size: shape.data_bytes)
+    shape = Shape(100, 20_000, 50, 2)
+    held = plan(method, shape, None).planned_bytes - overhead_bytes(shape)
+    # a buffer, what is picked from it, and the order of all rows
+    assert held == shape.data_bytes + 2 * 2**17 + 24 * 20_100
+    mapped = replace(shape, mapped=True)
+    assert plan(method, mapped, None).planned_bytes == overhead_bytes(mapped)
+
+
 @given(shapes)
 def test_predictions_are_part_of_what_the_harness_holds(shape):
     one_more = replace(shape, n_unlabeled=shape.n_unlabeled + 1)
     predicted = prediction_bytes(one_more) - prediction_bytes(shape)
     assert 0 <= predicted <= overhead_bytes(one_more) - overhead_bytes(shape)
     assert predicted == 0 or not shape.n_test
+
+
+@given(st.integers(1, 300), st.integers(1, 400), st.integers(0, 10**7))
+def test_the_largest_size_is_found_where_another_solver_needs_less(n_unlabeled, limit, budget):
+    def storage(shape, size):
+        held = 80 * size**2 if size < limit else 20_000 + 300 * size
+        return shape.data_bytes + held + 10_000 * bool(shape.n_test)
+
+    method = ranked(size="n_unlabeled", storage=storage, falls_at=(limit,))
+    shape = Shape(10, n_unlabeled, 5, 2)
+    needed = [
+        plan(method, shape, None, {"n_unlabeled": size}).planned_bytes
+        for size in range(1, n_unlabeled + 1)
+    ]
+    fitting = [size for size, bytes_ in enumerate(needed, 1) if bytes_ <= budget]
+    assert plan(method, shape, budget).size == (max(fitting) if fitting else None)
 
 
 @given(shapes, st.integers(10**6, 10**8), st.integers(10**6, 10**8))
@@ -131,11 +158,13 @@ def test_distributions():
 
 
 def test_more_labels_for_the_search_are_planned_for():
-    method = ranked(size=None, storage=lambda shape, size: 8 * shape.n_labeled**2)
-    shape = Shape(100, 5000, 5, 2, n_test=50)
+    method = ranked(
+        size=None, storage=lambda shape, size: shape.data_bytes + 8 * shape.n_labeled**2
+    )
+    shape = Shape(300, 5000, 5, 2, n_test=50)
     alone = plan(method, shape, None, tuned=True).planned_bytes
     more = plan(method, shape, None, tuned=True, shown=900).planned_bytes
-    assert more - alone >= 8 * (1000**2 - 100**2)
+    assert more - alone >= 8 * (1200**2 - 300**2)
 
 
 def test_points_of_the_fit_wait_beside_those_of_a_larger_search():

@@ -52,6 +52,9 @@ def is_monotone(method: Method, task: str) -> str:
     """Sample sizes of several shapes: finite, at least the data, never falling."""
     for shape in _shapes(task):
         seen = method.seen(shape, shape.n_unlabeled)
+        falls = {*method.falls_at}
+        if method.size == N_UNLABELED:
+            falls.add(shape.n_unlabeled)
         previous = None
         for size in _sizes(method, shape, seen):
             given = method.seen(shape, size)
@@ -65,11 +68,14 @@ def is_monotone(method: Method, task: str) -> str:
                     f"storage is {format_bytes(bytes_)} {at}, less than the "
                     f"{format_bytes(given.data_bytes)} of X alone; add shape.data_bytes"
                 )
+            if previous is not None and any(previous[0] < fall <= size for fall in falls):
+                previous = None
             if previous is not None and bytes_ < previous[1]:
                 return (
                     f"storage falls from {format_bytes(previous[1])} at size {previous[0]} to "
                     f"{format_bytes(bytes_)} {at}; the plan bisects, so it must not fall as size "
-                    "grows: add the parts up, or take the running maximum"
+                    "grows: add the parts up, take the running maximum, or say where it may in "
+                    "falls_at"
                 )
             previous = size, bytes_
     return ""

@@ -14,11 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.datasets.buffers import BUFFER_BYTES, chunk_rows
 from harness.errors import HarnessError
-
-_BUFFER_BYTES = 1 << 18
-_CHUNK_ROWS = 3 << 13
-_MOST_PASSES = 8
 
 
 @dataclass(frozen=True)
@@ -89,9 +86,9 @@ def read_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None) -> np
 
     Notes
     -----
-    Besides the result it holds at most one megabyte, and two bytes a row where there are more than
-    200,000. Rows that do not increase are put in order a part at a time, so the file is passed
-    over at most 8 times instead of holding their whole order. A run of consecutive rows is read
+    Besides the result it holds `reading_bytes`, less than a megabyte for up to 200,000 rows. Rows
+    that do not increase are put in order a part at a time, so the file is passed over at most 8
+    times instead of holding their whole order. A run of consecutive rows is read
     without the buffer.
     """
     header = read_header(path)
@@ -102,10 +99,10 @@ def read_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None) -> np
         )
     if out is None:
         out = np.empty((len(rows), *header.shape[1:]), dtype=header.dtype)
-    buffer = np.empty(max(_BUFFER_BYTES, header.row_bytes), dtype=np.uint8)
+    buffer = np.empty(max(BUFFER_BYTES, header.row_bytes), dtype=np.uint8)
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        step = max(_CHUNK_ROWS, -(-len(rows) // _MOST_PASSES))
+        step = chunk_rows(len(rows))
         for start in range(0, len(rows), step):
             chunk = rows[start : start + step]
             target = out[start : start + len(chunk)]

@@ -91,7 +91,7 @@ from harness.kernels.least_squares import (
 )
 from harness.kernels.low_rank import LowRankKernel, step_bytes
 from harness.kernels.machines import train_linear_machines, train_machines
-from harness.kernels.packed import TILE, PackedSymmetric, packed_bytes
+from harness.kernels.packed import TILE, PackedSymmetric, factoring_bytes, packed_bytes
 from harness.kernels.products import (
     BAND,
     CenteredProduct,
@@ -188,6 +188,7 @@ __all__ = [
     "eigenvalues",
     "exact_degrees",
     "extend_harmonically",
+    "factoring_bytes",
     "feature_block_bytes",
     "feature_degrees",
     "gaussian_expansion",

@@ -12,6 +12,9 @@ from harness.kernels.gaussian import block_rows, stream_bytes
 PACKED_COLUMNS = 256
 """Columns of the products by which a worker has BLAS make its buffers before any trial."""
 
+PACKED_ROWS = 768
+"""Rows of the other factor, and terms of the sums: no library packs more of those at a time."""
+
 
 def gram_blocks(n: int, width: int, n_features: int = 0) -> Iterator[slice]:
     """Cut n rows into blocks that suit a Gram matrix of order `width`.
@@ -41,7 +44,8 @@ def blas_bytes(n: int, itemsize: int = 8, terms: int = 256) -> int:
 
     Columns as BLAS sees them: of arrays in C order, those of the transposed product. A process
     keeps panels, in NumPy's library and in SciPy's. What an idle worker has packed already
-    (`PACKED_COLUMNS`) no trial adds; the rest it is charged for.
+    (`PACKED_COLUMNS`, and all that is ever packed of the other factor) no trial adds; the rest it
+    is charged for.
 
     Parameters
     ----------
@@ -49,11 +53,9 @@ def blas_bytes(n: int, itemsize: int = 8, terms: int = 256) -> int:
     itemsize : int, default 8
     terms : int, default 256
         Of the sums that the product consists of. Most libraries cut them in parts of 256, some of
-        384: the panel has as many rows, and 192 rows of the other factor are packed as deep.
+        384: the panel has as many rows.
     """
-    depth = min(terms, 384)
-    more = depth * min(n, 14_000) - PACKED_COLUMNS**2 + 192 * (depth - PACKED_COLUMNS)
-    return itemsize * max(0, more)
+    return itemsize * max(0, min(terms, 384) * min(n, 14_000) - PACKED_COLUMNS**2)
 
 
 def square_product_bytes(n: int) -> int:
@@ -63,8 +65,8 @@ def square_product_bytes(n: int) -> int:
     others those of more than 512 in parts of 256, and keep a panel for more than 512 rows only.
     """
     halves = n * min(-(-n // 32) * 16, 384) if n > 384 else 0
-    deep = max(min(n, 384) ** 2, halves) + 192 * (min(n, 384) - PACKED_COLUMNS)
-    shallow = 256 * n + 232 * 256 if n > 512 else 0
+    deep = max(min(n, 384) ** 2, halves)
+    shallow = 256 * n if n > 512 else 0
     return 8 * max(0, max(deep, shallow) - PACKED_COLUMNS**2)
 
 

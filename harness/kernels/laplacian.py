@@ -60,8 +60,8 @@ class GroundedLaplacian:
     def _pull(self, values: np.ndarray) -> np.ndarray:
         """Return W[free][:, known] @ values."""
         pull = np.zeros((len(self._free), values.shape[1]))
-        for block in row_blocks(len(self._free), TILE):
-            for given in row_blocks(len(self._known), TILE):
+        for block in _tiles(len(self._free)):
+            for given in _tiles(len(self._known)):
                 pull[block] += self._weights(self._free[block], self._known[given]) @ values[given]
         return pull
 
@@ -133,6 +133,10 @@ class GroundedLaplacian:
                 pull[block] = self._weights(self._free[block], known[part])
             np.maximum(self._solve(pull), 0, out=influence[:, part])
         return influence
+
+
+def _tiles(n: int) -> list[slice]:
+    return [slice(start, min(start + TILE, n)) for start in range(0, n, TILE)]
 
 
 class ReducedLaplacian:

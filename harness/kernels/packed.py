@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs
 
+from harness.kernels.gram import blas_bytes
+
 TILE = 256
 """Rows and columns of the tiles in which a matrix is filled."""
 
@@ -20,6 +22,11 @@ def packed_bytes(n: int) -> int:
     """Bytes of a packed n x n matrix: 4 n (n + 2), half of what it would take in full."""
     half = (n + 1) // 2
     return 8 * half * (2 * half + 1)
+
+
+def factoring_bytes(n: int) -> int:
+    """Bytes of a packed n x n matrix that is factored, and of BLAS: it works on a half of it."""
+    return packed_bytes(n) + blas_bytes((n + 1) // 2, terms=384)
 
 
 class PackedSymmetric:

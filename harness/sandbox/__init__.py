@@ -24,9 +24,9 @@ from harness.sandbox.backends import BackendReport, backends
 from harness.sandbox.calibration import calibrate
 from harness.sandbox.doctor import doctor_text
 from harness.sandbox.file_pages import map_array
+from harness.sandbox.heap import return_freed
 from harness.sandbox.limits import Limits, Result, StageUsage, tolerance
 from harness.sandbox.monitor import Monitor
-from harness.sandbox.rlimit import return_freed
 from harness.sandbox.runner import Sandbox
 
 __all__ = [

@@ -1,9 +1,8 @@
 """`RLIMIT_DATA`: the kernel refuses the allocation, and Python raises a clean MemoryError.
 
 It limits private virtual memory of one process, so whatever is reserved but never touched must be
-kept small: one malloc arena instead of one a thread (64 MB each), thread stacks of 1 MiB instead
-of 8, and no large block kept by malloc once it is freed. `RLIMIT_AS` would punish memory-mapped
-data and shared libraries too, and is never used.
+kept small: one malloc arena (`heap`), and thread stacks of 1 MiB instead of 8. `RLIMIT_AS` would
+punish memory-mapped data and shared libraries too, and is never used.
 """
 
 from __future__ import annotations
@@ -15,9 +14,6 @@ import threading
 THREAD_STACK = 1 << 20
 SLACK = 256 * 1024
 """Bytes that malloc may have to itself beyond the budget."""
-_M_ARENA_MAX = -8
-_M_MMAP_THRESHOLD = -3
-_MAPPED_FROM = 1 << 18
 _LIBC = ctypes.CDLL(None)
 
 
@@ -45,26 +41,6 @@ def lift() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
-def one_arena() -> None:
-    """Let threads share malloc's main arena; a no-op where libc is not glibc."""
-    mallopt = getattr(_LIBC, "mallopt", None)
-    if mallopt is not None:
-        mallopt(_M_ARENA_MAX, 1)
-
-
-def return_large() -> None:
-    """Let malloc map every block from 256 KiB on by itself, so that freeing it gives it back.
-
-    glibc raises that threshold to the size of whatever mapped block is freed, up to 32 MiB, and
-    keeps twice as much of freed heap: the peak of a trial would depend on what it freed before. A
-    threshold that was set stays; small blocks still come from the heap, which is faster. A no-op
-    where libc is not glibc.
-    """
-    mallopt = getattr(_LIBC, "mallopt", None)
-    if mallopt is not None:
-        mallopt(_M_MMAP_THRESHOLD, _MAPPED_FROM)
-
-
 def small_stacks() -> None:
     """Give threads that Python, OpenMP or BLAS start from now on a stack of 1 MiB."""
     threading.stack_size(THREAD_STACK)
@@ -76,10 +52,3 @@ def small_stacks() -> None:
         _LIBC.pthread_attr_setstacksize(attributes, ctypes.c_size_t(THREAD_STACK))
         set_default(attributes)
         _LIBC.pthread_attr_destroy(attributes)
-
-
-def return_freed() -> None:
-    """Give freed heap back, else a child allocates in its parent's holes and nobody sees it."""
-    trim = getattr(_LIBC, "malloc_trim", None)
-    if trim is not None:
-        trim(0)

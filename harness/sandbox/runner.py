@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from threadpoolctl import ThreadpoolController
 
 from harness.errors import HarnessError
-from harness.sandbox import child, peaks, prctl, rlimit, tree
+from harness.sandbox import child, heap, peaks, prctl, tree
 from harness.sandbox.attendance import Attendance
 from harness.sandbox.backends import AUTO, choose
 from harness.sandbox.cgroup import slack
@@ -67,10 +67,11 @@ class Sandbox:
         self._libraries: Ranges = []
         self._modules = -1
         self._closed = False
+        self._filling = heap.Filling()
         prctl.become_subreaper()
         prctl.small_pages()
-        rlimit.one_arena()
-        rlimit.return_large()
+        heap.one_arena()
+        heap.return_large()
 
     def run(
         self,
@@ -197,7 +198,7 @@ class Sandbox:
             self._libraries = find_libraries()
             gc.collect()
             gc.freeze()
-        rlimit.return_freed()
+        self._filling.renew()
 
     def _result(
         self,

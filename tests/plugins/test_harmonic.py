@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from harness import Shape
-from harness.method import overhead_bytes
+from harness.method import overhead_bytes, plan
 
 WIDTH = 0.8
 
@@ -230,9 +230,21 @@ def test_what_cannot_be_solved_is_refused():
 @pytest.mark.parametrize(
     "params", [{}, {"solver": "cg"}, {"solver": "cholesky"}, {"n_neighbors": 20}], ids=str
 )
-def test_storage_never_falls_over_the_change_of_solver(params, tuned):
-    needed = [storage(Shape(500, u, 30, 2), u, **params, tuned=tuned) for u in range(1, 9000, 37)]
-    assert needed == sorted(needed)
+def test_storage_falls_only_where_another_solver_takes_over(params, tuned):
+    def needed(sizes):
+        return [storage(Shape(500, u, 30, 2), u, **params, tuned=tuned) for u in sizes]
+
+    (change,) = harness_methods()[0].falls_at
+    below, above = needed([*range(1, change, 37), change - 1]), needed(range(change, 9000, 37))
+    assert below == sorted(below)
+    assert above == sorted(above)
+    assert (above[0] < below[-1]) == (not params)
+
+
+def test_a_small_budget_takes_all_points_where_iterating_needs_less():
+    method, shape = harness_methods()[0], Shape(500, 20_000, 30, 2, itemsize=4)
+    assert plan(method, shape, 20 * 10**6).size == 20_000
+    assert plan(method, replace(shape, n_unlabeled=4000), 20 * 10**6).size < 2500
 
 
 @pytest.mark.parametrize("params", [{"solver": "cg"}, {"n_neighbors": 30}], ids=str)

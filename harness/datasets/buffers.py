@@ -1,0 +1,21 @@
+"""What reading rows holds besides the rows, as plans count it: no NumPy is needed for that."""
+
+BUFFER_BYTES = 1 << 17
+"""Of the buffer through which rows are picked, unless a row is larger."""
+
+CHUNK_ROWS = 3 << 13
+"""Rows that are put in order at a time, unless that took more than `MOST_PASSES`."""
+
+MOST_PASSES = 8
+"""Over the file."""
+
+
+def chunk_rows(n_rows: int) -> int:
+    """Return how many of `n_rows` are put in order at a time."""
+    return max(CHUNK_ROWS, -(-n_rows // MOST_PASSES))
+
+
+def reading_bytes(n_rows: int, row_bytes: int) -> int:
+    """Bytes that `read_rows` holds besides its result: the buffer, what is picked, the order."""
+    buffered = min(max(BUFFER_BYTES, row_bytes), n_rows * row_bytes)
+    return 2 * buffered + 24 * min(n_rows, chunk_rows(n_rows))

@@ -1,0 +1,103 @@
+"""malloc's heap, arranged so that a trial's peak is what it holds and not what was freed before.
+
+A child inherits the holes of its parent's heap: what it allocates there is no growth that
+`RLIMIT_DATA` sees, and once touched a hole stays, whatever is freed. So holes are filled before
+the fork, by blocks that are never touched. All of this is for glibc; with another libc the
+functions do nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+_LIBC = ctypes.CDLL(None)
+_LIBC.malloc.restype = ctypes.c_void_p
+_M_ARENA_MAX = -8
+_M_MMAP_THRESHOLD = -3
+_MAPPED_FROM = 1 << 17
+_LARGEST_HOLE = 1 << 25
+_SMALLEST_HOLE = 1 << 13
+_COUNTS = ("arena", "ordblks", "smblks", "hblks", "hblkhd")
+_COUNTS += ("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+
+
+def one_arena() -> None:
+    """Let threads share malloc's main arena, which would reserve 64 MB for each."""
+    mallopt = getattr(_LIBC, "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_ARENA_MAX, 1)
+
+
+def return_large() -> None:
+    """Let malloc map every block from 128 KiB on by itself, so that freeing it gives it back.
+
+    glibc raises that threshold to the size of whatever mapped block is freed, up to 32 MiB, and
+    keeps twice as much of freed heap: the peak of a trial would depend on what it freed before. A
+    threshold that was set stays; small blocks still come from the heap, which is faster.
+    """
+    mallopt = getattr(_LIBC, "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _MAPPED_FROM)
+
+
+def return_freed() -> None:
+    """Give freed heap back to the system; its addresses stay."""
+    trim = getattr(_LIBC, "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+class Filling:
+    """Blocks in the holes of the heap, down to 8 KiB.
+
+    malloc prefers a hole to the end of the heap and to a mapping of its own, whatever the size.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: list[int] = []
+        self._state = _heap_state()
+
+    def renew(self) -> None:
+        """Empty the holes that are filled, give freed heap back and fill what holes there are."""
+        for block in self._blocks:
+            _LIBC.free(ctypes.c_void_p(block))
+        self._blocks.clear()
+        return_freed()
+        if self._state is None:
+            return
+        size = _LARGEST_HOLE
+        while size >= _SMALLEST_HOLE:
+            block = self._fill(size)
+            if block is None:
+                size //= 2
+            else:
+                self._blocks.append(block)
+        return_freed()  # the end of the heap, from which the last sizes were tried
+
+    def _fill(self, size: int) -> int | None:
+        """Return a block of this size within the heap, None if it has no such hole."""
+        before = self._state()
+        block = _LIBC.malloc(ctypes.c_size_t(size))
+        if block and self._state() != before:
+            _LIBC.free(ctypes.c_void_p(block))
+            return None
+        return block
+
+
+def _heap_state() -> Callable[[], tuple[int, ...]] | None:
+    """Return a function that tells bytes of the heap, of its free end, and of mapped blocks."""
+    if hasattr(_LIBC, "mallinfo2"):
+        function, number = _LIBC.mallinfo2, ctypes.c_size_t
+    elif hasattr(_LIBC, "mallinfo"):  # before glibc 2.33; what wraps around differs all the same
+        function, number = _LIBC.mallinfo, ctypes.c_int
+    else:
+        return None
+    fields = [(count, number) for count in _COUNTS]
+    function.restype = type("mallinfo", (ctypes.Structure,), {"_fields_": fields})
+
+    def state() -> tuple[int, ...]:
+        counts = function()
+        return counts.arena, counts.keepcost, counts.hblkhd
+
+    return state

@@ -1,0 +1,70 @@
+"""What a child would find in its parent's heap. Each test is a process: malloc has one state."""
+
+import ctypes
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+glibc = pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="libc is not glibc"
+)
+
+HOLES = """
+import numpy as np
+from harness.sandbox import heap
+from harness.sandbox.peaks import read_memory
+
+heap.one_arena()
+heap.return_large()
+blocks = [np.ones(100_000, np.uint8) for _ in range(81)]
+del blocks[::2]
+filling = heap.Filling()
+"""
+
+
+def figure(code):
+    """Return the number that a process prints which has 41 holes of 100 kB in its heap."""
+    code = HOLES + textwrap.dedent(code)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return int(run.stdout)
+
+
+@glibc
+@pytest.mark.parametrize(
+    ("renewals", "least", "most"), [(0, 0, 500_000), (3, 3_000_000, 4_000_000)]
+)
+def test_what_is_allocated_is_seen_once_the_holes_are_filled(renewals, least, most):
+    grown = figure(f"""
+        for _ in range({renewals}):
+            filling.renew()
+        before = read_memory().data
+        held = [np.empty(90_000, np.uint8) for _ in range(35)]
+        print(read_memory().data - before)
+    """)
+    assert least <= grown <= most
+
+
+@glibc
+def test_filling_takes_no_memory():
+    taken = figure("""
+        before = read_memory().resident
+        filling.renew()
+        print(read_memory().resident - before)
+    """)
+    assert taken < -3_500_000
+
+
+@glibc
+def test_a_freed_block_of_128_kib_is_given_back_whatever_was_freed_before():
+    kept = figure("""
+        filling.renew()
+        np.ones(20_000_000, np.uint8)
+        before = read_memory().resident
+        rows = [np.ones(1 << 17, np.uint8) for _ in range(40)]
+        last = np.ones(100, np.uint8)
+        rows.clear()
+        print(read_memory().resident - before)
+    """)
+    assert kept < 500_000
