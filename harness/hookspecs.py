@@ -99,7 +99,7 @@ class GeneratedDataset:
     n_classes : int, default 0
         0 for regression.
     scaling : str, default "none"
-        "none", "minmax", "standard" or "unit", as in `datasets.yaml`.
+        "none", "minmax", "standard", "whiten" or "unit", as in `datasets.yaml`.
     dtype : str, default "float64"
         Of the prepared X: "float64" or "float32".
     """

@@ -70,7 +70,7 @@ class Entry(Strict):
         Columns of the source that become log(1 + x): amounts that are mostly 0 and sometimes huge.
     divide_by : float, default 1
         Applied to all features before scaling (255 for grey levels).
-    scaling : {"none", "minmax", "standard", "unit"}, default "none"
+    scaling : {"none", "minmax", "standard", "whiten", "unit"}, default "none"
         See `harness.datasets.scaling`.
     dtype : {"float64", "float32"}, default "float64"
     source, citation, notes : str
@@ -93,7 +93,7 @@ class Entry(Strict):
     other_classes: Literal["error", "drop"] = "error"
     logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
     divide_by: float = Field(default=1.0, gt=0)
-    scaling: Literal["none", "minmax", "standard", "unit"] = "none"
+    scaling: Literal["none", "minmax", "standard", "whiten", "unit"] = "none"
     dtype: Literal["float64", "float32"] = "float64"
     source: str = ""
     citation: str = ""

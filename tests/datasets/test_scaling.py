@@ -38,7 +38,28 @@ def test_standard_is_scikit_learn_s_but_for_dummies(X):
     assert (got[:, dummies & ~varying] == 0).all()
 
 
-@pytest.mark.parametrize("scaling", ["minmax", "standard"])
+@given(MATRICES)
+@settings(max_examples=100, deadline=None)
+def test_whitened_columns_are_uncorrelated_and_near_the_standardised_ones(X):
+    white, standard = scaled(X, "whiten"), StandardScaler().fit_transform(X)
+    covariance = white.T @ white / len(X)
+    # a projection: the identity where there is spread, nothing where there is none
+    assert np.allclose(covariance @ covariance, covariance, atol=1e-4)
+    assert round(np.trace(covariance)) == np.linalg.matrix_rank(standard, tol=1e-4)
+    together = white.T @ standard
+    assert np.allclose(together, together.T, atol=1e-4 * len(X))
+    assert (np.linalg.eigvalsh(together + together.T) > -1e-3 * len(X)).all()
+
+
+def test_whitening_in_blocks_of_single_precision_is_that_of_one_in_double():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300_000, 4)) @ rng.standard_normal((4, 4))
+    got = scaled(X.astype(np.float32), "whiten")
+    assert got.dtype == np.float32
+    assert np.abs(np.cov(got.T, bias=True) - np.eye(4)).max() < 1e-4
+
+
+@pytest.mark.parametrize("scaling", ["minmax", "standard", "whiten"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_constant_columns_become_zero_never_nan(scaling, dtype):
     X = np.full((1000, 3), [0.1, 1e30, -7.0], dtype=dtype)
