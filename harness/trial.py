@@ -131,6 +131,7 @@ def run_trial(
     with monitor.stage("load"):
         X = _features(assignment)
         y, center, scale = _targets(assignment, len(X))
+    return_freed()  # what reading took would lie in the heap beside all that follows
     tuned: dict[str, Any] = {}
     score = None
     random_state = int(fit_seed.generate_state(1)[0])

@@ -225,7 +225,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf") -> int:
         return shape.data_bytes + vectors + predicting
     if shape.n_test:
         predicting += kernels.stream_bytes(n + shape.n_test, n + d, i)
-    filling = kernels.BAND * i * (d + (n if i == 8 else 0))
+    filling = kernels.BAND * i * (d + (n if i == 8 else 0)) + 8 * n * 4
     matrix = kernels.triangle_bytes(n) + max(filling, vectors + predicting)
     return shape.data_bytes + max(kernels.width_bytes(n, d, i), matrix)
 
