@@ -4,10 +4,10 @@ BUFFER_BYTES = 1 << 17
 """Of the buffer through which rows are picked, unless a row is larger."""
 
 CHUNK_ROWS = 3 << 13
-"""Rows that are put in order at a time, unless that took more than `MOST_PASSES`."""
+"""Rows that are put in order at a time, unless the file was then passed over too often."""
 
 MOST_PASSES = 8
-"""Over the file."""
+"""Times that the file is passed over at most."""
 
 
 def chunk_rows(n_rows: int) -> int:
