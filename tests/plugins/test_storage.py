@@ -109,6 +109,14 @@ def test_a_byte_for_each_pair_of_points_would_show(name, assert_peak_between):
     assert_peak_between(least, most, method, shape, planned.size, "binary")
 
 
+def test_what_reading_took_is_not_held_beside_the_kernel_matrix(assert_peak_between):
+    """Rows that are picked come from the heap in blocks of just under 128 KiB."""
+    (method,) = (method for method in METHODS if method.name == "tsvm")
+    shape = Shape(26, 1258, 22, 2)
+    planned = plan(method, shape, None)
+    assert_peak_between(0, planned.planned_bytes - 100_000, method, shape, 1258, "binary")
+
+
 @pytest.mark.parametrize("n_features", [40, 300])
 def test_the_literal_nysck_uses_its_budget(n_features, assert_peak_between):
     """It makes no Gram matrix, and is charged for no panels of one."""
