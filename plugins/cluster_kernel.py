@@ -303,16 +303,15 @@ def storage(
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
     svm = (8 if tuned else 4) * labeled**2 + 8 * 24 * labeled
     if transfer == "regularized-laplacian":
-        tile = min((n + 1) // 2, kernels.TILE)
-        tiles = 3 * 8 * tile**2 + 3 * tile * d * i
         gram = max(4 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled), svm)
-        matrix = kernels.factoring_bytes(n) + max(gram, tiles)
+        matrix = kernels.factoring_bytes(n) + max(gram, kernels.filling_bytes(n, d, i))
     else:
         square = 8 * n * n
         working = max(
-            square + 600 * n, 8 * labeled * n + svm + kernels.stream_bytes(labeled, labeled)
+            square + 400 * n, 8 * labeled * n + svm + kernels.stream_bytes(labeled, labeled)
         )
-        matrix = square + 2 * kernels.blas_bytes(n) + working
+        panels = kernels.blas_bytes(n, terms=64) + kernels.blas_bytes(labeled)
+        matrix = square + panels + working
     extending = 0
     if shape.n_test:
         # of all points: those left to extend to are fewer where more are seen

@@ -290,20 +290,19 @@ def storage(
 
 def _factoring_bytes(shape: Shape, tuned: bool) -> int:
     u, labeled, d, i = shape.n_unlabeled, shape.n_labeled, shape.n_features, shape.itemsize
-    # a packed matrix is filled in tiles that end at its half
-    tile = min((max(u, labeled if tuned else 0) + 1) // 2, kernels.TILE)
-    tiles = 2 * 8 * tile**2 + 3 * tile * d * i
+    filling = kernels.filling_bytes(max(u, labeled if tuned else 0), d, i)
     right_hand_sides = 8 * u * 4 * (shape.n_classes - 1)
     reducing = 0
     if tuned:
-        columns = min(labeled, kernels.TILE)
+        # the known points too are taken in tiles that end at their half
+        columns = min((labeled + 1) // 2, kernels.TILE)
         rows = min(u, kernels.block_rows(kernels.TILE))
         weights = rows * (8 * columns + 2 * d * i) + 2 * columns * d * i
-        solved = 16 * u * kernels.SOLVE_COLUMNS
-        influence = 8 * u * columns + weights + max(solved, 16 * columns**2)
+        solved = 16 * u * min(columns, kernels.SOLVE_COLUMNS)
+        influence = 8 * u * columns + max(solved, weights + 16 * columns**2)
         held = kernels.packed_bytes((labeled + 1) // 2)
         reducing = kernels.packed_bytes(labeled) + max(influence, held)
-    return kernels.factoring_bytes(u) + max(tiles, right_hand_sides, reducing)
+    return kernels.factoring_bytes(u) + max(filling, right_hand_sides, reducing)
 
 
 def _iterating_bytes(shape: Shape, n_neighbors: int | None) -> int:

@@ -290,8 +290,7 @@ def storage(shape: Shape, size: int) -> int:
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
     Q = max(1, shape.n_classes)
-    tile = min((n + 1) // 2, kernels.TILE)
-    filling = 3 * 8 * tile**2 + 3 * tile * d * i
+    filling = kernels.filling_bytes(n, d, i)
     rows_of_factor = 5 * min(
         kernels.gram_block_bytes(n - labeled, labeled) // 2, 8 * labeled * (n - labeled)
     )

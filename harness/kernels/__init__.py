@@ -91,7 +91,13 @@ from harness.kernels.least_squares import (
 )
 from harness.kernels.low_rank import LowRankKernel, step_bytes
 from harness.kernels.machines import train_linear_machines, train_machines
-from harness.kernels.packed import TILE, PackedSymmetric, factoring_bytes, packed_bytes
+from harness.kernels.packed import (
+    TILE,
+    PackedSymmetric,
+    factoring_bytes,
+    filling_bytes,
+    packed_bytes,
+)
 from harness.kernels.products import (
     BAND,
     CenteredProduct,
@@ -191,6 +197,7 @@ __all__ = [
     "factoring_bytes",
     "feature_block_bytes",
     "feature_degrees",
+    "filling_bytes",
     "gaussian_expansion",
     "gaussian_kernel",
     "gaussian_rows",

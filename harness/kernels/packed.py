@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs
 
-from harness.kernels.gram import blas_bytes
+from harness.kernels.gram import square_product_bytes
 
 TILE = 256
 """Rows and columns of the tiles in which a matrix is filled."""
@@ -26,13 +26,24 @@ def packed_bytes(n: int) -> int:
 
 def factoring_bytes(n: int) -> int:
     """Bytes of a packed n x n matrix that is factored, and of BLAS: it works on a half of it."""
-    return packed_bytes(n) + blas_bytes((n + 1) // 2, terms=384)
+    return packed_bytes(n) + square_product_bytes((n + 1) // 2)
+
+
+def filling_bytes(n: int, n_features: int, itemsize: int) -> int:
+    """Bytes of a tile of a Gaussian matrix of n points on its way into a packed one.
+
+    Float64 with two masks, or float32 with a float64 copy that a product makes; and rows of X.
+    Tiles end at the packed matrix's half.
+    """
+    tile = min((n + 1) // 2, TILE)
+    return 12 * tile**2 + 3 * tile * n_features * itemsize
 
 
 class PackedSymmetric:
     """A symmetric matrix A that is filled tile by tile, then solved with or inverted in place.
 
-    Holds `packed_bytes(n)`; filling it holds one tile of `TILE` x `TILE` numbers besides.
+    Holds `packed_bytes(n)`; filling it, and products with it, hold one tile of `TILE` x `TILE`
+    numbers besides.
 
     Parameters
     ----------
@@ -60,8 +71,10 @@ class PackedSymmetric:
             The part of A in those rows and columns; asked for at and below the diagonal only.
         """
         for rows, columns in self._tiles():
-            values, view = tile(rows, columns), self._view(rows, columns)
-            np.copyto(view, values, where=np.tri(*view.shape, dtype=bool) | (rows != columns))
+            view = self._view(rows, columns)
+            below = np.tri(*view.shape, dtype=bool) | (rows != columns)
+            # not by name: it would be held while the next one is made
+            np.copyto(view, tile(rows, columns), where=below)
 
     def _tiles(self) -> Iterator[tuple[slice, slice]]:
         cuts = sorted({*range(0, self.n, TILE), min(self._half, self.n), self.n})
@@ -113,7 +126,8 @@ class PackedSymmetric:
         for rows, columns in self._tiles():
             view = self._view(rows, columns)
             if rows == columns:
-                product[rows] += (np.tril(view) + np.tril(view, -1).T) @ vectors[rows]
+                product[rows] += np.tril(view) @ vectors[rows]
+                product[rows] += np.tril(view, -1).T @ vectors[rows]
             else:
                 product[rows] += view @ vectors[columns]
                 product[columns] += view.T @ vectors[rows]
