@@ -23,7 +23,8 @@ from harness.datasets import load_catalog, split
 from harness.datasets.preparation import load
 from harness.kernels import eigensystem
 from harness.kernels.low_rank import steps_per_product
-from harness.method import Shape, plan
+from harness.method import Shape
+from harness.sizing import plan
 from harness.units import parse_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))

@@ -15,7 +15,8 @@ from harness.hookspecs import (
     TrialInfo,
     hookimpl,
 )
-from harness.method import PREDICT_BLOCK, Method, Shape, overhead_bytes, prediction_bytes
+from harness.method import PREDICT_BLOCK, Method, Shape
+from harness.sizing import overhead_bytes, prediction_bytes
 from harness.space import Distribution, choice, log_uniform, settings_at, uniform
 
 __all__ = [

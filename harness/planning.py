@@ -11,9 +11,10 @@ from typing import Any
 from harness.datasets import missing_bytes
 from harness.datasets.sizes import split_sizes
 from harness.errors import HarnessError
-from harness.method import Method, Plan, Shape, plan
+from harness.method import Method, Shape
 from harness.records import finished_rows, read_rows
 from harness.registry import Registry
+from harness.sizing import Plan, plan
 from harness.study import Block
 from harness.workload import RESULTS, LeftOut, Workload
 

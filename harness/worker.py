@@ -26,12 +26,13 @@ from harness.datasets import Meta
 from harness.errors import HarnessError
 from harness.hookspecs import TrialInfo
 from harness.index import method_entry
-from harness.method import Method, Plan, Shape
+from harness.method import Method, Shape
 from harness.planning import plan_block, shape_of
 from harness.provenance import surroundings
 from harness.records import COLUMNS, Journal, finished_rows, without_nan
 from harness.registry import NAMED, Registry, Source
 from harness.searching import find_search
+from harness.sizing import Plan
 from harness.study import Block
 from harness.timelines import has_timeline, make_timeline, write_json
 from harness.workload import Workload

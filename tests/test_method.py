@@ -1,130 +1,16 @@
-import math
-from dataclasses import replace
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from harness import Method, Shape, choice, log_uniform, uniform
-from harness.method import loading_bytes, overhead_bytes, plan, prediction_bytes
+from harness import Method, Shape
 
 
 class Estimator:
-    def __init__(self, rank=1, C=1.0, variant="a"):
-        self.rank, self.C, self.variant = rank, C, variant
+    def __init__(self, rank=1):
+        self.rank = rank
 
 
 def ranked(**changes):
-    settings = {
-        "size": "rank",
-        "storage": lambda shape, rank: shape.data_bytes + 8 * rank * shape.n_features + rank**2,
-    }
+    settings = {"size": "rank", "storage": lambda shape, rank: shape.data_bytes + rank**2}
     return Method("ranked", Estimator, **settings | changes)
-
-
-shapes = st.builds(
-    Shape,
-    n_labeled=st.integers(1, 500),
-    n_unlabeled=st.integers(0, 5000),
-    n_features=st.integers(1, 200),
-    n_classes=st.integers(0, 12),
-    n_test=st.integers(0, 1000),
-)
-
-
-@given(shapes, st.integers(1, 10**9))
-def test_the_planned_size_fits_and_the_next_does_not(shape, budget):
-    method = ranked()
-    planned = plan(method, shape, budget)
-
-    def needed(size):
-        held = max(method.storage_bytes(shape, size, {}), loading_bytes(shape))
-        return held + overhead_bytes(shape)
-
-    if not planned.feasible:
-        assert planned.size is None
-        assert needed(1) > budget
-        return
-    assert planned.planned_bytes == needed(planned.size) <= budget
-    assert planned.size == shape.n or needed(planned.size + 1) > budget
-
-
-def test_a_method_that_holds_nothing_is_charged_for_reading_its_points():
-    method = ranked(size=None, storage=lambda shape, size: shape.data_bytes)
-    shape = Shape(100, 20_000, 50, 2)
-    held = plan(method, shape, None).planned_bytes - overhead_bytes(shape)
-    # a buffer, what is picked from it, and the order of all rows
-    assert held == shape.data_bytes + 2 * 2**17 + 24 * 20_100
-    mapped = replace(shape, mapped=True)
-    assert plan(method, mapped, None).planned_bytes == overhead_bytes(mapped)
-
-
-@given(shapes)
-def test_predictions_are_part_of_what_the_harness_holds(shape):
-    one_more = replace(shape, n_unlabeled=shape.n_unlabeled + 1)
-    predicted = prediction_bytes(one_more) - prediction_bytes(shape)
-    assert 0 <= predicted <= overhead_bytes(one_more) - overhead_bytes(shape)
-    assert predicted == 0 or not shape.n_test
-
-
-@given(st.integers(1, 300), st.integers(1, 400), st.integers(0, 10**7))
-def test_the_largest_size_is_found_where_another_solver_needs_less(n_unlabeled, limit, budget):
-    def storage(shape, size):
-        held = 80 * size**2 if size < limit else 20_000 + 300 * size
-        return shape.data_bytes + held + 10_000 * bool(shape.n_test)
-
-    method = ranked(size="n_unlabeled", storage=storage, falls_at=(limit,))
-    shape = Shape(10, n_unlabeled, 5, 2)
-    needed = [
-        plan(method, shape, None, {"n_unlabeled": size}).planned_bytes
-        for size in range(1, n_unlabeled + 1)
-    ]
-    fitting = [size for size, bytes_ in enumerate(needed, 1) if bytes_ <= budget]
-    assert plan(method, shape, budget).size == (max(fitting) if fitting else None)
-
-
-@given(shapes, st.integers(10**6, 10**8), st.integers(10**6, 10**8))
-def test_a_larger_budget_never_gives_a_smaller_size(shape, one, other):
-    small, large = (plan(ranked(), shape, budget).size or 0 for budget in sorted((one, other)))
-    assert small <= large
-
-
-def test_subsampling_turns_the_unlabeled_points():
-    method = ranked(size="n_unlabeled", storage=lambda shape, size: 8 * shape.n**2)
-    shape = Shape(100, 10_000, 5, 2)
-    planned = plan(method, shape, 20_000_000)
-    assert 0 < planned.size < 10_000
-    kept = method.seen(shape, planned.size)
-    assert (kept.n_unlabeled, kept.n_test) == (planned.size, 10_000 - planned.size)
-    assert plan(method, shape, None).size == 10_000
-
-
-def test_a_supervised_method_is_charged_for_labeled_points_only():
-    method = ranked(size=None, uses_unlabeled=False, storage=lambda shape, size: shape.data_bytes)
-    shape = Shape(100, 10_000, 50, 2)
-    assert method.seen(shape).data_bytes == 100 * 50 * 8
-    planned = plan(method, shape, 2_000_000)
-    assert planned.feasible
-    assert planned.size is None
-
-
-def test_infeasible_says_what_it_needs():
-    planned = plan(ranked(), Shape(10, 90_000, 100, 2), 5_000_000)
-    assert "at its smallest size 1" in planned.reason
-    assert "the budget is 5 MB" in planned.reason
-
-
-def test_a_fixed_size_is_taken_as_given_or_refused():
-    shape = Shape(10, 90, 10, 2)
-    assert plan(ranked(), shape, 10**8, {"rank": 7}).size == 7
-    assert not plan(ranked(), shape, 10**6, {"rank": 10_000}).feasible
-
-
-def test_a_bound_on_the_size():
-    shape = Shape(10, 90, 10, 2)
-    assert plan(ranked(), shape, None, largest=16).size == 16
-    low = ranked(sizes=lambda shape: (32, 64))
-    assert "at least 32" in plan(low, shape, None, largest=16).reason
 
 
 def test_storage_is_given_the_parameters_it_names():
@@ -144,37 +30,3 @@ def test_a_method_refuses_what_its_estimator_does_not_have():
         ranked(tasks={"ranking"})
     with pytest.raises(ValueError, match="'quality' or 'time'"):
         ranked(size_trades="speed")
-
-
-def test_distributions():
-    assert uniform(0, 2).grid(3) == [0, 1, 2]
-    assert log_uniform(1e-2, 1e2).grid(3) == pytest.approx([1e-2, 1, 1e2])
-    assert log_uniform(1, 100).at(0.5) == pytest.approx(10)
-    assert choice("abc").grid(2) == ["a", "b", "c"]
-    assert choice("abc").at(0.999) == "c"
-    assert math.isclose(uniform(3, 5).grid(1)[0], 4)
-    with pytest.raises(ValueError, match="low < high"):
-        log_uniform(0, 1)
-
-
-def test_more_labels_for_the_search_are_planned_for():
-    method = ranked(
-        size=None, storage=lambda shape, size: shape.data_bytes + 8 * shape.n_labeled**2
-    )
-    shape = Shape(300, 5000, 5, 2, n_test=50)
-    alone = plan(method, shape, None, tuned=True).planned_bytes
-    more = plan(method, shape, None, tuned=True, shown=900).planned_bytes
-    assert more - alone >= 8 * (1200**2 - 300**2)
-
-
-def test_points_of_the_fit_wait_beside_those_of_a_larger_search():
-    method = ranked(size=None, storage=lambda shape, size: shape.data_bytes, uses_unlabeled=False)
-    shape = Shape(100, 5000, 5, 2, n_test=50)
-    more = plan(method, shape, None, tuned=True, shown=900).planned_bytes
-    assert more >= 8 * 5 * (1000 + 100)
-
-
-def test_a_search_that_cannot_be_shown_its_labels_is_not_run_without_them():
-    planned = plan(ranked(), Shape(100, 500, 5, 2), None, tuned=True, shown=501)
-    assert "tuning shows the labels of 501 unlabeled points; there are 500" in planned.reason
-    assert plan(ranked(), Shape(100, 500, 5, 2), None, tuned=True, shown=500).feasible

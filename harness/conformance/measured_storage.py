@@ -15,9 +15,10 @@ import numpy as np
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import N_CLASSES
 from harness.hookspecs import Metric
-from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, Plan, Shape, plan
+from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
 from harness.metrics import BUILT_IN, primary_metric
 from harness.sandbox import Limits, Result, Sandbox
+from harness.sizing import Plan, plan
 from harness.trial import Assignment, run_trial
 from harness.units import format_bytes
 

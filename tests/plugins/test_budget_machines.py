@@ -11,7 +11,7 @@ from budget_machines import BudgetLSSVM, BudgetSVM
 from sklearn.exceptions import ConvergenceWarning
 
 from harness import Shape, kernels
-from harness.method import plan
+from harness.sizing import plan
 
 MACHINES = (BudgetSVM, BudgetLSSVM)
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from harness import Shape
-from harness.method import overhead_bytes, plan
+from harness.sizing import overhead_bytes, plan
 
 WIDTH = 0.8
 

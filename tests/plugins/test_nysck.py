@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from test_cluster_kernel import dense_cluster_kernel
 
 from harness import Shape, kernels
-from harness.method import plan
+from harness.sizing import plan
 
 (METHOD,) = nysck.harness_methods()
 

@@ -14,7 +14,8 @@ from sock import StochasticClusterKernelSVM
 from test_cluster_kernel import dense_cluster_kernel
 
 from harness import kernels, overhead_bytes
-from harness.method import Shape, plan
+from harness.method import Shape
+from harness.sizing import plan
 
 ABSOLUTE = {"sigma": 1.5, "sigma_unit": "absolute", "random_state": 0}
 METHOD = sock.harness_methods()[0]

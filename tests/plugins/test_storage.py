@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.method import Shape, overhead_bytes, plan
+from harness.method import Shape
+from harness.sizing import overhead_bytes, plan
 
 MODULES = (
     "controls",

@@ -14,7 +14,7 @@ from supervised import (
 )
 
 from harness import Shape, kernels
-from harness.method import plan
+from harness.sizing import plan
 
 
 @pytest.fixture

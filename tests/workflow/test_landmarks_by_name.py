@@ -7,8 +7,9 @@ import pytest
 from project import PLUGINS
 
 from harness.errors import HarnessError
-from harness.method import Shape, plan
+from harness.method import Shape
 from harness.registry import Registry
+from harness.sizing import plan
 from harness.workload import load_workload
 
 OVERLAP = {"kernel-mean": {"kernel": "overlap", "selector": "first-rows"}, "as": "plugins"}

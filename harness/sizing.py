@@ -1,0 +1,172 @@
+"""How a method's size follows from a budget: by what the method holds, and the harness itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.datasets.buffers import reading_bytes
+from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
+from harness.units import format_bytes
+
+# What the interpreter allocates around any fit, and what a heap has between its blocks.
+_FIXED_OVERHEAD = 1 << 18
+# What a search has of its own: settings, scores, and the heap between two fits.
+_SEARCH_OVERHEAD = 1 << 16
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The size a method gets at a budget, or why there is none.
+
+    Attributes
+    ----------
+    size : int or None
+        None for methods without a size, and where nothing fits.
+    planned_bytes : int
+        The storage model at that size (at the smallest size where nothing fits), with the
+        harness's own arrays.
+    reason : str
+        Empty if the plan is feasible.
+    """
+
+    size: int | None
+    planned_bytes: int
+    reason: str = ""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there is a size that fits."""
+        return not self.reason
+
+
+def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
+    """Bytes that the harness itself holds in a trial: targets, row numbers, predictions.
+
+    Row numbers are needed to read the data, not where these are mapped. Checkpoints add nothing:
+    what is predicted at one is sent and let go before the fit goes on. Cross-validation of a
+    supervised method also copies the labeled points of each fold.
+    """
+    targets = shape.n * (shape.label_bytes or 8)
+    rows = 0 if shape.mapped else 8 * shape.n
+    folds = shape.n_labeled * shape.row_bytes + _SEARCH_OVERHEAD
+    fixed = _FIXED_OVERHEAD + (folds if tuned else 0)
+    block = reading_bytes(min(PREDICT_BLOCK, shape.n_test), shape.row_bytes)
+    return targets + rows + prediction_bytes(shape) + block + fixed
+
+
+def loading_bytes(shape: Shape) -> int:
+    """Bytes of X and of what reading it holds; no method holds anything yet."""
+    return shape.data_bytes + (0 if shape.mapped else reading_bytes(shape.n, shape.row_bytes))
+
+
+def prediction_bytes(shape: Shape) -> int:
+    """Bytes of the predictions, a part of `overhead_bytes` that the harness holds after the fit.
+
+    A method whose fit holds more than its prediction may take them off what its fit holds.
+    """
+    columns = shape.n_classes if shape.n_classes > 2 else 1
+    return shape.scored * (8 * columns + shape.label_bytes)
+
+
+def plan(
+    method: Method,
+    shape: Shape,
+    budget: int | None,
+    params: Mapping[str, Any] | None = None,
+    largest: int | None = None,
+    tuned: bool = False,
+    shown: int = 0,
+) -> Plan:
+    """Find the largest size whose storage model fits a budget.
+
+    Parameters
+    ----------
+    method : Method
+        Its storage model must be monotone between the sizes where it may fall: there the search
+        is a bisection.
+    shape : Shape
+        All points of the trial; the method's own part of them is worked out here.
+    budget : int or None
+        Bytes; None for no limit, which gives the largest sensible size.
+    params : mapping, optional
+        Parameters fixed by the study. If they fix the size, it is taken as given; None leaves it
+        to the estimator's own rule, and the storage model is asked with a size of None.
+    largest : int, optional
+        A bound on the size itself (a landmark budget).
+    tuned : bool, default False
+        Whether parameters are searched by cross-validation.
+    shown : int, default 0
+        Unlabeled points that the search is shown the targets of.
+
+    Returns
+    -------
+    Plan
+    """
+    params = {**method.params, **(params or {})}
+
+    lacking = shown if shown > shape.n_unlabeled else 0
+    shown = min(shown, shape.n_unlabeled)
+    searched = replace(
+        shape, n_labeled=shape.n_labeled + shown, n_unlabeled=shape.n_unlabeled - shown
+    )
+
+    def needed(size: int | None) -> int:
+        fitted = method.seen(shape, size)
+        # of the points that are kept, the search is shown the labels of some
+        kept = max(0, size - shown) if method.size == N_UNLABELED else size
+        shown_too = method.seen(searched, kept)
+        peaks = [
+            max(method.storage_bytes(seen, size, params, tuned), loading_bytes(seen))
+            + overhead_bytes(seen, tuned)
+            for seen in (fitted, shown_too)
+        ]
+        if shown_too.n > fitted.n:  # the points of the fit wait beside those of the search
+            peaks[1] += fitted.data_bytes
+        return max(peaks)
+
+    if lacking:
+        at_hand = f"there are {shape.n_unlabeled}"
+        reason = f"tuning shows the labels of {lacking} unlabeled points; {at_hand}"
+        return Plan(None, overhead_bytes(shape, tuned), reason)
+    turned = method.size is not None and params.get(method.size, 0) is not None
+    if not turned:
+        low = high = None if method.size else 0
+    elif method.size in params:
+        low = high = int(params[method.size])
+    elif method.size == N_UNLABELED:
+        low, high = 1, max(1, shape.n_unlabeled)
+    else:
+        low, high = method.sizes(method.seen(shape))
+    if largest is not None and turned:
+        high = min(high, largest)
+    if turned and high < low:
+        reason = f"needs a size of at least {low}, at most {high} is possible"
+        return Plan(None, needed(low), reason)
+    if budget is None:
+        return Plan(high if turned else None, needed(high))
+    whole = [high] if turned and method.size == N_UNLABELED else []
+    starts = {low, *whole, *(size for size in method.falls_at if turned and low < size <= high)}
+    for start in sorted(starts, reverse=True):
+        if needed(start) <= budget:
+            size = _largest(lambda size: needed(size) <= budget, start, high)
+            return Plan(size if turned else None, needed(size))
+        high = start - 1 if turned else None
+    at = f" at its smallest size {low}" if turned else ""
+    reason = (
+        f"needs {format_bytes(needed(low))}{at}, of which the data "
+        f"{format_bytes(method.seen(shape, low).data_bytes)}; the budget is "
+        f"{format_bytes(budget)}"
+    )
+    return Plan(None, needed(low), reason)
+
+
+def _largest(fits: Callable[[int], bool], low: int | None, high: int | None) -> int | None:
+    """Return the largest size up to `high` that fits, by bisection; `low` does."""
+    if low == high or fits(high):
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
