@@ -180,9 +180,10 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
             self._weights = weights
             self._samples = np.empty((len(y), len(weights)), np.float32)
             for block in self._blocks(len(y)):
-                F = self._kernel(self._X[self._labeled[block]]) @ self._basis
+                F = self._samples[block]
+                np.matmul(self._kernel(self._X[self._labeled[block]]), self._basis, out=F)
                 F *= weights
-                self._samples[block] = kernels.unit_rows(F)
+                kernels.unit_rows(F)
         F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
         self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, self.C)
         self.labeled_scores_ = self._scores(self._samples)
@@ -323,7 +324,9 @@ def storage_model(
         # a block of the Gram matrix has a quarter as many rows as the matrix
         panels = kernels.square_product_bytes(s) + kernels.blas_bytes(s, 4, max(256, s // 4))
     machines = 8 * labeled * (21 + 3 * columns)
-    samples = 4 * labeled * k * (2 if tuned else 1) + max(blocks, machines)
+    # a block of points and their kernel values: virtual samples are made where they stay
+    kernel_rows = kernels.gram_block_bytes(labeled, s, 2 * d) // 2 * (s + 2 * d) // (2 * (s + d))
+    samples = 4 * labeled * k * (2 if tuned else 1) + max(kernel_rows, machines)
     loaded = shape.block_bytes if shape.n_test else 0
     predicting = 4 * s * k + loaded + blocks + 8 * labeled * columns
     exact = 8 * n if degrees != "nystrom" else 0
