@@ -21,6 +21,8 @@ CONFIDENCE = 0.95
 MIN_PAIRS = 5
 """Fewer pairs than this are not tested: a t-interval over four is wider than three standard
 deviations either way, and a reader would take "not significant" for "equal"."""
+TIE_DECIMALS = 10
+"""Scores that agree to so many are a tie: one method computed in two ways differs by less."""
 
 
 class Interval(NamedTuple):
@@ -99,7 +101,7 @@ def ranks(scores: ArrayLike, greater_is_better: bool = True) -> np.ndarray:
         Each row sums to n_methods (n_methods + 1) / 2.
     """
     scores = np.atleast_2d(np.asarray(scores, float))
-    losses = -scores if greater_is_better else scores
+    losses = np.round(-scores if greater_is_better else scores, TIE_DECIMALS)
     return stats.rankdata(np.where(np.isnan(losses), np.inf, losses), axis=1)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from harness.report.scores import Score
-from harness.statistics import MIN_PAIRS, compare_with
+from harness.statistics import MIN_PAIRS, TIE_DECIMALS, compare_with
 from harness.units import format_bytes
 
 if TYPE_CHECKING:
@@ -153,10 +153,11 @@ def _compare(
         return "few", f"The next best, {following}, shares no seed with it to be compared on."
     level = [name for name in table.index[table["p_holm"] >= SIGNIFICANCE] if name != following]
     also = f" Nor can {_list(level)} be told apart from it." if level else ""
-    if (by_seed[best.method] == by_seed[following]).sum() == pairs:
+    differences = by_seed[best.method] - by_seed[following]
+    if (differences.round(TIE_DECIMALS) == 0).sum() == pairs:
         seeds = "one seed" if pairs == 1 else f"{pairs} seeds"
         verdict = "few" if pairs < MIN_PAIRS else "no"
-        return verdict, f"{following} scores exactly the same ({seeds}).{also}"
+        return verdict, f"{following} scores the same ({seeds}).{also}"
     ahead = (other["difference"] < 0) == score.greater_is_better or gap == 0
     way = "lower" if other["difference"] < 0 else "higher"
     next_best = f"The next best, {following}, is {way} by {gap:.2g}"

@@ -17,7 +17,7 @@ import pandas as pd
 from harness.records import OUTCOMES
 from harness.report.results import CELL
 from harness.report.scores import FAMILIES, Score, declared_metrics, score_of
-from harness.statistics import compare_mean_ranks, half_width
+from harness.statistics import TIE_DECIMALS, compare_mean_ranks, half_width
 from harness.statistics import ranks as rank_methods
 
 if TYPE_CHECKING:
@@ -164,6 +164,7 @@ def _ranks(table: pd.DataFrame, greater_is_better: bool) -> pd.Series:
     group = [ranked["problem"], ranked["budget"]]
     within = (
         ranked["mean"]
+        .round(TIE_DECIMALS)
         .where(tier < 2, 0)
         .groupby([*group, tier])
         .rank(method="average", ascending=not greater_is_better)

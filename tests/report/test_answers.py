@@ -59,7 +59,12 @@ def test_methods_that_score_the_same_are_not_called_higher_or_lower(tmp_path, n,
     found = answer(tmp_path, {"a": GOOD[:n], "b": GOOD[:n], "c": WORSE[:n]})
     assert found.verdict == verdict
     seeds = "5 seeds" if n == 5 else "one seed"
-    assert found.comparison == f"b scores exactly the same ({seeds})."
+    assert found.comparison == f"b scores the same ({seeds})."
+
+
+def test_a_difference_that_is_rounding_is_none(tmp_path):
+    found = answer(tmp_path, {"a": GOOD, "b": [value + 4e-16 for value in GOOD], "c": WORSE})
+    assert found.comparison == "b scores the same (5 seeds)."
 
 
 def test_few_seeds_are_not_tested(tmp_path):
