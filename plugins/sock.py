@@ -314,7 +314,7 @@ def storage_model(
     if shape.n_test:
         extended = kernels.stream_bytes(shape.n_test, _extended_width(b, d))
         scoring = max(scoring, extended + shape.block_bytes + 8 * _TILE * d)
-    panels = kernels.blas_bytes(a + b, terms=64) + kernels.blas_bytes(a + b, 4, terms=384)
+    panels = kernels.blas_bytes(a + b) + 2 * kernels.blas_bytes(a + b, 4)
     if degrees == "exact":
         weighing = kernels.tile_bytes(n, d)
     else:
