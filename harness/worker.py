@@ -300,17 +300,29 @@ def warm_up() -> None:
     validation of data: it reads the entry points of all installed packages when first called.
     """
     import numpy as np
-    import scipy.linalg
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import validate_data
+    from threadpoolctl import threadpool_limits
 
-    from harness.kernels.gram import PACKED_COLUMNS, PACKED_ROWS
-
-    # OpenBLAS lets its buffers go when a process forks for the first time, and keeps them later.
+    # Setting the threads of OpenBLAS takes a buffer of 32 MiB for them, and a product the next;
+    # forking gives the first one back. A trial in which scikit-learn sets them needs both, and
+    # OpenBLAS tries for ever to get one that the limit on data forbids.
+    with threadpool_limits(1, user_api="blas"):
+        _fill_blas_buffers()
     child = os.fork()
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
+    _fill_blas_buffers()
+    validate_data(BaseEstimator(), np.ones((2, 1)))
+
+
+def _fill_blas_buffers() -> None:
+    import numpy as np
+    import scipy.linalg
+
+    from harness.kernels.gram import PACKED_COLUMNS, PACKED_ROWS
+
     for dtype in (np.float32, np.float64):
         rows = np.ones((PACKED_ROWS, PACKED_ROWS), dtype)
         columns = rows[:PACKED_COLUMNS]
@@ -320,7 +332,6 @@ def warm_up() -> None:
         definite = columns[:, :PACKED_COLUMNS] + np.eye(PACKED_COLUMNS, dtype=dtype)
         scipy.linalg.eigh(definite)
         scipy.linalg.cho_factor(definite)
-        validate_data(BaseEstimator(), definite)
 
 
 def _load_plugins(workload: Workload, block: Block) -> Registry:
