@@ -136,7 +136,8 @@ def plan(study: str, cores: int, as_json: bool) -> None:
         f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
     )
     if todo:
-        click.echo(f"about {format_duration(made.seconds)} on {cores} cores by earlier trials")
+        about = "at least" if made.untimed else "about"
+        click.echo(f"{about} {format_duration(made.seconds)} on {cores} cores by earlier trials")
     if made.untimed:
         names = ", ".join(made.untimed[:6]) + (" ..." if len(made.untimed) > 6 else "")
         click.echo(f"not in that time, for want of an earlier trial: {names}")

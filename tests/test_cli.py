@@ -59,6 +59,7 @@ def test_a_plan_before_anything_ran(run, folder):
     assert plan["untimed"] == ["svm on digits-odd", "clusk on digits-odd"]
     shown = run("plan", "plan.yaml")
     assert "42 trials in 12 blocks, 0 done, 42 to run" in shown
+    assert "\nat least " in shown
     assert "left out: budget-kmedoids on digits-odd: budget-kmedoids does clustering" in shown
 
 

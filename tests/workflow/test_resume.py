@@ -47,6 +47,7 @@ def test_a_study_that_grows_runs_only_what_is_new(project):
     assert project.blocks_run() == ["wine/1nn/l20-b30MB"]
 
     project.write(**SMALL | {"methods": ["random"], "seeds": 5})
+    assert "\nabout " in project.harness("plan", study)
     # results copied from elsewhere are newer than the study, and Snakemake knows nothing of them
     shutil.rmtree(project.folder / ".snakemake")
     for path in (project.folder / "results").rglob("*"):
