@@ -33,6 +33,7 @@ from harness.report.answers import (
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
 from harness.report.comparison import Comparison, compare, comparison_tables
 from harness.report.labels import make_label_curves
+from harness.report.overview import make_overview
 from harness.report.provenance import describe_provenance
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import STUDY, Results, read_results
@@ -74,6 +75,7 @@ def make_report(
         scores=scores,
         tables=tables,
         answers=answers,
+        overview=make_overview(answers, tables, results.budgets),
         overall=overall_sentences(tables),
         printed=[{"made": made, **beside.layout(made)} for made in comparisons],
         verdicts=beside.legend(comparisons),

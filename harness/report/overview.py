@@ -1,0 +1,76 @@
+"""The answers at a glance: a row a data set, a column a budget or a number of labeled points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.report.answers import Answer
+    from harness.report.tables import Tables
+
+LEAST_ANSWERS = 13
+"""Fewer are read as fast in their own rows."""
+MOST_COLUMNS = 12
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Answers arranged in rows and columns.
+
+    Attributes
+    ----------
+    over : {"budget", "labeled points"}
+        What the columns are.
+    columns : list
+        Budgets as the study writes them, or numbers of labeled points.
+    rows : list of (str, list of Answer or None)
+        Names of data sets, or of problems, and one place a column; None where nothing was run.
+    """
+
+    over: str
+    columns: list[str] | list[int]
+    rows: list[tuple[str, list[Answer | None]]]
+
+
+def make_overview(
+    answers: Sequence[Answer], tables: Tables, budgets: Sequence[str]
+) -> Overview | None:
+    """Arrange the answers of a study.
+
+    Parameters
+    ----------
+    answers : sequence of Answer
+    tables : Tables
+    budgets : sequence of str
+        Of the study, in order.
+
+    Returns
+    -------
+    Overview or None
+        None if the answers are few, or do not fill the places of a table at least by half.
+    """
+    if len(answers) < LEAST_ANSWERS:
+        return None
+    if len(budgets) > 1:
+        return _arranged("budget", [(a.problem, a.budget, a) for a in answers], budgets)
+    facts = tables.cells.drop_duplicates("problem").set_index("problem")
+    dataset, labeled = facts["dataset"].to_dict(), facts["n_labeled"].astype(int).to_dict()
+    places = [(dataset[a.problem], labeled[a.problem], a) for a in answers]
+    return _arranged("labeled points", places, sorted({labeled[a.problem] for a in answers}))
+
+
+def _arranged(
+    over: str,
+    places: Sequence[tuple[str, str | int, Answer]],
+    columns: Sequence[str] | Sequence[int],
+) -> Overview | None:
+    found = {(row, column): answer for row, column, answer in places}
+    names = list(dict.fromkeys(row for row, _, _ in places))
+    ambiguous = len(found) < len(places)
+    sparse = 2 * len(found) < len(names) * len(columns)
+    if ambiguous or sparse or not 1 < len(columns) <= MOST_COLUMNS:
+        return None
+    rows = [(name, [found.get((name, column)) for column in columns]) for name in names]
+    return Overview(over, list(columns), rows)
