@@ -16,8 +16,9 @@ from functools import partial
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.linalg.blas import dsyrk, ssyrk
+from scipy.linalg.blas import dsyrk
 
+from harness.kernels.active_rows import ActiveRows
 from harness.kernels.feature_cache import FeatureCache
 from harness.kernels.symmetric import solve_positive_definite
 
@@ -112,7 +113,7 @@ def train_hinge(
     sides = np.column_stack([signs > 0, signs < 0])
     penalty = min(_FIRST_PENALTY / cache.mean_square(), costs.max() / _FIRST_WIDTH)
     bound, bound_shift = machine.bound_slope()
-    machine.dual = -np.inf
+    machine.dual, kept = -np.inf, None
     for _ in range(_MOST_STEPS):
         pull = _pulled(duals, penalty, costs, margins)
         sums = machine.bound_sums + cache.sums(pull[:, None] * sides)
@@ -137,7 +138,7 @@ def train_hinge(
             known = np.flatnonzero(costs)
             nearest = np.argsort(np.abs(1 - margins[known]))[: len(gradient)]
             active = np.sort(known[nearest])
-        step, shift = _newton_direction(cache, active, penalty, gradient, -imbalance)
+        step, shift, kept = _newton_direction(cache, active, kept, penalty, gradient, -imbalance)
         change = signs * (cache.products(step) + shift)
         length = line_search(
             machine.weights,
@@ -188,10 +189,11 @@ def dual_value(above: float, below: float, sums: np.ndarray) -> float:
 def _newton_direction(
     cache: FeatureCache,
     active: np.ndarray,
+    kept: ActiveRows | None,
     penalty: float,
     gradient: np.ndarray,
     bias_gradient: float,
-) -> tuple[np.ndarray, float]:
+) -> tuple[np.ndarray, float, ActiveRows | None]:
     """Solve [2 I + s Z'Z, s Z'1; s 1'Z, s 1'1] (step, shift) = -(gradient, bias_gradient).
 
     Z are the active rows, s the penalty. The bias is eliminated, which centres Z; of the two forms
@@ -202,35 +204,59 @@ def _newton_direction(
     -------
     step : ndarray of shape (r,)
     shift : float
+    kept : ActiveRows or None
+        For the next step; None where there is no room for it.
     """
     m, r = len(active), len(gradient)
-    among = np.zeros((len(cache), 1))
-    among[active] = 1
-    mean = cache.sums(among)[:, 0] / m
-    centre, right = mean.astype(np.float32), -(gradient - mean * bias_gradient)
     if 2 * m <= r:
-        Z, start = np.empty((m, r), np.float32), 0
-        for block in cache.taken(active):
-            np.subtract(block, centre, out=Z[start : start + len(block)])
-            start += len(block)
-        # In float64, for what is left of a difference, but never with all of Z in it.
-        S, projected = np.zeros((m, m), order="F"), np.zeros(m)
-        for start in range(0, r, _PART):
-            part = Z[:, start : start + _PART].astype(np.float64)
-            S = dsyrk(1.0, part.T, beta=1.0, c=S, trans=1, lower=1, overwrite_c=1)
-            projected += part @ right[start : start + _PART]
-        u = _solved(S, 2 / penalty, projected).astype(np.float32)
-        step = (right - u @ Z) / 2
+        kept = None
+        among = np.zeros((len(cache), 1))
+        among[active] = 1
+        mean = cache.sums(among)[:, 0] / m
+        right = -(gradient - mean * bias_gradient)
+        step = _step_by_rows(cache, active, mean.astype(np.float32), 2 / penalty, right)
     else:
         # In float32: it is a direction that is wanted, and a matrix of doubles would be twice as
         # large as all else of order r^2.
-        H = np.zeros((r, r), np.float32, order="F")
-        for Z in cache.taken(active):
-            Z -= centre
-            H = ssyrk(1.0, Z.T, beta=1.0, c=H, lower=1, overwrite_c=1)
-            del Z
-        step = _solved(H, 2 / penalty, right.astype(np.float32)) / np.float64(penalty)
-    return step, -bias_gradient / (penalty * m) - float(mean @ step)
+        kept = kept or ActiveRows(cache, r)
+        kept.move_to(active)
+        mean = kept.mean()
+        right = -(gradient - mean * bias_gradient)
+        step = _step_by_features(kept, 2 / penalty, right.astype(np.float32)).astype(np.float64)
+        step /= penalty
+    return step, -bias_gradient / (penalty * m) - float(mean @ step), kept
+
+
+def _step_by_rows(
+    cache: FeatureCache, active: np.ndarray, centre: np.ndarray, ridge: float, right: np.ndarray
+) -> np.ndarray:
+    m, r = len(active), len(right)
+    Z, start = np.empty((m, r), np.float32), 0
+    for block in cache.taken(active):
+        np.subtract(block, centre, out=Z[start : start + len(block)])
+        start += len(block)
+    # In float64, for what is left of a difference, but never with all of Z in it.
+    S, projected = np.zeros((m, m), order="F"), np.zeros(m)
+    for start in range(0, r, _PART):
+        part = Z[:, start : start + _PART].astype(np.float64)
+        S = dsyrk(1.0, part.T, beta=1.0, c=S, trans=1, lower=1, overwrite_c=1)
+        projected += part @ right[start : start + _PART]
+    diagonal = S.diagonal() + ridge
+    try:
+        u = _solved(S, ridge, projected)
+    except LinAlgError:
+        u = projected / diagonal
+    return (right - u.astype(np.float32) @ Z) / 2
+
+
+def _step_by_features(kept: ActiveRows, ridge: float, right: np.ndarray) -> np.ndarray:
+    try:
+        return _solved(kept.centred(), ridge, right)
+    except LinAlgError:
+        if kept.n_changes:
+            kept.make_anew()
+            return _step_by_features(kept, ridge, right)
+        return right / (kept.centred().diagonal() + np.float32(ridge))
 
 
 def _solved(S: np.ndarray, ridge: float, right: np.ndarray) -> np.ndarray:
@@ -240,10 +266,7 @@ def _solved(S: np.ndarray, ridge: float, right: np.ndarray) -> np.ndarray:
     """
     diagonal = S.diagonal() + np.asarray(ridge, S.dtype)
     S[np.diag_indices(len(S))] = diagonal + np.finfo(S.dtype).eps * diagonal.max()
-    try:
-        return solve_positive_definite(S, right)
-    except LinAlgError:
-        return right / diagonal
+    return solve_positive_definite(S, right)
 
 
 def line_search(

@@ -183,6 +183,35 @@ def test_large_kernel_values_ask_for_few_more_newton_steps(monkeypatch):
     assert len(steps) < 150
 
 
+def test_a_matrix_worn_by_changes_is_made_anew(monkeypatch):
+    X, y = problem(600)
+    features, rows = features_of(X, 50), np.arange(600)
+    cache = kernels.FeatureCache(features, X, 10**8, 600)
+    made = counted(monkeypatch, hinge.ActiveRows, "make_anew")
+    plain = kernels.train_hinge_machines(features, X, rows, y, 3, 5.0, cache, tol=1e-4)
+    as_often = len(made)
+    refused = []
+    solve, centred = hinge.solve_positive_definite, hinge.ActiveRows.centred
+
+    def solve_what_is_new(A, right):
+        if len(A) == features.n_components and changes[-1]:
+            refused.append(changes[-1])
+            raise hinge.LinAlgError
+        return solve(A, right)
+
+    changes = []
+    monkeypatch.setattr(hinge, "solve_positive_definite", solve_what_is_new)
+    monkeypatch.setattr(
+        hinge.ActiveRows,
+        "centred",
+        lambda kept: [changes.append(kept.n_changes), centred(kept)][1],
+    )
+    anew = kernels.train_hinge_machines(features, X, rows, y, 3, 5.0, cache, tol=1e-4)
+    assert refused
+    assert len(made) - as_often > as_often
+    assert anew.objective == pytest.approx(plain.objective, rel=1.1e-4)
+
+
 def test_a_gap_that_is_rounding_of_the_scores_ends_the_rounds(monkeypatch):
     X, y = separable()
     X = 3 * X
