@@ -301,8 +301,8 @@ def _factoring_bytes(shape: Shape, tuned: bool) -> int:
         solved = 16 * u * min(columns, kernels.SOLVE_COLUMNS)
         influence = 8 * u * columns + max(solved, weights + 16 * columns**2)
         held = kernels.packed_bytes((labeled + 1) // 2)
-        # blocks below 128 KiB, that malloc does not map, stay in the heap: masks and rows of tiles
-        kept = 2 * kernels.TILE * min(kernels.TILE + d * i, 512)
+        # blocks below 64 KiB, that malloc does not map, stay in the heap: rows of tiles
+        kept = 2 * min(kernels.TILE * d * i, 1 << 16)
         reducing = kernels.packed_bytes(labeled) + kept + max(influence, held)
     return kernels.factoring_bytes(u) + max(filling, right_hand_sides, reducing)
 

@@ -314,13 +314,13 @@ def storage_model(
     if shape.n_test:
         extended = kernels.stream_bytes(shape.n_test, _extended_width(b, d))
         scoring = max(scoring, extended + shape.block_bytes + 8 * _TILE * d)
-    panels = kernels.blas_bytes(a + b) + 2 * kernels.blas_bytes(a + b, 4)
+    panels = kernels.blas_bytes(a + b, terms=64) + kernels.blas_bytes(a + b, 4, terms=384)
     if degrees == "exact":
         weighing = kernels.tile_bytes(n, d)
     else:
         weighing = 2 * d * _DEGREE_FEATURES + kernels.stream_bytes(n, 2 * _DEGREE_FEATURES + d, 4)
-    # blocks below 128 KiB, that malloc does not map, stay in the heap: what degrees took of those
-    kept = min(2 * d * _DEGREE_FEATURES, 1 << 17)
+    # blocks below 64 KiB, that malloc does not map, stay in the heap: what degrees took of those
+    kept = min(2 * d * _DEGREE_FEATURES, 1 << 16)
     scoring += 8 * (n + labeled) * columns
     learning = kept + 4 * n * b + panels + max(step, svm, scoring)
     peak = max(kernels.width_bytes(n, d, shape.itemsize), weighing, learning)

@@ -15,7 +15,7 @@ _LIBC = ctypes.CDLL(None)
 _LIBC.malloc.restype = ctypes.c_void_p
 _M_ARENA_MAX = -8
 _M_MMAP_THRESHOLD = -3
-_MAPPED_FROM = 1 << 17
+_MAPPED_FROM = 1 << 16
 _LARGEST_HOLE = 1 << 25
 _SMALLEST_HOLE = 1 << 13
 _COUNTS = ("arena", "ordblks", "smblks", "hblks", "hblkhd")
@@ -30,7 +30,7 @@ def one_arena() -> None:
 
 
 def return_large() -> None:
-    """Let malloc map every block from 128 KiB on by itself, so that freeing it gives it back.
+    """Let malloc map every block from 64 KiB on by itself, so that freeing it gives it back.
 
     glibc raises that threshold to the size of whatever mapped block is freed, up to 32 MiB, and
     keeps twice as much of freed heap: the peak of a trial would depend on what it freed before. A
