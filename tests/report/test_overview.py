@@ -62,3 +62,14 @@ def test_a_page_shows_each_winner_with_its_metric_and_verdict(tmp_path):
     assert table.count("AUC ↑") == 6
     assert len(re.findall(r'<td title="[^"]+" class="(?:yes|no)">', table)) == 14
     assert "<summary>All 14 answers, with intervals and tests</summary>" in page
+
+
+def test_a_winner_that_is_no_better_than_a_control_is_marked(tmp_path):
+    trials = make_trials(SEVEN, budgets={"1MB": 10**6}, labeled=(10, 20))
+    trials.loc[(trials["dataset"] == "toy3") & (trials["method"] == "random"), "auc"] = 1.0
+    page = write_report(write_results(tmp_path / "s", trials)).read_text(encoding="utf-8")
+    table = re.search(r'<table class="winners">.*?</table>', page, re.DOTALL)[0]
+    marked = [cell for cell in table.split("<td") if '<b class="mark">!</b>' in cell]
+    assert len(marked) == 2
+    assert all("no better than the control random" in cell for cell in marked)
+    assert "something speaks against it" in page
