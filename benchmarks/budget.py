@@ -23,7 +23,7 @@ import threadpoolctl
 
 from harness.datasets import load_catalog
 from harness.datasets.preparation import load
-from harness.kernels import feature_cache, gram, hinge, landmark_features
+from harness.kernels import active_rows, feature_cache, gram, hinge, landmark_features
 from harness.sandbox import Limits, Monitor, Sandbox
 from harness.worker import warm_up
 
@@ -61,7 +61,7 @@ class Operations:
         self._count(cache, "products", lambda c, w: 2 * len(c) * w.size)
         self._count(cache, "sums", lambda c, v: 2 * np.count_nonzero(v) * c._buffer.shape[1])
         self._count(gram.GramSum, "add", lambda _, Z, *__, **___: Z.size * Z.shape[1])
-        self._count(hinge, "ssyrk", lambda _, Zt, **__: Zt.size * len(Zt))
+        self._count(active_rows, "ssyrk", lambda _, Zt, **__: Zt.size * len(Zt))
         self._count(hinge, "_newton_direction", _of_direction)
 
     def _count(self, owner: object, name: str, operations: Callable) -> None:
@@ -80,7 +80,7 @@ def _rows(X: np.ndarray, rows: np.ndarray | None) -> int:
 
 
 def _of_direction(
-    _: object, active: np.ndarray, __: object, gradient: np.ndarray, *___: object
+    _: object, active: np.ndarray, __: object, ___: object, gradient: np.ndarray, *____: object
 ) -> int:
     """Count what is not counted elsewhere: the factor, and the smaller of both matrices."""
     m, r = len(active), len(gradient)
