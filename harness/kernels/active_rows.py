@@ -20,7 +20,7 @@ _TILE = 128
 class ActiveRows:
     """Centred second moments of some rows of a cache, float32, kept in the upper triangle.
 
-    Holds one matrix of order r, whose lower triangle is for a factorisation.
+    Holds one matrix of order r, whose lower triangle is for a factorisation, once there are rows.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class ActiveRows:
     def __init__(self, cache: FeatureCache, n_components: int) -> None:
         self._cache = cache
         self._among = np.zeros(len(cache), bool)
-        self._moments = np.zeros((n_components, n_components), np.float32, order="F")
+        self._moments: np.ndarray | None = None
         self._diagonal = np.zeros(n_components, np.float32)
         self._origin = np.zeros(n_components, np.float32)
         self._total = np.zeros(n_components)
@@ -46,7 +46,7 @@ class ActiveRows:
         come, gone = among & ~self._among, self._among & ~among
         changed = int(come.sum() + gone.sum())
         worn = self.n_changes == _MOST_CHANGES or _SHRUNK * len(rows) < self._most
-        if worn or changed >= len(rows):
+        if self._moments is None or worn or changed >= len(rows):
             self.make_anew(rows)
             return
         np.fill_diagonal(self._moments, self._diagonal)
@@ -62,10 +62,16 @@ class ActiveRows:
             self._among[rows] = True
         positions = np.flatnonzero(self._among)
         mean = self._cache.sums(self._among[:, None])[:, 0] / len(positions)
+        if self._moments is None:
+            self._moments = np.empty((len(mean), len(mean)), np.float32, order="F")
         self._origin[:] = mean
         self._total[:], self._moments[:] = 0, 0
         self._add(positions, 1)
         self._most, self.n_changes = len(positions), 0
+
+    def forget(self) -> None:
+        """Let the matrix go: there is something else to hold."""
+        self._moments = None
 
     def _add(self, positions: np.ndarray, sign: int) -> None:
         for Z in self._cache.taken(positions):

@@ -113,7 +113,7 @@ def train_hinge(
     sides = np.column_stack([signs > 0, signs < 0])
     penalty = min(_FIRST_PENALTY / cache.mean_square(), costs.max() / _FIRST_WIDTH)
     bound, bound_shift = machine.bound_slope()
-    machine.dual, kept = -np.inf, None
+    machine.dual, kept = -np.inf, ActiveRows(cache, len(machine.weights))
     for _ in range(_MOST_STEPS):
         pull = _pulled(duals, penalty, costs, margins)
         sums = machine.bound_sums + cache.sums(pull[:, None] * sides)
@@ -138,7 +138,7 @@ def train_hinge(
             known = np.flatnonzero(costs)
             nearest = np.argsort(np.abs(1 - margins[known]))[: len(gradient)]
             active = np.sort(known[nearest])
-        step, shift, kept = _newton_direction(cache, active, kept, penalty, gradient, -imbalance)
+        step, shift = _newton_direction(cache, active, kept, penalty, gradient, -imbalance)
         change = signs * (cache.products(step) + shift)
         length = line_search(
             machine.weights,
@@ -189,11 +189,11 @@ def dual_value(above: float, below: float, sums: np.ndarray) -> float:
 def _newton_direction(
     cache: FeatureCache,
     active: np.ndarray,
-    kept: ActiveRows | None,
+    kept: ActiveRows,
     penalty: float,
     gradient: np.ndarray,
     bias_gradient: float,
-) -> tuple[np.ndarray, float, ActiveRows | None]:
+) -> tuple[np.ndarray, float]:
     """Solve [2 I + s Z'Z, s Z'1; s 1'Z, s 1'1] (step, shift) = -(gradient, bias_gradient).
 
     Z are the active rows, s the penalty. The bias is eliminated, which centres Z; of the two forms
@@ -204,12 +204,10 @@ def _newton_direction(
     -------
     step : ndarray of shape (r,)
     shift : float
-    kept : ActiveRows or None
-        For the next step; None where there is no room for it.
     """
     m, r = len(active), len(gradient)
     if 2 * m <= r:
-        kept = None
+        kept.forget()
         among = np.zeros((len(cache), 1))
         among[active] = 1
         mean = cache.sums(among)[:, 0] / m
@@ -218,13 +216,12 @@ def _newton_direction(
     else:
         # In float32: it is a direction that is wanted, and a matrix of doubles would be twice as
         # large as all else of order r^2.
-        kept = kept or ActiveRows(cache, r)
         kept.move_to(active)
         mean = kept.mean()
         right = -(gradient - mean * bias_gradient)
         step = _step_by_features(kept, 2 / penalty, right.astype(np.float32)).astype(np.float64)
         step /= penalty
-    return step, -bias_gradient / (penalty * m) - float(mean @ step), kept
+    return step, -bias_gradient / (penalty * m) - float(mean @ step)
 
 
 def _step_by_rows(

@@ -67,3 +67,14 @@ def test_only_rows_that_changed_are_read(monkeypatch):
     assert (rows.taken_rows, kept.n_changes) == (1323, 3)
     kept.move_to(np.arange(500, 586))  # and after the most changes
     assert (rows.taken_rows, kept.n_changes) == (1409, 0)
+
+
+def test_what_is_forgotten_is_made_anew():
+    Z = np.random.default_rng(0).standard_normal((300, 5)).astype(np.float32)
+    rows = Rows(Z)
+    kept = ActiveRows(rows, 5)
+    kept.move_to(np.arange(200))
+    kept.forget()
+    kept.move_to(np.arange(201))
+    assert (rows.taken_rows, kept.n_changes) == (401, 0)
+    np.testing.assert_allclose(np.tril(kept.centred()), np.tril(moments(Z[:201])), atol=2e-3)

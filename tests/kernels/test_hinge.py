@@ -212,6 +212,23 @@ def test_a_matrix_worn_by_changes_is_made_anew(monkeypatch):
     assert anew.objective == pytest.approx(plain.objective, rel=1.1e-4)
 
 
+def test_a_matrix_of_rows_is_not_held_beside_one_of_features(monkeypatch):
+    X, y = separable()
+    features = features_of(X, 150, "poly2")
+    cache = kernels.FeatureCache(features, X, 10**8, len(X))
+    solve, held = hinge._step_by_rows, []
+    directions = counted(monkeypatch, hinge, "_newton_direction")
+
+    def step_by_rows(*args):
+        held.append(directions[-1][2]._moments)
+        return solve(*args)
+
+    monkeypatch.setattr(hinge, "_step_by_rows", step_by_rows)
+    kernels.train_hinge_machines(features, X, np.arange(1000), y, 3, 10.0, cache)
+    assert 0 < len(held) < len(directions)
+    assert all(moments is None for moments in held)
+
+
 def test_a_gap_that_is_rounding_of_the_scores_ends_the_rounds(monkeypatch):
     X, y = separable()
     X = 3 * X
