@@ -111,7 +111,7 @@ def test_a_byte_for_each_pair_of_points_would_show(name, assert_peak_between):
 
 
 def test_what_reading_took_is_not_held_beside_the_kernel_matrix(assert_peak_between):
-    """Rows that are picked come from the heap in blocks of up to 128 KiB."""
+    """Rows are picked in blocks of up to 128 KiB, of which malloc may keep the small ones."""
     (method,) = (method for method in METHODS if method.name == "tsvm")
     shape = Shape(26, 1258, 22, 2)
     planned = plan(method, shape, None)
