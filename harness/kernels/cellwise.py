@@ -2,9 +2,9 @@
 
 Both distances are sums over the features where one point, x, is not zero, and a remainder that
 row sums give. With z transposed, the rows that belong to those features are contiguous, so a cell
-costs three passes in the cache and cells where x is zero cost nothing. On images with 80 % zeros
-in float32 this is 6 to 8 cells per nanosecond, against 0.8 of scikit-learn's compiled
-`additive_chi2_kernel` and 2.3 of scipy's `cdist`; on dense data 1.7 and 2.5.
+costs a few passes in the cache and cells where x is zero cost nothing. On images with 80 % zeros
+in float32 this is 8 and 10.6 cells per nanosecond, against 0.8 of scikit-learn's compiled
+`additive_chi2_kernel` and 2.3 of scipy's `cdist`; on dense data 2.0 and 2.7.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg.blas import dger, sger
 from scipy.spatial.distance import pdist, squareform
 
 from harness.kernels.gaussian import median_apart, row_blocks, stream_bytes, width_sample
@@ -69,7 +70,9 @@ def laplacian_kernel(
     """
     # |x - z| = x + z - 2 min(x, z), and the minimum is zero where x is and nothing is negative
     sparse = min(X.min(), Z.min()) >= 0
-    K = _sum_over_features(X, Z, _minima, sparse, out)
+    K = np.empty((len(X), len(Z)), X.dtype) if out is None else out
+    few, many, sums = _smaller_first(X, Z, K)
+    _sum_over_features(few, many, _minima, sparse, sums)
     K *= -2
     K += X.sum(axis=1)[:, None]
     K += Z.sum(axis=1)
@@ -95,18 +98,20 @@ def laplacian_unit(X: np.ndarray) -> float:
 
 def cellwise_bytes(n: int, m: int, n_features: int, itemsize: int = 8) -> int:
     """Bytes held for a matrix of n x m cells besides itself: two blocks of the longer side."""
-    return 2 * stream_bytes(max(n, m), n_features, itemsize) + (n + m) * itemsize
+    return 2 * stream_bytes(max(n, m), n_features, itemsize) + (n + m + n_features) * itemsize
 
 
 def _chi2(X: np.ndarray, Z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     _refuse_negative("X", X)
     _refuse_negative("Z", Z)
-    # (x - z)^2 / (x + z) = x + z - 4 x z / (x + z), and the product is zero where x or z is
-    K = _sum_over_features(X, Z, _harmonic, True, out)
-    K *= -4
-    K += X.sum(axis=1)[:, None]
-    K += Z.sum(axis=1)
-    return np.maximum(K, 0, out=K)
+    out = np.empty((len(X), len(Z)), X.dtype) if out is None else out
+    few, many, sums = _smaller_first(X, Z, out)
+    # (x - z)^2 / (x + z) = z - 3 x + 4 x^2 / (x + z), and z where x is zero
+    _sum_over_features(few, many, _quotients, True, sums)
+    sums *= 4
+    sums -= 3 * few.sum(axis=1)[:, None]
+    sums += many.sum(axis=1)
+    return np.maximum(out, 0, out=out)
 
 
 def _refuse_negative(name: str, values: np.ndarray) -> None:
@@ -119,46 +124,57 @@ def _refuse_negative(name: str, values: np.ndarray) -> None:
         raise ValueError(message)
 
 
-def _harmonic(x: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """Return sum_k x_k t_k / (x_k + t_k), as the sum of x - x^2 / (x + t); overwrites T."""
-    T += x[:, None]
+def _smaller_first(
+    X: np.ndarray, Z: np.ndarray, K: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return both sets and their matrix so that the first is smaller: each of its rows costs."""
+    return (X, Z, K) if len(X) <= len(Z) else (Z, X, K.T)
+
+
+def _quotients(x: np.ndarray, T: np.ndarray, ones: np.ndarray, out: np.ndarray) -> None:
+    """Write sum_k x_k^2 / (x_k + t_k); overwrites T."""
+    # Adds x_k to row k in a third of the time of NumPy's broadcasting.
+    add_product = sger if T.itemsize == 4 else dger
+    add_product(1, ones[: T.shape[1]], x, a=T.T, overwrite_a=1)
     np.reciprocal(T, out=T)
-    return x.sum() - x**2 @ T
+    np.matmul(x * x, T, out=out)
 
 
-def _minima(x: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """Return sum_k min(x_k, t_k); overwrites T."""
-    return np.minimum(T, x[:, None], out=T).sum(axis=0)
+def _minima(x: np.ndarray, T: np.ndarray, ones: np.ndarray, out: np.ndarray) -> None:
+    """Write sum_k min(x_k, t_k); overwrites T."""
+    np.matmul(ones[: x.size], np.minimum(T, x[:, None], out=T), out=out)
 
 
 def _sum_over_features(
-    X: np.ndarray,
-    Z: np.ndarray,
-    add_up: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    few: np.ndarray,
+    many: np.ndarray,
+    add_up: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None],
     sparse: bool,
-    out: np.ndarray | None,
-) -> np.ndarray:
-    """Fill an n x m matrix with `add_up(x, Z')`, only over features with x > 0 if `sparse`."""
-    if out is None:
-        out = np.empty((len(X), len(Z)), X.dtype)
-    # A row costs some microseconds however short: rows of the smaller set are gone through.
-    few, many, sums = (X, Z, out) if len(X) <= len(Z) else (Z, X, out.T)
+    sums: np.ndarray,
+) -> None:
+    """Fill a matrix by `add_up(x, T, ones, row)` for each x of the few and blocks of the many.
+
+    T has a column for each point of a block; if `sparse`, only rows of features where x > 0.
+    """
     # Below this a reciprocal may overflow.
-    least = np.finfo(X.dtype).tiny
-    d = X.shape[1]
-    blocks = list(row_blocks(len(many), d, X.itemsize))
-    columns, chosen = np.empty((2, d * blocks[0].stop), X.dtype)
+    least = np.finfo(few.dtype).tiny
+    d = few.shape[1]
+    blocks = list(row_blocks(len(many), d, few.itemsize))
+    columns, chosen = np.empty((2, d * blocks[0].stop), few.dtype)
+    ones = np.ones(max(d, blocks[0].stop), few.dtype)
     for block in blocks:
         m = block.stop - block.start
         transposed = columns[: d * m].reshape(d, m)
         transposed[:] = many[block].T
-        for i, x in enumerate(few):
-            present = np.flatnonzero(x > least) if sparse else slice(None)
+        for x, row in zip(few, sums[:, block], strict=True):
+            present = (x > least).nonzero()[0] if sparse else slice(None)
             x = x[present]
+            if not x.size:
+                row[...] = 0
+                continue
             T = chosen[: x.size * m].reshape(x.size, m)
             if sparse:
-                np.take(transposed, present, axis=0, out=T, mode="clip")
+                transposed.take(present, axis=0, out=T, mode="clip")
             else:
                 T[:] = transposed
-            sums[i, block] = add_up(x, T)
-    return out
+            add_up(x, T, ones, row)
