@@ -154,14 +154,14 @@ class Kernel:
     unit : callable X -> float, optional
         The kernel's natural width on X, such as a median distance: what a `sigma` of 1 means.
         None for a kernel without a width; `function` then is given 1.
-    diagonal : callable X -> (len(X),) array, optional
+    diagonal : callable (X, width) -> (len(X),) array, optional
         k(x, x) of each row; by default 1.
     """
 
     name: str
     function: Callable[..., np.ndarray]
     unit: Callable[[np.ndarray], float] | None = None
-    diagonal: Callable[[np.ndarray], np.ndarray] | None = None
+    diagonal: Callable[[np.ndarray, float], np.ndarray] | None = None
 
 
 @dataclass(frozen=True)

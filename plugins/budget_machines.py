@@ -220,10 +220,10 @@ class BudgetSVM(_BudgetMachine):
         self.coef_, self.intercept_ = found.coefficients, found.intercepts
         self.objective_, self.gap_ = found.objective, found.gap / found.objective
         self.converged_ = self.gap_ <= _CONVERGED
-        if self.gap_ > 1.01 * _EXACT:
+        if not self.converged_:
             message = (
-                f"the duality gap is {self.gap_:.2g} of the objective, not {_EXACT:g}: "
-                "lower C, or scale the features to about 1"
+                f"the duality gap is {self.gap_:.2g} of the objective, not known to be within "
+                f"{_CONVERGED:.0%} of its minimum: lower C, or scale the features to about 1"
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
         return found.scores
@@ -295,9 +295,10 @@ class BudgetLSSVM(_BudgetMachine):
         sums, counts = (sums[:, 1:], counts[1:]) if two else (sums, counts)
         mean_y = 2 * counts / m - 1
         right = 2 * sums - np.outer(total, mean_y + 1)
-        A = dsyr(-1 / m, total, a=gram, lower=1, overwrite_a=1)
         # Sums in float32 have lost what is smaller than the second term.
-        A[np.diag_indices(len(A))] += 1 / self.C + rounding * A.diagonal().max()
+        ridge = 1 / self.C + rounding * gram.diagonal().max()
+        A = dsyr(-1 / m, total, a=gram, lower=1, overwrite_a=1)
+        A[np.diag_indices(len(A))] += ridge
         try:
             w = kernels.solve_positive_definite(A, right)
         except LinAlgError:

@@ -102,9 +102,10 @@ class KernelSVM(_LabeledClassifier):
     C : float, default 1.0
         Penalty of the hinge loss.
     sigma : float, default 1.0
-        Width of the Gaussian kernel.
+        Width of the Gaussian or polynomial kernel.
     sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between labeled points, or units of the features.
+        What `sigma` counts: the natural width on labeled points, of the Gaussian kernel their
+        median distance, or units of the features.
     cache_rows : int, default 1024
         Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of
         computing them again. It trades memory for time alone.
@@ -142,7 +143,8 @@ class KernelSVM(_LabeledClassifier):
         if self.kernel == "rbf":
             kernel["gamma"] = 0.5 / kernels.kernel_width(X, self.sigma, self.sigma_unit) ** 2
         elif self.kernel == "poly2":
-            kernel |= {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
+            width = kernels.bind_kernel("poly2", X, self.sigma, self.sigma_unit).width
+            kernel |= {"kernel": "poly", "degree": 2, "gamma": width**-2, "coef0": 1.0}
         cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
         # Its solver draws nothing, but without a seed SVC takes one from the global state.
         svm = SVC(C=self.C, **kernel, cache_size=cache, random_state=0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +31,7 @@ from harness.kernels.gaussian import (
     squared_norms,
     warn_of_rounding,
     width_bytes,
+    width_sample,
 )
 
 
@@ -42,13 +44,13 @@ class KernelFunction(Protocol):
         May take a further keyword `out`, the array to write to.
     unit : callable X -> float, or None
         The kernel's natural width on X; None for a kernel without a width.
-    diagonal : callable X -> ndarray of shape (n,), or None
+    diagonal : callable (X, width) -> ndarray of shape (n,), or None
         k(x, x) of each row; None if that is 1 for every x.
     """
 
     function: Callable[..., np.ndarray]
     unit: Callable[[np.ndarray], float] | None
-    diagonal: Callable[[np.ndarray], np.ndarray] | None
+    diagonal: Callable[[np.ndarray, float], np.ndarray] | None
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class BuiltInKernel:
 
     function: Callable[..., np.ndarray]
     unit: Callable[[np.ndarray], float] | None = None
-    diagonal: Callable[[np.ndarray], np.ndarray] | None = None
+    diagonal: Callable[[np.ndarray, float], np.ndarray] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,16 +84,20 @@ class BoundKernel:
         """
         if out is None:
             return self.kernel.function(X, Z, self.width)
-        if "out" in inspect.signature(self.kernel.function).parameters:
-            return self.kernel.function(X, Z, self.width, out=out)
-        out[...] = self.kernel.function(X, Z, self.width)
+        K = self.kernel.function(X, Z, self.width, **({"out": out} if self._takes_out else {}))
+        if K is not out:
+            out[...] = K
         return out
+
+    @cached_property
+    def _takes_out(self) -> bool:
+        return "out" in inspect.signature(self.kernel.function).parameters
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """Return k(x, x) of each row, shape (n,)."""
         if self.kernel.diagonal is None:
             return np.ones(len(X), X.dtype)
-        return self.kernel.diagonal(X)
+        return self.kernel.diagonal(X, self.width)
 
 
 def bind_kernel(
@@ -108,11 +114,12 @@ def bind_kernel(
     kernel : str or KernelFunction
         A name of `KERNELS`, or an object with `function`, `unit` and `diagonal`.
     X : ndarray of shape (n, d)
-        Decides what a median distance is; a sample of at most 300 rows is read.
+        Decides what the natural width is; a sample of at most 300 rows is read.
     sigma : float, default 1.0
         Width, in units of `sigma_unit`; ignored by kernels without a width.
     sigma_unit : {"median", "absolute"}, default "median"
-        "median": the median distance between rows of X, of the kernel's own kind of distance.
+        "median": the kernel's natural width on X, the median distance between rows, of its own
+        kind of distance; of "poly2" the root of the mean of |x|^2.
     uncentered : type, optional
         As for `kernel_width`; only the Gaussian kernel is looked at.
 
@@ -183,20 +190,31 @@ def linear_kernel(
 def poly2_kernel(
     X: np.ndarray, Z: np.ndarray, width: float = 1.0, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return (x'z + 1)^2, shape (n, m); there is no width. Holds what `linear_kernel` holds."""
+    """Return (x'z / width^2 + 1)^2, shape (n, m). Holds what `linear_kernel` holds."""
     K = np.matmul(X, Z.T, out=out)
+    K *= 1 / width**2
     K += 1
     return np.square(K, out=K)
 
 
-def _poly2_diagonal(X: np.ndarray) -> np.ndarray:
-    return np.square(squared_norms(X) + 1)
+def root_mean_square_norm(X: np.ndarray) -> float:
+    """Return the root of the mean of |x|^2 over a sample of X, 1 where it is 0."""
+    sample = width_sample(X).astype(np.float64, copy=False)
+    return float(np.sqrt(squared_norms(sample).mean())) or 1.0
+
+
+def _linear_diagonal(X: np.ndarray, width: float) -> np.ndarray:
+    return squared_norms(X)
+
+
+def _poly2_diagonal(X: np.ndarray, width: float) -> np.ndarray:
+    return np.square(squared_norms(X) / width**2 + 1)
 
 
 KERNELS: dict[str, KernelFunction] = {
     "rbf": BuiltInKernel(gaussian_kernel, median_distance),
-    "linear": BuiltInKernel(linear_kernel, diagonal=squared_norms),
-    "poly2": BuiltInKernel(poly2_kernel, diagonal=_poly2_diagonal),
+    "linear": BuiltInKernel(linear_kernel, diagonal=_linear_diagonal),
+    "poly2": BuiltInKernel(poly2_kernel, root_mean_square_norm, _poly2_diagonal),
     "chi2": BuiltInKernel(chi2_kernel, chi2_unit),
     "laplacian": BuiltInKernel(laplacian_kernel, laplacian_unit),
 }

@@ -20,6 +20,8 @@ from harness.kernels.landmark_features import LandmarkFeatures
 # After so many rounds a gap that is left with more than this part of what it was asks for half as
 # many more rows, than there is room for if need be.
 _PATIENCE, _SLOW, _MOST_ROUNDS = 4, 0.7, 40
+# Times that rows are replaced between two passes.
+_MOST_TURNS = 4
 # The first machines, on a sample of the rows, only guess which rows matter.
 _SAMPLE_TOL = 0.05
 _FIRST_TOL = 0.01
@@ -27,6 +29,8 @@ _FIRST_TOL = 0.01
 _SHARE = 0.1
 # Rows so far above a margin of 1 are trained with too: the next machine may pull them below.
 _SLACK = 0.02
+# Rows further above it are not trained with: after the first rounds hardly any falls below.
+_REACH = 0.5
 # Rows so far below may be bound; they are free again when they have come half as near.
 _DEPTH = 0.1
 # How a row's dual variable is kept between rounds, in one byte: 0 where it is not trained on, from
@@ -222,9 +226,31 @@ class _Problem:
     def _train_on_some(
         self, cache: FeatureCache, progress: _Progress, j: int, scores: np.ndarray
     ) -> None:
-        """Train a machine, from the best one so far, on the rows that matter."""
-        machine, signs, states = self.machines[j], self.signs(j), progress.states
+        """Train a machine, from the best one so far, on the rows that matter.
+
+        Where more rows are below 1 than there is room for, others follow without a pass over all.
+        """
+        signs = self.signs(j)
         margins, found = signs * self.scores[:, j], signs * scores
+        for _ in range(_MOST_TURNS):
+            self._train_in_turn(cache, progress, j, margins, found)
+            waiting = (progress.states == 0) & (self.codes >= 0) & (margins < 1)
+            if waiting.sum() < progress.most // 2:
+                break
+
+    def _train_in_turn(
+        self,
+        cache: FeatureCache,
+        progress: _Progress,
+        j: int,
+        margins: np.ndarray,
+        found: np.ndarray,
+    ) -> None:
+        """Train on what there is room for, by margins of the best machine and the one just found.
+
+        Of the rows trained on both are replaced by the margins that they have then.
+        """
+        machine, signs, states = self.machines[j], self.signs(j), progress.states
         freed = (states == _BOUND) & (np.maximum(margins, found) >= 1 - _DEPTH / 2)
         bound = (states == _BOUND) & ~freed
         # By the machine whose dual variables these are, not by the best one.
@@ -237,14 +263,15 @@ class _Problem:
         parts = np.clip(states[some].astype(np.float64) - _NOT_AT_COST, 0, _PARTS) / _PARTS
         duals = costs * parts
         tol = max(self.tol / 2, min(_FIRST_TOL, _SHARE * progress.gap))
-        margins = train_hinge(cache, signs, costs, machine, tol, duals)
+        trained = train_hinge(cache, signs, costs, machine, tol, duals)
+        margins[some] = found[some] = trained
         progress.dual = max(progress.dual, machine.dual)
         states[~bound] = 0
         states[some] = _NOT_AT_COST + np.rint(_PARTS * duals / costs)
         # Half of the room is for rows that do not pull yet.
-        crowd = int((margins < 1 + _SLACK).sum()) - progress.most // 2
+        crowd = int((trained < 1 + _SLACK).sum()) - progress.most // 2
         if crowd > 0:
-            far = _farthest(margins, signs, duals >= costs, crowd)
+            far = _farthest(trained, signs, duals >= costs, crowd)
             _bind(cache, machine, signs, np.where(np.isin(np.arange(len(some)), far), costs, 0))
             states[some[far]] = _BOUND
 
@@ -296,9 +323,10 @@ def _working_set(
     """Return the rows to train on next: those that pull already, and some of the candidates.
 
     While the rows that pull stay, the dual never falls. Of the candidates whose margin is below 1
-    any are taken, since the worst would be the outliers, then those of least margin: `most` rows
-    in all, or what pulls and an eighth as many. Where all are of one sign, as where a class is
-    rare, the bias would be free: half of them give way to the rows of least margin of the other.
+    any are taken, since the worst would be the outliers, then those of least margin, but none far
+    above: `most` rows in all, or what pulls and an eighth as many. Where all are of one sign, as
+    where a class is rare, the bias would be free: half of them give way to the rows of least
+    margin of the other.
     """
     n_pulling = int(pulling.sum())
     room = max(most - n_pulling, n_pulling // 8, 1)
@@ -306,8 +334,11 @@ def _working_set(
     below = others[margins[others] < 1]
     if room < len(below):
         others = np.random.default_rng(len(below)).choice(below, room, replace=False)
-    elif room < len(others):
-        others = others[np.argpartition(margins[others], room)[:room]]
+    else:
+        near = others[margins[others] < 1 + _REACH]
+        others = near if n_pulling + len(near) else others
+        if room < len(others):
+            others = others[np.argpartition(margins[others], room)[:room]]
     chosen = np.concatenate([np.flatnonzero(pulling), others])
     if np.ptp(signs[chosen]) == 0:
         missing = np.flatnonzero((pulling | candidates) & (signs != signs[chosen[0]]))

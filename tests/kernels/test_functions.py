@@ -14,7 +14,7 @@ from harness import kernels
 REFERENCES = {
     "rbf": lambda X, Z, width: pairwise.rbf_kernel(X, Z, gamma=1 / (2 * width**2)),
     "linear": lambda X, Z, width: pairwise.linear_kernel(X, Z),
-    "poly2": lambda X, Z, width: pairwise.polynomial_kernel(X, Z, degree=2, gamma=1, coef0=1),
+    "poly2": lambda X, Z, width: pairwise.polynomial_kernel(X, Z, degree=2, gamma=width**-2),
     "chi2": lambda X, Z, width: pairwise.chi2_kernel(X, Z, gamma=1 / (2 * width**2)),
     "laplacian": lambda X, Z, width: pairwise.laplacian_kernel(X, Z, gamma=1 / width),
 }
@@ -94,6 +94,7 @@ def test_the_unit_of_a_width_is_the_median_distance_of_the_kernels_own_kind():
         "rbf": np.median(pdist(X)),
         "chi2": np.median(np.sqrt(chi2)),
         "laplacian": np.median(pdist(X, "cityblock")),
+        "poly2": np.sqrt(np.mean(np.sum(X**2, axis=1))),
     }
     for name, unit in units.items():
         assert kernels.bind_kernel(name, X, 0.5).width == pytest.approx(0.5 * unit)
@@ -121,14 +122,16 @@ def test_rbf_is_the_gaussian_kernel_at_its_width(dtype):
     np.testing.assert_array_equal(bound(X, X[:9]), kernels.gaussian_kernel(X, X[:9], width))
 
 
-def cosine(X, Z, width):
+def power(X, Z, width):
     return (X @ Z.T) ** width
 
 
 def test_a_kernel_of_ones_own():
     X = points(30, 4)
     kernel = SimpleNamespace(
-        function=cosine, unit=lambda X: 3.0, diagonal=lambda X: kernels.squared_norms(X) ** 6
+        function=power,
+        unit=lambda X: 3.0,
+        diagonal=lambda X, width: kernels.squared_norms(X) ** width,
     )
     bound = kernels.bind_kernel(kernel, X, sigma=2.0)
     np.testing.assert_allclose(bound(X, X[:3]), (X @ X[:3].T) ** 6)
@@ -136,9 +139,19 @@ def test_a_kernel_of_ones_own():
     out = np.empty((30, 3), np.float32)
     assert bound(X, X[:3], out=out) is out
     np.testing.assert_allclose(out, bound(X, X[:3]), rtol=1e-6)
-    without = SimpleNamespace(function=cosine, unit=None, diagonal=None)
+    without = SimpleNamespace(function=power, unit=None, diagonal=None)
     assert kernels.bind_kernel(without, X, sigma=2.0).width == 1
     assert (kernels.bind_kernel(without, X).diagonal(X) == 1).all()
+
+
+def test_a_kernel_that_does_not_write_where_it_is_told_to():
+    X = points(30, 4)
+    kernel = SimpleNamespace(
+        function=lambda X, Z, width, out=None: X @ Z.T, unit=None, diagonal=None
+    )
+    out = np.zeros((30, 30))
+    assert kernels.bind_kernel(kernel, X)(X, X, out=out) is out
+    np.testing.assert_array_equal(out, X @ X.T)
 
 
 def test_bound_kernels_can_be_pickled():

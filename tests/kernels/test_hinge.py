@@ -144,12 +144,17 @@ def counted(monkeypatch, module, name):
     return calls
 
 
-def test_rows_far_below_the_margin_need_no_room(monkeypatch):
-    """Of noisy labels most rows end below a margin of 1, several times as many as fit."""
+def noisy():
+    """Return points, labels that often contradict them, and features."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 6)).astype(np.float32)
     codes = (X[:, 0] * X[:, 1] + rng.normal(size=4000) > 0).astype(int)
-    features = features_of(X, 50, width=2.0)
+    return X, codes, features_of(X, 50, width=2.0)
+
+
+def test_rows_far_below_the_margin_need_no_room(monkeypatch):
+    """Of noisy labels most rows end below a margin of 1, several times as many as fit."""
+    X, codes, features = noisy()
     part, whole = (
         kernels.FeatureCache(features, X, 4 * rows * features.n_components, 4000)
         for rows in (500, 4000)
@@ -164,6 +169,44 @@ def test_rows_far_below_the_margin_need_no_room(monkeypatch):
     expected = kernels.train_hinge_machines(*arguments, whole)
     assert found.gap <= 1e-3 * found.objective
     assert found.objective == pytest.approx(expected.objective, rel=2e-3)
+
+
+def test_rows_far_above_the_margin_are_not_loaded(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 6)).astype(np.float32)
+    codes = (X[:, 0] > 0).astype(int)
+    features = features_of(X, 50, width=4.0)
+    cache = kernels.FeatureCache(features, X, 4 * 3000 * features.n_components, 4000)
+    trained = counted(monkeypatch, hinge_machines, "train_hinge")
+    found = kernels.train_hinge_machines(features, X, np.arange(4000), codes, 2, 10.0, cache)
+    near = (np.where(codes == 1, 1, -1) * found.scores[:, 0] < 1.6).sum()
+    assert near < 1500 < cache.n_held
+    assert len(trained[-1][2]) < 1.2 * near
+    assert found.gap <= 1e-3 * found.objective
+
+
+def test_where_nothing_pulls_or_is_near_the_nearest_of_both_signs_are_trained_on():
+    margins, signs = np.linspace(5, 3, 200), np.where(np.arange(200) % 10, -1.0, 1.0)
+    nobody = np.zeros(200, bool)
+    rows = hinge_machines._working_set(margins, signs, nobody, ~nobody, 20)
+    assert 20 <= len(rows) <= 40
+    assert margins[rows].max() < 3.5
+    assert set(signs[rows]) == {1, -1}
+
+
+def test_rows_that_wait_for_room_follow_without_a_pass_over_all(monkeypatch):
+    X, codes, features = noisy()
+    problem = (features, X, np.arange(4000), codes, 2, 1.0)
+    passes, objectives = [], []
+    for turns in (1, hinge_machines._MOST_TURNS):
+        monkeypatch.setattr(hinge_machines, "_MOST_TURNS", turns)
+        calls = counted(monkeypatch, hinge_machines._Problem, "_scores_of")
+        cache = kernels.FeatureCache(features, X, 4 * 500 * features.n_components, 4000)
+        objectives.append(kernels.train_hinge_machines(*problem, cache).objective)
+        passes.append(len(calls))
+        monkeypatch.undo()
+    assert passes[1] <= 0.7 * passes[0]
+    assert objectives[1] == pytest.approx(objectives[0], rel=2e-3)
 
 
 def separable():

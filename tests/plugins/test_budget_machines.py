@@ -105,6 +105,17 @@ def test_sgd_that_says_converged_is_within_two_percent_of_the_minimum(cls, C):
         assert said[-1]
 
 
+@pytest.mark.parametrize(("tol", "warnings_given"), [(0.01, 0), (0.5, 1)])
+def test_the_exact_svm_warns_of_a_gap_beyond_two_percent(tol, warnings_given, monkeypatch):
+    monkeypatch.setattr(budget_machines, "_EXACT", tol)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = BudgetSVM(40, random_state=0).fit(*problem(2000))
+    assert tol / 100 < model.gap_ <= tol
+    assert model.converged_ == (model.gap_ <= 0.02) == (not warnings_given)
+    assert sum(w.category is ConvergenceWarning for w in caught) == warnings_given
+
+
 @pytest.mark.filterwarnings("ignore:after .* epochs")
 @pytest.mark.parametrize("cls", MACHINES)
 def test_sgd_is_stable_where_printed_steps_diverge(cls):
@@ -208,7 +219,7 @@ def test_a_fitted_machine_holds_neither_the_points_nor_their_features():
 def test_values_that_overflow_are_told_of():
     X, y, _ = blobs(50, 2)
     with pytest.raises(ValueError, match="overflow"), np.errstate(all="ignore"):
-        BudgetSVM(20, kernel="poly2").fit(X * 1e15, y)
+        BudgetSVM(20, kernel="linear").fit(X * 1e20, y)
 
 
 def test_scores_of_the_folds_are_those_of_a_pass_over_the_rows():
