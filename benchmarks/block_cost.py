@@ -1,6 +1,6 @@
 """CPU time that the harness adds to a trial: split, fork, limit, load, score, row.
 
-    python benchmarks/block_cost.py
+    python benchmarks/block_cost.py [--trials 100] [--repeats 3]
 
 Runs blocks of 1 and of 101 trials of a method that does nothing, as Snakemake's jobs run them, and
 divides the difference by 100. What a block costs once (importing scikit-learn, above all) is the
@@ -9,6 +9,7 @@ first figure.
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -64,16 +65,21 @@ def cpu_seconds(seeds: int) -> float:
 
 
 def main() -> None:
-    """Measure three times and print the medians."""
+    """Print what each repeat measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for repeat in range(3):
+        for repeat in range(options.repeats):
             os.chdir(folder)
             place = Path(str(repeat))
             (place / "mine").mkdir(parents=True)
             (place / "mine" / "nothing.py").write_text(PLUGIN, encoding="utf-8")
             os.chdir(place)
-            one, many = cpu_seconds(1), cpu_seconds(101)
-            print(f"a block of one {one:.2f} s; each further trial {10 * (many - one):.1f} ms")
+            one, many = cpu_seconds(1), cpu_seconds(1 + options.trials)
+            further = 1000 * (many - one) / options.trials
+            print(f"a block of one {one:.2f} s; each further trial {further:.1f} ms")
         os.chdir("/")
 
 

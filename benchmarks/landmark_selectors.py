@@ -104,7 +104,7 @@ def main() -> None:
                     judged = judge(bound, rows, train, test)
                     figures.append((seconds, seconds / of_matrix, *judged))
                 means = [statistics.fmean(column) for column in zip(*figures, strict=True)]
-                spread = statistics.pstdev(accuracy for *_, accuracy in figures)
+                spread = np.std([accuracy for *_, accuracy in figures])
                 line = "{:7.3f} {:5.1f} {:6.2f} {:5.1f}".format(*means)
                 print(f"{kernel:10} {b:5} {selector:17} {line} {spread:3.1f}", flush=True)
 

@@ -103,10 +103,11 @@ def textbook(X, y, n_labeled: int, C: float, weights: list[float], most: float):
 
 def compare_time(options: argparse.Namespace) -> None:
     """Print CPU seconds of ours and of the textbook way on one problem."""
-    X, y, n_labeled = problem("a9a", options.labeled, 0, options.points)
+    X, y, n_labeled = problem(options.dataset, options.labeled, 0, options.points)
     masked = np.where(np.arange(len(X)) < n_labeled, y, -1)
     truth = y[n_labeled:]
-    print(f"a9a, {len(X)} points, {n_labeled} labeled, C = {options.C:g}, C* = {options.C / 10:g}")
+    size = f"{options.dataset}, {len(X)} points, {n_labeled} labeled"
+    print(f"{size}, C = {options.C:g}, C* = {options.C / 10:g}")
     print(f"{'':24}{'CPU s':>9}{'AUC':>7}")
     spent = {}
     for name, params in FORMS.items():
@@ -164,7 +165,8 @@ def tuned(options: argparse.Namespace) -> None:
             cpu, model = seconds(trial)
             spent.append(cpu)
             found.append(roc_auc_score(y[n_labeled:], model.decision_scores_[n_labeled:]))
-        mean, error = statistics.mean(found), statistics.stdev(found) / len(found) ** 0.5
+        mean = statistics.mean(found)
+        error = np.std(found, ddof=1) / len(found) ** 0.5 if len(found) > 1 else np.nan
         print(
             f"{name:12}{method_name:13}{form:22}AUC {mean:.3f} +- {error:.3f}"
             f"{statistics.mean(spent):8.1f} CPU s",
@@ -178,6 +180,7 @@ def main() -> None:
     commands = parser.add_subparsers(required=True)
     timing = commands.add_parser("time")
     timing.set_defaults(run=compare_time)
+    timing.add_argument("--dataset", default="a9a")
     timing.add_argument("--points", type=int, default=4000)
     timing.add_argument("--labeled", type=int, default=1000)
     timing.add_argument("--C", type=float, default=1.0)

@@ -1,0 +1,45 @@
+"""Every benchmark runs: the figures of the manual are theirs. Small and on bundled data here."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+COMMANDS = [
+    "block_cost.py --trials 2 --repeats 1",
+    "budget.py digits 20 --points 1000",
+    "clusk.py --points 200 --repeats 1",
+    "degrees.py --points 600 --features 20 --repeats 1",
+    "graph.py",
+    "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
+    "landmark_selectors.py --dataset digits --landmarks 10 --seeds 1",
+    "mssksc.py --points 3000 --features 20",
+    "nysck.py breast_cancer:40 --budgets 2MB --paper",
+    "nysck_variants.py breast_cancer:40 --landmarks 20 --seeds 1",
+    "row_reading.py",
+    "sock.py breast_cancer:40 --budgets 2MB --steps 2 --seeds 1",
+    "svm_cache.py breast_cancer:100 --rows 2 32",
+    "trial_cost.py --trials 3",
+    "tsvm.py time --dataset breast_cancer --points 200 --labeled 40 --retrainings 2",
+    "tsvm.py tuned breast_cancer --seeds 1 --forms switching --methods tsvm",
+    "views.py --landmarks 20 --labeled 50",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_it_prints_figures(command):
+    done = subprocess.run(
+        [sys.executable, *command.split()],
+        cwd=FOLDER,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert any(character.isdigit() for character in done.stdout)
+
+
+def test_none_is_left_out():
+    assert {command.split()[0] for command in COMMANDS} == {f.name for f in FOLDER.glob("*.py")}
