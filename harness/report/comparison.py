@@ -100,7 +100,7 @@ class _Trials:
     dataset: str
     sizes: Sizes
     budget: Budget
-    method: str
+    label: str
     plugin_method: str
     control: bool
     rows: pd.DataFrame
@@ -116,11 +116,11 @@ class _Trials:
     def answer(self, setting: Setting, score: Score, unit: str) -> _Answer:
         ok = self.rows[self.rows["outcome"] == "ok"]
         scores = ok[SECONDS.get(score.name, score.name)] * (100 if unit == "%" else 1)
-        return _Answer(self.method, self.column(setting), mean_interval(scores), len(self.rows))
+        return _Answer(self.label, self.column(setting), mean_interval(scores), len(self.rows))
 
     def column(self, setting: Setting) -> str:
         """Return the label without what the setting says of all its methods."""
-        name, bracket, fixed = self.method.partition("[")
+        name, bracket, fixed = self.label.partition("[")
         said = {f"{name}={value}" for name, value in setting.params}
         own = [part for part in fixed.removesuffix("]").split(",") if part not in said]
         return f"{name}[{','.join(own)}]" if bracket and own else name
@@ -186,7 +186,7 @@ def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
     cells = results.cells
     wanted = cells[cells["dataset"].isin(datasets) & cells["n_labeled"].notna()]
     found = []
-    for (problem, budget, method), rows in wanted.groupby(CELL, sort=False):
+    for (problem, budget, _), rows in wanted.groupby(CELL, sort=False):
         first = rows.iloc[0]
         found.append(
             _Trials(
@@ -194,7 +194,7 @@ def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
                 dataset=first["dataset"],
                 sizes=Sizes(*(first[part] for part in Sizes._fields)),
                 budget=parse_budget(budget),
-                method=method,
+                label=first["label"],
                 plugin_method=first["plugin_method"],
                 control=first["control"],
                 rows=rows,
@@ -286,7 +286,7 @@ def _match(figure: Printed, fitting: list[_Trials]) -> _Trials | None:
     """Find the method by its label, else the first by its name in the plugin."""
     setting = figure.setting
     able = [run for run in fitting if run.has(setting.params + figure.params)]
-    by_label = (run for run in able if figure.label in (run.method, run.column(setting)))
+    by_label = (run for run in able if figure.label in (run.label, run.column(setting)))
     by_name = (run for run in able if run.plugin_method == figure.method)
     return next(itertools.chain(by_label, by_name), None)
 

@@ -17,6 +17,8 @@ INKS = {
 GREY = "#8a929c"
 """Controls and methods that are not picked: it reads on both grounds."""
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3]]
+NAME_WIDTH = 190
+"""Pixels that the name of a method may take beside a chart: some 33 letters."""
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 
 

@@ -163,12 +163,20 @@ def _summary(results: Results) -> dict[str, Any]:
         "outcomes": cells["outcome"].value_counts().to_dict(),
         "datasets": cells["dataset"].nunique(),
         "methods": cells.loc[~cells["control"], "method"].nunique(),
+        "shortened": _most_shortened(cells),
         "controls": sorted(cells.loc[cells["control"], "method"].unique()),
         "budgets": results.budgets,
         "seeds": cells["seed"].nunique(),
         "enforced": sorted(cells["enforced_by"].dropna().unique()),
         "measured": sorted(cells["measured_by"].dropna().unique()),
     }
+
+
+def _most_shortened(cells: pd.DataFrame) -> tuple[str, str] | None:
+    """Return a method's name on the page and its label, an example for all."""
+    both = cells[["method", "label"]].drop_duplicates()
+    saved = both["label"].str.len() - both["method"].str.len()
+    return tuple(both.loc[saved.idxmax()]) if saved.max() > 0 else None
 
 
 def _undeclared(scores: Mapping[str, Score]) -> list[str]:

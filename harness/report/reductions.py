@@ -40,11 +40,11 @@ def reduction(results: Results, figure: Printed) -> Reduction:
     statistic = _STATISTIC[figure.metric]
     found, tried = {}, 0
     for dataset, mine in rows.groupby("dataset", sort=False):
-        labels = mine.drop_duplicates("method").set_index("method")["plugin_method"]
+        labels = mine.drop_duplicates("label").set_index("label")["plugin_method"]
         own = _label(figure.method, labels)
         tried += own is not None
         errors = mine["nmse"].fillna(mine["error_rate"]).where(mine["outcome"] == "ok")
-        table = errors.groupby(mine["method"]).agg(["count", "mean", "std"])
+        table = errors.groupby(mine["label"]).agg(["count", "mean", "std"])
         table = table[table["count"] > 1]
         rivals = table.loc[table.index.isin([_label(name, labels) for name in figure.against])]
         if own in table.index and len(rivals):

@@ -16,6 +16,7 @@ import yaml
 
 from harness.errors import HarnessError
 from harness.records import COLUMNS, METRICS, OUTCOMES, read_table
+from harness.report.names import method_names, problem_names
 
 TRIALS = "trials.parquet"
 STUDY = "study.yaml"
@@ -39,7 +40,8 @@ class Results:
         The records as written, for sections of plugins.
     cells : pandas.DataFrame
         The same rows, each column of the type that its name promises, with `problem` (data set,
-        and task or labeled count where there are several), `control` and `train_s` (tune + fit).
+        and task or labeled count where there are several), `control`, `train_s` (tune + fit), and
+        for `method` what the page calls it; `label` is what the study does.
     problems : list of str
         By data set, then by its numbers of points.
     study_text : str
@@ -164,7 +166,9 @@ def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     by = ["dataset", "n_labeled"]
     if cells.duplicated([*by, "budget", "method", "seed"]).any():
         by += ["n_unlabeled", "n_test"]
-    cells["problem"] = _problem_names(cells, by)
+    cells["problem"] = problem_names(cells, by)
+    cells["label"] = cells["method"]
+    cells["method"] = cells["label"].map(method_names(cells))
     notes = []
     again = cells.duplicated([*CELL, "seed"], keep="last")
     if again.any():
@@ -183,27 +187,6 @@ def _as_text(column: pd.Series) -> pd.Series:
 def _as_number(column: pd.Series) -> pd.Series:
     values = column.to_numpy(dtype=float, na_value=np.nan)
     return pd.Series(np.where(np.isfinite(values), values, np.nan), column.index)
-
-
-def _problem_names(cells: pd.DataFrame, by: list[str]) -> pd.Series:
-    """Name each data set, adding only such words as tell apart what would share a name."""
-    by = ["task", *by]
-    kinds = cells[by].drop_duplicates()
-    clusters = kinds["task"] == "clustering"
-    several_tasks = kinds.groupby("dataset")["task"].transform("nunique") > 1
-    name = kinds["dataset"].astype(str)
-    name = name.where(~(clusters & several_tasks), name + ", clustering")
-    for column, word in (
-        ("n_labeled", "labeled"),
-        ("n_unlabeled", "unlabeled"),
-        ("n_test", "test"),
-    ):
-        if column in by:
-            several = kinds.groupby(["dataset", clusters])[column].transform("nunique") > 1
-            counts = kinds[column].map(lambda count, word=word: f", {count:,.0f} {word}")
-            name = name.where(~several, name + counts)
-    named = kinds.assign(problem=name)
-    return cells[by].merge(named, on=by, how="left")["problem"].set_axis(cells.index)
 
 
 def _ordered_problems(cells: pd.DataFrame) -> list[str]:

@@ -82,6 +82,46 @@ def test_cases_of_one_labeled_count_are_told_apart_by_what_differs(tmp_path):
     assert not results.notes
 
 
+def named(tmp_path, *labels):
+    trials = make_trials((("a", "binary"),), labels, {"none": None}, seeds=[0])
+    methods = trials["method"].str.partition("[")[0].replace("mine", "svm")
+    results = read_results(write_results(tmp_path / "s", trials.assign(plugin_method=methods)))
+    assert list(results.cells["label"]) == list(labels)
+    return list(results.cells["method"])
+
+
+def test_methods_are_named_by_the_parameters_that_tell_them_apart(tmp_path):
+    of_kernels = (
+        "svm[kernel=linear,selector=dbh]",
+        "svm[kernel=poly2,sigma=28,unit=absolute,selector=dbh]",
+        "svm[kernel=poly2,sigma=28,unit=absolute,selector=cssp]",
+    )
+    found = named(tmp_path, *of_kernels, "mine", "krr[kernel=rbf,alpha=1]", "1nn", "sock[steps=3]")
+    assert found == [
+        "svm[linear, dbh]",
+        "svm[poly2, dbh]",
+        "svm[poly2, cssp]",
+        "mine",
+        "krr[kernel=rbf,alpha=1]",
+        "1nn",
+        "sock[steps=3]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (["svm[kernel=rbf,C=1]", "svm[kernel=rbf,C=10]", "svm"], ["svm[C=1]", "svm[C=10]", "svm"]),
+        (["svm[a=x,c=1]", "svm[b=x,c=1]"], ["svm[x, c=1]", "svm[c=1]"]),
+        (["svm[a=x,c=1]", "svm[a=y,c=1]", "svm[y]"], ["svm[a=x,c=1]", "svm[a=y,c=1]", "svm[y]"]),
+        (["svm[variant=literal]", "svm"], ["svm[variant=literal]", "svm"]),
+    ],
+    ids=["numbers keep theirs", "none is bare", "same as another label", "a single parameter"],
+)
+def test_names_of_methods_are_never_the_same(tmp_path, labels, names):
+    assert named(tmp_path, *labels) == names
+
+
 def test_a_repeated_trial_counts_once_and_is_told(tmp_path):
     trials = make_trials((("a", "binary"),), ("1nn",), seeds=[0])
     again = pd.concat([trials, trials.iloc[-1:].assign(auc=0.123)])
