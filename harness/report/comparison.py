@@ -23,6 +23,7 @@ import pandas as pd
 from harness.budget import Budget, parse_budget
 from harness.datasets.sizes import Sizes, count_of
 from harness.published import REDUCTIONS, SECONDS, Printed, Setting, read_printed
+from harness.report.names import telling_params
 from harness.report.reductions import reduction
 from harness.report.results import CELL
 from harness.report.scores import Score, score_of
@@ -101,6 +102,7 @@ class _Trials:
     sizes: Sizes
     budget: Budget
     label: str
+    telling: Mapping[str, str] | None
     plugin_method: str
     control: bool
     rows: pd.DataFrame
@@ -119,11 +121,14 @@ class _Trials:
         return _Answer(self.label, self.column(setting), mean_interval(scores), len(self.rows))
 
     def column(self, setting: Setting) -> str:
-        """Return the label without what the setting says of all its methods."""
-        name, bracket, fixed = self.label.partition("[")
-        said = {f"{name}={value}" for name, value in setting.params}
-        own = [part for part in fixed.removesuffix("]").split(",") if part not in said]
-        return f"{name}[{','.join(own)}]" if bracket and own else name
+        """Return the label with what tells it apart, but for what the setting says of all."""
+        if self.telling is None:
+            return self.label
+        said = dict(setting.params)
+        own = [
+            f"{name}={value}" for name, value in self.telling.items() if said.get(name) != value
+        ]
+        return f"{self.plugin_method}[{','.join(own)}]" if own else self.plugin_method
 
 
 class _Answer(NamedTuple):
@@ -185,7 +190,7 @@ def compare(results: Results, names: Iterable[str], where: str = "") -> list[Com
 def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
     cells = results.cells
     wanted = cells[cells["dataset"].isin(datasets) & cells["n_labeled"].notna()]
-    found = []
+    telling, found = telling_params(cells), []
     for (problem, budget, _), rows in wanted.groupby(CELL, sort=False):
         first = rows.iloc[0]
         found.append(
@@ -195,6 +200,7 @@ def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
                 sizes=Sizes(*(first[part] for part in Sizes._fields)),
                 budget=parse_budget(budget),
                 label=first["label"],
+                telling=telling.get(first["label"]),
                 plugin_method=first["plugin_method"],
                 control=first["control"],
                 rows=rows,

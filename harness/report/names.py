@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
@@ -49,14 +49,30 @@ def method_names(cells: pd.DataFrame) -> dict[str, str]:
         With `plugin_method` and `label`.
     """
     names = {label: label for label in cells["label"].unique()}
+    for method, params in _params_by_method(cells):
+        needed = _needed(params)
+        if needed is not None:
+            shorter = {label: _name(method, known, needed) for label, known in params.items()}
+            if len(set((names | shorter).values())) == len(names):
+                names |= shorter
+    return names
+
+
+def telling_params(cells: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Return the parameters of which a method's name is made, by label; of `as` there are none."""
+    telling = {}
+    for _, params in _params_by_method(cells):
+        needed = _needed(params)
+        for label, known in params.items():
+            kept = known if needed is None else needed
+            telling[label] = {name: known[name] for name in kept if name in known}
+    return telling
+
+
+def _params_by_method(cells: pd.DataFrame) -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
     for method, mine in cells.groupby("plugin_method"):
         params = {label: _params(method, label) for label in mine["label"].unique()}
-        params = {label: known for label, known in params.items() if known is not None}
-        if len(params) > 1 and max(map(len, params.values())) > 1:
-            shorter = names | _shortened(method, params)
-            if len(set(shorter.values())) == len(shorter):
-                names = shorter
-    return names
+        yield method, {label: known for label, known in params.items() if known is not None}
 
 
 def _params(method: str, label: str) -> dict[str, str] | None:
@@ -69,7 +85,10 @@ def _params(method: str, label: str) -> dict[str, str] | None:
     return {name: value for name, _, value in parts} if all(p[1] for p in parts) else None
 
 
-def _shortened(method: str, params: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+def _needed(params: Mapping[str, Mapping[str, str]]) -> list[str] | None:
+    """Return the parameters that tell the labels of a method apart; None where all are said."""
+    if len(params) < 2 or max(map(len, params.values())) < 2:
+        return None
     needed = list(dict.fromkeys(name for known in params.values() for name in known))
     for name in reversed(needed):
         fewer = [other for other in needed if other != name]
@@ -78,7 +97,7 @@ def _shortened(method: str, params: Mapping[str, Mapping[str, str]]) -> dict[str
         bare = sum(not any(known) for known in left) > sum(not known for known in params.values())
         if len(set(left)) == len(left) and not bare:
             needed = fewer
-    return {label: _name(method, known, needed) for label, known in params.items()}
+    return needed
 
 
 def _name(method: str, params: Mapping[str, str], needed: list[str]) -> str:

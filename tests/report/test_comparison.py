@@ -171,7 +171,7 @@ def test_parameters_of_the_method_decide_where_the_paper_names_them(beside):
 
 def tell_kernels(trials):
     """Labels as a study gives them by default say their parameters."""
-    names = trials["method"].str.extract(r"kernel=(\w+)(?:,selector=(\w+))?")
+    names = trials["method"].str.extract(r"kernel=(\w+)(?:,sigma=2)?(?:,selector=(\w+))?")
     trials["params"] = [
         json.dumps({"kernel": kernel, "selector": selector})
         for kernel, selector in names.fillna("").to_numpy()
@@ -182,7 +182,7 @@ def tell_kernels(trials):
 def test_rows_are_of_a_kernel_and_columns_of_a_selector(beside):
     scores = {
         f"svm[kernel={kernel},selector={selector}]": [value, value]
-        for kernel, values in {"rbf": (0.8, 0.7, 0.9), "linear": (0.6, 0.5, 0.65)}.items()
+        for kernel, values in {"rbf,sigma=2": (0.8, 0.7, 0.9), "linear": (0.6, 0.5, 0.65)}.items()
         for selector, value in zip(("uniform", "dbh", "cssp"), values, strict=True)
     }
     (made,) = beside(
@@ -197,7 +197,7 @@ def test_rows_are_of_a_kernel_and_columns_of_a_selector(beside):
         assert list(row["method"]) == [uniform, dbh, cssp]  # 1nn has no kernel
     rbf = made.cells.set_index(["kernel", "method"]).loc["rbf"]
     assert list(rbf["verdict"]) == ["reproduced", "not reached", ""]
-    assert rbf.loc[cssp, "ours"] == "svm[kernel=rbf,selector=cssp]"
+    assert rbf.loc[cssp, "ours"] == "svm[kernel=rbf,sigma=2,selector=cssp]"
     assert list(made.totals["rank_of_all"]) == [4, 6, 2]
 
 
