@@ -85,7 +85,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         b, the points of the budget, chosen by `selector`; all of them where there are fewer.
     rank : int, default 100
         r, the length of a code; at most b.
-    alpha, beta : float, default 1.0 and 0.01
+    alpha, beta : float, default 1.0 and 0.001
         Weights of reconstruction and labels.
     l1, l2, l3 : float, default 0.1, 1e-3 and 0.1
         Ridges on Wx, Wy and H.
@@ -147,7 +147,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         n_landmarks: int = 100,
         rank: int = 100,
         alpha: float = 1.0,
-        beta: float = 0.01,
+        beta: float = 0.001,
         l1: float = 0.1,
         l2: float = 1e-3,
         l3: float = 0.1,
@@ -391,7 +391,7 @@ def harness_methods() -> list[Method]:
             tasks={"binary", "multiclass"},
             space={
                 "sigma": choice([0.25, 0.5, 1.0, 2.0]),
-                "beta": log_uniform(1e-3, 1),
+                "beta": log_uniform(1e-4, 0.1),
                 "l3": log_uniform(1e-2, 10),
             },
             reference="castellanos2021",
