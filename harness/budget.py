@@ -9,6 +9,10 @@ from harness.errors import HarnessError
 from harness.units import parse_bytes
 
 _SIZE = re.compile(r"\s*(\d+)\s+(landmarks|features|points|rank)\s*")
+_NEARLY_SIZE = re.compile(r"(\d[\d,]*)\s*(landmark|feature|point|rank)s?", re.IGNORECASE)
+_ALLOWED = "bytes (200MB, 64MiB), a bound on the size (640 landmarks; also features, points, rank)"
+# Fewer bytes than any method needs: what was meant has a unit, or was cut at a comma.
+_LEAST_BARE = 1000
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,19 @@ def parse_budget(text: str | int | None) -> Budget:
         if int(match[1]) == 0:
             raise HarnessError(f"{written!r} is not a budget: it must be above zero")
         return Budget(" ".join(match.groups()), size=int(match[1]))
+    if match := _NEARLY_SIZE.fullmatch(written):
+        noun = match[2].lower() + ("" if match[2].lower() == "rank" else "s")
+        meant = f"{match[1].replace(',', '')} {noun}"
+        raise HarnessError(
+            f"{written!r} is not a budget: write {_ALLOWED} or none; did you mean {meant!r}?"
+        )
     try:
-        return Budget(written, bytes=parse_bytes(written))
+        count = parse_bytes(written)
     except HarnessError as error:
-        hint = "or 'none', or a size such as '640 landmarks'"
-        raise HarnessError(f"{error}; {hint}") from None
+        raise HarnessError(f"{error}; a budget is {_ALLOWED} or none") from None
+    if count < _LEAST_BARE and written[-1].isdigit():
+        raise HarnessError(
+            f"{written!r} is not a budget: bytes have a unit ({written}MB, {written}B), a size "
+            f"says of what ({written} landmarks, and 1280 landmarks without a comma)"
+        )
+    return Budget(written, bytes=count)

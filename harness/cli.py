@@ -40,11 +40,23 @@ def main() -> None:
 
 
 @main.command()
+@click.argument("name", required=False)
 @click.option("--study", help="Also search the plugin folders of this study.")
 @_as_json
-def methods(study: str | None, as_json: bool) -> None:
-    """List the methods that plugins provide."""
-    found = sorted(_index(study)["methods"], key=lambda method: method["name"])
+def methods(name: str | None, study: str | None, as_json: bool) -> None:
+    """List the methods that plugins provide, or the parameters of the method NAME."""
+    index = _index(study)
+    if name:
+        from harness.index import method_entry
+
+        entry = method_entry(index, name)
+        rows = [
+            {"parameter": parameter, **told, "tuned over": entry["space"].get(parameter)}
+            for parameter, told in entry["values"].items()
+        ]
+        _show(rows, ["parameter", "default", "allowed", "tuned over"], as_json)
+        return
+    found = sorted(index["methods"], key=lambda method: method["name"])
     _show(
         found,
         ["name", "tasks", "size", "uses_unlabeled", "space", "plugin", "reference"],
@@ -130,17 +142,29 @@ def plan(study: str, cores: int, as_json: bool) -> None:
     _table(rows, list(rows[0]))
     for pair in made.left_out:
         click.echo(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
+    if made.unbounded:
+        names = _some(made.unbounded)
+        click.echo(f"not bounded by budgets of landmarks, since they have none: {names}")
+    for problem in made.unobtainable:
+        click.echo(problem)
     todo = made.trials - made.done
+    blocks = f"{made.blocks} block{'' if made.blocks == 1 else 's'}"
     click.echo(
-        f"{made.trials} trials in {made.blocks} blocks, {made.done} done, {todo} to run; "
+        f"{made.trials} trials in {blocks}, {made.done} done, {todo} to run; "
         f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
     )
-    if todo:
+    if made.seconds > made.starts_seconds:
         about = "at least" if made.untimed else "about"
         click.echo(f"{about} {format_duration(made.seconds)} on {cores} cores by earlier trials")
+    elif todo:
+        starts = format_duration(made.starts_seconds)
+        click.echo(f"{starts} on {cores} cores for workers to start, and the time of the trials")
     if made.untimed:
-        names = ", ".join(made.untimed[:6]) + (" ..." if len(made.untimed) > 6 else "")
-        click.echo(f"not in that time, for want of an earlier trial: {names}")
+        click.echo(f"time not known, for want of an earlier trial: {_some(made.untimed)}")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
 @main.command(context_settings={"ignore_unknown_options": True})

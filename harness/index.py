@@ -1,26 +1,18 @@
-"""The index: what all plugins provide, as plain JSON, read without importing any of them.
-
-Snakemake and most commands only need names, tasks and digests. Importing every plugin for that
-would cost each of them the seconds that scikit-learn takes, so a process of its own does it once
-and the answer is cached under a digest of the plugins' source.
-"""
+"""The index: what all plugins provide, as plain JSON, read without importing any of them."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.aside import ask
 from harness.errors import HarnessError, unknown_name
 from harness.method import Method
-from harness.registry import NAMED, PROVIDERS, ROOT, Registry, digest_files, find_sources
-
-CACHE = Path(".harness")
+from harness.parameters import describe_parameters
+from harness.registry import NAMED, PROVIDERS, Registry
 
 
 def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
@@ -43,24 +35,7 @@ def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
     HarnessError
         If a folder is missing, or a plugin takes the describing process down with it.
     """
-    sources = find_sources(folders)
-    parts = [
-        sys.version,
-        digest_files((ROOT / "harness").glob("*.py")),
-        digest_files((ROOT / "harness" / "kernels").rglob("*.py")),
-        *(f"{source.name} {source.origin} {source.sha256}" for source in sources),
-    ]
-    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-    cached = CACHE / f"index-{key}.json"
-    if cached.is_file():
-        return json.loads(cached.read_text(encoding="utf-8"))
-    command = [sys.executable, "-m", "harness.index", *map(str, folders)]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    if made.returncode:
-        raise HarnessError(f"plugins: the list could not be made:\n{made.stderr.strip()}")
-    text = made.stdout.splitlines()[-1]
-    _keep(cached, text)
-    return json.loads(text)
+    return ask("harness.index", folders)
 
 
 def method_entry(index: Mapping[str, Any], name: str, where: str = "") -> dict[str, Any]:
@@ -92,17 +67,6 @@ def unknown_entry(
     return HarnessError(f"{error}{hint}")
 
 
-def _keep(path: Path, text: str) -> None:
-    # a cache: where it cannot be written, the next reader makes it again
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError:
-        return
-
-
 def _describe(folders: Sequence[Path]) -> dict[str, Any]:
     from harness.kernels import KERNELS, SELECTORS
 
@@ -123,7 +87,7 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
         index["plugins"].append(owner)
         origin = {f"plugin{key}": owner[name] for key, name in _OWNER_KEYS.items()}
         for kind, items in plugin.provided.items():
-            index[kind] += [_plain(item) | _own_names(item) | origin for item in items]
+            index[kind] += [_plain(item) | _of_estimator(item) | origin for item in items]
     return index
 
 
@@ -133,22 +97,26 @@ _OWNER_KEYS = {"": "name", "_path": "path", "_sha256": "sha256"}
 _BUILT_IN = {"plugin": "harness", "plugin_path": "harness.kernels", "plugin_sha256": ""}
 
 
-def _own_names(item: object) -> dict[str, Any]:
+def _of_estimator(item: object) -> dict[str, Any]:
+    if not isinstance(item, Method):
+        return {}
+    return {"values": describe_parameters(item), "own_names": _own_names(item)}
+
+
+def _own_names(method: Method) -> dict[str, Any]:
     """Describe which names a method's parameters accept, where its estimator lists them.
 
     As scikit-learn's estimators do, it lists strings, and says whether it takes callables too.
     """
     from sklearn.utils._param_validation import StrOptions
 
-    if not isinstance(item, Method):
-        return {}
     own = {}
     for parameter in NAMED:
-        rules = getattr(item.estimator, "_parameter_constraints", {}).get(parameter, [])
+        rules = getattr(method.estimator, "_parameter_constraints", {}).get(parameter, [])
         listed = [rule.options for rule in rules if isinstance(rule, StrOptions)]
         others = not listed or callable in rules
         own[parameter] = {"names": sorted(set().union(*listed)), "others": others}
-    return {"own_names": own}
+    return own
 
 
 def _plain(item: object) -> dict[str, Any]:

@@ -188,7 +188,7 @@ class Method:
     @property
     def counts_landmarks(self) -> bool:
         """Whether a budget of landmarks bounds the size: not a subsample, nor a cache."""
-        return self.size_trades == "quality" and self.size != N_UNLABELED
+        return self.size_trades == "quality" and self.size not in (None, N_UNLABELED)
 
     @property
     def defaults(self) -> dict[str, Any]:

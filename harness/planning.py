@@ -8,9 +8,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from harness.datasets import missing_bytes
+from harness.datasets import missing_bytes, unobtainable
 from harness.datasets.sizes import split_sizes
-from harness.errors import HarnessError
 from harness.method import Method, Shape
 from harness.records import finished_rows, read_rows
 from harness.registry import Registry
@@ -55,7 +54,10 @@ class StudyPlan:
     fetch_bytes: int
     disk_bytes: int
     seconds: float
+    starts_seconds: float
     untimed: list[str]
+    unbounded: list[str]
+    unobtainable: list[str]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain JSON."""
@@ -95,18 +97,6 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
     )
 
 
-def _check_values(method: Method, params: Mapping[str, Any], where: str) -> None:
-    """Hold fixed parameters against what the estimator says it allows, as scikit-learn's do."""
-    from sklearn.utils._param_validation import validate_parameter_constraints
-
-    allowed = getattr(method.estimator, "_parameter_constraints", {})
-    fixed = {name: value for name, value in params.items() if name in allowed}
-    try:
-        validate_parameter_constraints(allowed, fixed, method.name)
-    except ValueError as error:
-        raise HarnessError(f"{where}: {error}") from error
-
-
 def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     """Work out everything that can be known before a study runs.
 
@@ -121,22 +111,19 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     StudyPlan
         `seconds` is the mean time of earlier trials of the same cell (else of the same data set
         and method, in any study here) times the trials to come, and the start of their workers;
-        methods without any earlier trial are named in `untimed` and not part of it.
-
-    Raises
-    ------
-    HarnessError
-        If a method is given a value that its estimator does not allow.
+        methods without any earlier trial are named in `untimed` and not part of it. `unbounded`
+        are methods that a budget of landmarks does not bound, `unobtainable` says which files are
+        neither at hand nor to be downloaded.
     """
     registry = Registry.load(workload.study.plugin_folders)
     timings = _Timings()
     cells: dict[str, CellPlan] = {}
-    seconds, untimed, waiting = 0.0, {}, set()
+    seconds, untimed, unbounded, waiting = 0.0, {}, {}, set()
+    starts = 0
     for block in workload.blocks:
         method = registry.get("methods", block.method.name)[0]
         shape = shape_of(workload, block)
         params = registry.look_up(block.method.params)
-        _check_values(method, params, f"{workload.study.path}: methods")
         planned = plan_block(method, shape, block, params)
         rows = finished_rows(workload.journal(block).parent)
         done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)
@@ -144,9 +131,13 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         to_run = len(block.seeds) - done
         if to_run:
             waiting.add(block.dataset)
-            seconds += WORKER_START_S + to_run * (per_trial or 0.0)
+            starts += 1
+            seconds += to_run * (per_trial or 0.0)
             if per_trial is None:
                 untimed[f"{block.method.label} on {block.dataset}"] = None
+        whole = planned.feasible and planned.size is None
+        if block.budget.size is not None and (whole or not method.counts_landmarks):
+            unbounded[block.method.label] = None
         key = f"{block.cell}/{block.fingerprint}"
         earlier = cells.get(key)
         cells[key] = CellPlan(
@@ -174,8 +165,11 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         list(workload.left_out),
         sum(missing_bytes(entry) for entry in missing),
         sum(e.n * e.d * e.itemsize for e in missing) + trials * ROW_BYTES,
-        seconds / cores,
+        (seconds + starts * WORKER_START_S) / cores,
+        starts * WORKER_START_S / cores,
         list(untimed),
+        list(unbounded),
+        [problem for entry in missing for problem in unobtainable(entry)],
     )
 
 

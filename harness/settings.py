@@ -83,6 +83,7 @@ class MethodChoice(_Strict):
 def _method_choice(value: Any) -> MethodChoice:
     if isinstance(value, str):
         return MethodChoice(name=value, label=value)
+    hint = ""
     if isinstance(value, dict):
         named = {key: item for key, item in value.items() if key != "as"}
         if len(named) == 1:
@@ -92,14 +93,23 @@ def _method_choice(value: Any) -> MethodChoice:
                 fixed = ",".join(f"{key}={item}" for key, item in params.items())
                 label = value.get("as", f"{name}[{fixed}]" if fixed else name)
                 return MethodChoice(name=name, params=params, label=str(label))
-    message = "{value} is not a method: write a name, or a name with a mapping of parameters"
+        elif any(item is None for item in named.values()):
+            hint = "; parameters are indented under the name"
+    message = "{value} is not a method: write a name, or a name with a mapping of parameters{hint}"
+    raise PydanticCustomError("harness", message, {"value": repr(value), "hint": hint})
+
+
+def _share_or_count(value: Any) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
+        return value
+    message = "{value} is neither a share of the points (0.2) nor a count"
     raise PydanticCustomError("harness", message, {"value": repr(value)})
 
 
 class Inductive(_Strict):
     """Score on held-out points that training never saw."""
 
-    test: float = Field(default=0.2, gt=0)
+    test: Annotated[float, BeforeValidator(_share_or_count)] = 0.2
     unlabeled_per_labeled: float | None = Field(default=None, gt=0)
     stratified: bool = True
 
@@ -122,17 +132,20 @@ class Tuning(_Strict):
         return self.validation or max(0, (self.labeled or 0) - n_labeled)
 
 
-def _none_word(value: Any) -> Any:
-    return None if value == "none" else value
+def _mapping(example: str, word: str | None = None) -> BeforeValidator:
+    """Accept a mapping, or a word that stands for None."""
 
+    def read(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return value
+        if word is not None and value in (None, word):
+            return None
+        either = f"is neither {word!r} nor" if word else "is not"
+        parts = {"value": repr(value), "either": either, "example": example}
+        message = "{value} {either} a mapping such as {example}"
+        raise PydanticCustomError("harness", message, parts)
 
-def _evaluation(value: Any) -> Any:
-    if value == "transductive":
-        return None
-    if isinstance(value, dict):
-        return value
-    message = "{value} is neither 'transductive' nor a mapping such as {{test: 0.2}}"
-    raise PydanticCustomError("harness", message, {"value": repr(value)})
+    return BeforeValidator(read)
 
 
 class TrialLimits(_Strict):
@@ -148,7 +161,9 @@ class Grid(_Strict):
     """A full product of data sets, methods, labeled counts, budgets and seeds."""
 
     datasets: Annotated[list[str], BeforeValidator(_as_list)] = []
-    methods: list[Annotated[MethodChoice, BeforeValidator(_method_choice)]] = []
+    methods: Annotated[
+        list[Annotated[MethodChoice, BeforeValidator(_method_choice)]], BeforeValidator(_as_list)
+    ] = []
     labeled: Annotated[
         list[Annotated[int | float, BeforeValidator(_labeled)]], BeforeValidator(_as_list)
     ] = []
@@ -156,11 +171,11 @@ class Grid(_Strict):
         list[Annotated[Budget, _readable(parse_budget)]], BeforeValidator(_as_list)
     ] = [Budget("none")]
     seeds: Annotated[list[int], BeforeValidator(_seed_list)] = [0]
-    evaluation: Annotated[Inductive | None, BeforeValidator(_evaluation)] = None
+    evaluation: Annotated[Inductive | None, _mapping("{test: 0.2}", "transductive")] = None
     """None is transductive: the unlabeled points are scored."""
     task: Literal["auto", "clustering"] = "auto"
-    tuning: Annotated[Tuning | None, BeforeValidator(_none_word)] = None
-    limits: TrialLimits = TrialLimits()
+    tuning: Annotated[Tuning | None, _mapping("{search: grid, trials: 20}", "none")] = None
+    limits: Annotated[TrialLimits, _mapping("{time: 2h, threads: 1}")] = TrialLimits()
     data: Literal["counted", "mapped"] = "counted"
     checkpoints: Annotated[list[int], BeforeValidator(_steps)] = []
     """Steps after which a fit that has steps is paused and scored."""

@@ -142,7 +142,8 @@ def plan(
     if largest is not None and turned:
         high = min(high, largest)
     if turned and high < low:
-        reason = f"needs a size of at least {low}, at most {high} is possible"
+        least = "fixed at" if method.size in params else "at least"
+        reason = f"{method.size} is {least} {low}, and here at most {high}"
         return Plan(None, needed(low), reason)
     if budget is None:
         return Plan(high if turned else None, needed(high))
@@ -153,7 +154,8 @@ def plan(
             size = _largest(lambda size: needed(size) <= budget, start, high)
             return Plan(size if turned else None, needed(size))
         high = start - 1 if turned else None
-    at = f" at its smallest size {low}" if turned else ""
+    fixed = method.size in params
+    at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}" if turned else ""
     reason = (
         f"needs {format_bytes(needed(low))}{at}, of which the data "
         f"{format_bytes(method.seen(shape, low).data_bytes)}; the budget is "

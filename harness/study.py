@@ -19,6 +19,7 @@ import yaml
 from harness.budget import Budget
 from harness.errors import HarnessError
 from harness.settings import Grid, MethodChoice, StudyFile, validate
+from harness.strict_yaml import read_yaml
 
 MAX_JOBS = 1000
 """Jobs that `seeds_per_job: auto` aims at: Snakemake plans them in about two seconds."""
@@ -208,7 +209,7 @@ def load_study(path: str | Path) -> Study:
     path = _find(Path(path))
     try:
         text = path.read_text(encoding="utf-8")
-        content = yaml.safe_load(text)
+        content = read_yaml(text)
     except OSError as error:
         raise HarnessError(f"{path}: cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -220,8 +221,9 @@ def load_study(path: str | Path) -> Study:
     settings = validate(StudyFile, content, str(path))
     inherited = {key: value for key, value in content.items() if key in Grid.model_fields}
     grids = [validate(Grid, inherited, str(path))]
-    for number, case in enumerate(settings.cases, start=1):
-        grids.append(validate(Grid, {**inherited, **case}, f"{path}: case {number}"))
+    for number, case in enumerate(settings.cases):
+        grids.append(validate(Grid, {**inherited, **case}, f"{path}: cases.{number}"))
+    _refuse_missing_paths(path, settings)
     wanted = [grid for grid in grids if grid.datasets and grid.methods]
     for grid in wanted:
         if not grid.labeled and grid.task != "clustering":
@@ -242,6 +244,17 @@ def _find(path: Path) -> Path:
         if candidate.is_file():
             return candidate
     raise HarnessError(f"no study {str(path)!r}: neither a file nor in studies/")
+
+
+def _refuse_missing_paths(path: Path, settings: StudyFile) -> None:
+    mistakes = [
+        f"{path}: {key}: there is no {kind} {named!r} beside the study: {path.parent / named}"
+        for key, kind in (("plugins", "folder"), ("catalogs", "file"))
+        for named in getattr(settings, key)
+        if not (path.parent / named).exists()
+    ]
+    if mistakes:
+        raise HarnessError("\n".join(mistakes))
 
 
 def _refuse_shown_labels(path: Path, grid: Grid) -> None:

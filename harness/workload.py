@@ -17,6 +17,7 @@ from harness.datasets.sizes import split_sizes
 from harness.errors import HarnessError, unknown_name
 from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index, unknown_entry
+from harness.parameters import refused_values
 from harness.published import table_names
 from harness.records import METRICS
 from harness.registry import NAMED, ROOT, digest_files
@@ -109,7 +110,7 @@ def load_workload(path: str | Path) -> Workload:
     ------
     HarnessError
         With every unknown data set, method, parameter, metric, search, kernel or landmark
-        selector of the study.
+        selector of the study; if all are known, with every value that an estimator does not allow.
     """
     study = load_study(path)
     index = read_index(study.plugin_folders)
@@ -188,21 +189,43 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
                 mistakes.append(unknown_name("data set", name, catalog, f"{study.path}: datasets"))
                 continue
             mistakes += _bad_splits(study, grid, catalog[name])
-        for method in grid.methods:
-            where = f"{study.path}: methods"
-            try:
-                entry = method_entry(index, method.name, where)
-            except HarnessError as error:
-                mistakes.append(error)
-                continue
-            known = entry["parameters"]
-            mistakes += _bad_functions(method, entry, index, where)
-            for parameter in method.params:
-                if parameter not in known:
-                    kind = f"parameter of {method.name}:"
-                    mistakes.append(unknown_name(kind, parameter, known, where))
+    for method in {str(m): m for grid in study.grids for m in grid.methods}.values():
+        mistakes += _bad_parameters(method, index, f"{study.path}: methods")
+    if not mistakes:
+        mistakes += _bad_values(study)
     if mistakes:
         raise HarnessError("\n".join(dict.fromkeys(map(str, mistakes))))
+
+
+def _bad_parameters(
+    method: MethodChoice, index: Mapping[str, Any], where: str
+) -> list[HarnessError]:
+    try:
+        entry = method_entry(index, method.name, where)
+    except HarnessError as error:
+        return [error]
+    mistakes = _bad_functions(method, entry, index, where)
+    for parameter in method.params:
+        if parameter == "as":
+            message = (
+                f"{where}: {method.name}: write 'as' beside the name, not among its parameters"
+            )
+            mistakes.append(HarnessError(message))
+        elif parameter not in entry["parameters"]:
+            kind = f"parameter of {method.name}:"
+            mistakes.append(unknown_name(kind, parameter, entry["parameters"], where))
+    return mistakes
+
+
+def _bad_values(study: Study) -> list[HarnessError]:
+    choices = list({str(m): m for grid in study.grids for m in grid.methods}.values())
+    given = [(choice.name, choice.params) for choice in choices]
+    refused = refused_values(study.plugin_folders, given)
+    return [
+        HarnessError(f"{study.path}: methods: {choice.label}: {message}")
+        for choice, messages in zip(choices, refused, strict=True)
+        for message in messages
+    ]
 
 
 def _bad_search(study: Study, name: str, index: Mapping[str, Any]) -> list[HarnessError]:

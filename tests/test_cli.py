@@ -59,8 +59,31 @@ def test_a_plan_before_anything_ran(run, folder):
     assert plan["untimed"] == ["svm on digits-odd", "clusk on digits-odd"]
     shown = run("plan", "plan.yaml")
     assert "42 trials in 12 blocks, 0 done, 42 to run" in shown
-    assert "\nat least " in shown
+    assert "for workers to start, and the time of the trials\ntime not known" in shown
     assert "left out: budget-kmedoids on digits-odd: budget-kmedoids does clustering" in shown
+
+
+def test_the_parameters_of_one_method(run):
+    rows = {row["parameter"]: row for row in json.loads(run("methods", "budget-svm", "--json"))}
+    assert rows["C"]["default"] == "10.0"
+    assert "float in the range (0.0, inf)" in rows["C"]["allowed"]
+    assert "high=10000.0" in rows["C"]["tuned over"]
+    assert rows["selector"]["allowed"].startswith("cssp, dbh, dbh-hierarchical")
+    assert "did you mean 'budget-svm'" in run("methods", "budget-smv", status=1)
+
+
+def test_a_plan_says_what_landmarks_do_not_bound_and_what_cannot_be_had(run, folder, monkeypatch):
+    monkeypatch.delenv("HARNESS_MIRROR", raising=False)
+    monkeypatch.setenv("HARNESS_CACHE", str(folder / "no-cache"))
+    (folder / "few.yaml").write_text(
+        "datasets: [fashion_mnist]\n"
+        "methods: [svm, 1nn, budget-svm]\n"
+        "labeled: 40\n"
+        "budgets: 10 landmarks\n"
+    )
+    shown = run("plan", "few.yaml")
+    assert "not bounded by budgets of landmarks, since they have none: svm, 1nn\n" in shown
+    assert "images-idx3-ubyte has no address to download it from; put it at" in shown
 
 
 def test_mistakes_are_one_message(run, folder):

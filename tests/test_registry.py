@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from harness import index, registry
+from harness.aside import CACHE
 from harness.errors import HarnessError
 from harness.registry import Registry, find_sources, load_plugin
 
@@ -109,7 +110,7 @@ def test_the_index_follows_the_plugins_source(folder):
     assert index.method_entry(before, "mine")["parameters"] == ["rank"]
     assert json.loads(json.dumps(before)) == before
     assert index.read_index([folder]) == before
-    assert len(list(index.CACHE.glob("index-*.json"))) == 1
+    assert len(list(CACHE.glob("index-*.json"))) == 1
     (folder / "works.py").write_text(WORKS.format(name="renamed"))
     after = index.read_index([folder])
     renamed = index.method_entry(after, "renamed")

@@ -108,8 +108,13 @@ def test_a_supervised_method_is_charged_for_labeled_points_only():
 
 def test_infeasible_says_what_it_needs():
     planned = plan(ranked(), Shape(10, 90_000, 100, 2), 5_000_000)
-    assert "at its smallest size 1" in planned.reason
+    assert "at its smallest, rank = 1" in planned.reason
     assert "the budget is 5 MB" in planned.reason
+    fixed = plan(ranked(), Shape(10, 90_000, 100, 2), 5_000_000, {"rank": 7})
+    assert "MB with rank = 7" in fixed.reason
+    assert plan(ranked(), Shape(10, 90, 1, 2), None, {"rank": 7}, 5).reason == (
+        "rank is fixed at 7, and here at most 5"
+    )
 
 
 def test_a_fixed_size_is_taken_as_given_or_refused():

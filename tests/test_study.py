@@ -104,16 +104,26 @@ def test_labels_of_methods(write):
         ({"dataset": "a9a"}, "unknown key 'dataset'; did you mean 'datasets'"),
         ({"budgets": ["200 MBB"]}, "budgets.0: '200 MBB' is not bytes: unit 'MBB'"),
         ({"budgets": ["0 landmarks"]}, "must be above zero"),
+        ({"budgets": "10 Landmark"}, "none; did you mean '10 landmarks'"),
+        ({"budgets": ["-10 landmarks"]}, "'-10 landmarks' is not bytes: write a number"),
+        ({"budgets": [1, "280 landmarks"]}, "budgets.0: '1' is not a budget: bytes have a unit"),
+        ({"budgets": "1,280 landmarks"}, "did you mean '1280 landmarks'"),
         ({"seeds": "ten"}, "seeds: 'ten' is neither a count"),
         ({"seeds": 0}, "seeds: 0 is neither a count"),
         ({"labeled": [0]}, "labeled.0: 0 is neither a count"),
         ({"labeled": None}, "labeled: give counts or shares"),
         ({"methods": [{"nysck": 3}]}, "methods.0: {'nysck': 3} is not a method"),
-        ({"methods": ["clusk", {"nysck": {}, "as": "clusk"}]}, "both|two different methods"),
+        ({"methods": ["clusk", {"nysck": {}, "as": "clusk"}]}, "two different methods"),
         ({"limits": {"time": "2 weeks"}}, "limits.time: '2 weeks' is not a duration"),
         ({"limits": {"treads": 2}}, "unknown key 'limits.treads'; did you mean 'threads'"),
         ({"evaluation": {"tst": 0.2}}, "unknown key 'evaluation.tst'; did you mean 'test'"),
-        ({"evaluation": "inductive"}, "neither 'transductive' nor a mapping"),
+        ({"evaluation": "inductive"}, "neither 'transductive' nor a mapping such as {test: 0.2}"),
+        ({"evaluation": {"test": "20%"}}, "evaluation.test: '20%' is neither a share"),
+        ({"tuning": "grid"}, "tuning: 'grid' is neither 'none' nor a mapping such as {search"),
+        ({"limits": "2h"}, "limits: '2h' is not a mapping such as {time: 2h"),
+        ({"methods": [{"nysck": None, "C": 1}]}, "parameters are indented under the name"),
+        ({"plugins": "../nope"}, "plugins: there is no folder '../nope' beside the study"),
+        ({"catalogs": ["no.yaml"]}, "catalogs: there is no file 'no.yaml' beside the study"),
         ({"tuning": {"search": 3}}, "tuning.search"),
         ({"tuning": {"labeled": 1000}}, "tuning.labeled: shows labels of unlabeled points"),
         ({"tuning": {"validation": 50}}, "tuning.validation: shows labels of unlabeled points"),
@@ -128,14 +138,15 @@ def test_labels_of_methods(write):
         ({"checkpoints": [1.5]}, "whole numbers above zero"),
         ({"checkpoints": [True]}, "whole numbers above zero"),
         ({"checkpoints": "all"}, "checkpoints: 'all' is neither 'none' nor"),
-        ({"cases": [{"checkpoints": [3, 2]}]}, "case 1: checkpoints: [3, 2] is neither"),
-        ({"cases": [{"seeds": "x"}]}, "case 1: seeds: 'x'"),
+        ({"cases": [{"checkpoints": [3, 2]}]}, "cases.0: checkpoints: [3, 2] is neither"),
+        ({"cases": [{"seeds": "x"}]}, "cases.0: seeds: 'x'"),
     ],
 )
 def test_mistakes_name_file_key_and_what_is_allowed(write, changes, message):
     path = write(**changes)
-    with pytest.raises(HarnessError, match=message.replace("[", r"\[")) as caught:
+    with pytest.raises(HarnessError) as caught:
         load_study(path)
+    assert message in str(caught.value)
     assert str(path) in str(caught.value)
 
 
@@ -143,6 +154,18 @@ def test_all_mistakes_are_told_at_once(write):
     with pytest.raises(HarnessError) as caught:
         load_study(write(seeds="ten", budgets=["5XB"], colour="red"))
     assert len(str(caught.value).splitlines()) == 3
+
+
+def test_a_key_that_is_written_twice_is_refused(write):
+    path = write()
+    path.write_text(path.read_text() + "seeds: 3\n" * 2)
+    with pytest.raises(HarnessError, match="the key 'seeds' is written twice"):
+        load_study(path)
+
+
+def test_one_method_needs_no_list(write):
+    for methods in ("clusk", {"nysck": {"C": 1}}):
+        assert len(load_study(write(methods=methods)).grids[0].methods) == 1
 
 
 def test_what_is_not_a_study(tmp_path):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.datasets.catalog import Catalog, load_catalog
     from harness.datasets.entry import Entry
-    from harness.datasets.fetching import missing_bytes
+    from harness.datasets.fetching import missing_bytes, unobtainable
     from harness.datasets.meta import Meta
     from harness.datasets.preparation import prepare
     from harness.datasets.rows import open_mapped, read_rows, row_blocks
@@ -32,6 +32,7 @@ _HOME = {
     "row_blocks": "rows",
     "split": "splits",
     "split_sizes": "sizes",
+    "unobtainable": "fetching",
 }
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "row_blocks",
     "split",
     "split_sizes",
+    "unobtainable",
 ]
 
 

@@ -17,6 +17,7 @@ from harness.datasets import reading
 from harness.datasets.entry import Entry, generated_entry
 from harness.errors import HarnessError, unknown_name
 from harness.hookspecs import GeneratedDataset
+from harness.strict_yaml import read_yaml
 
 PROJECT_CATALOG = Path(__file__).resolve().parents[2] / "datasets.yaml"
 
@@ -108,23 +109,10 @@ def _add(
     origins[name] = origin
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """YAML without tags, in which a key that is written twice is an error."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
-                problem = f"the key {key.value!r} is written twice"
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
 def _read(path: Path) -> dict[str, Entry]:
     try:
         with path.open(encoding="utf-8") as stream:
-            raw = yaml.load(stream, Loader=_Loader)
+            raw = read_yaml(stream)
     except OSError as error:
         raise HarnessError(f"{path}: the catalog cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

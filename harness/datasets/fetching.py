@@ -77,6 +77,22 @@ def missing_bytes(entry: Entry) -> int:
     )
 
 
+def unobtainable(entry: Entry) -> list[str]:
+    """Say for each file that is neither at hand nor to be downloaded where to put it."""
+    return [
+        _where_to_put(entry, file)
+        for file in entry.files
+        if not (file.path or file.urls or _in_mirror(entry, file) or _cached(entry, file).exists())
+    ]
+
+
+def _where_to_put(entry: Entry, file: File) -> str:
+    return (
+        f"data set {entry.name!r}: {file.name} has no address to download it from; put it at "
+        f"<mirror>/{_place(entry, file)} and set HARNESS_MIRROR=<mirror>. {entry.notes}"
+    ).rstrip()
+
+
 def _place(entry: Entry, file: File) -> str:
     return file.mirror or f"{entry.name}/{file.name}"
 
@@ -119,11 +135,7 @@ def _download(entry: Entry, file: File, target: Path) -> Path:
     import requests
 
     if not file.urls:
-        place = _place(entry, file)
-        raise HarnessError(
-            f"data set {entry.name!r}: {file.name} has no address to download it from; put it at "
-            f"<mirror>/{place} and set HARNESS_MIRROR=<mirror>. {entry.notes}".rstrip()
-        )
+        raise HarnessError(_where_to_put(entry, file))
     failures = []
     for url in file.urls:
         fetcher = pooch.create(

@@ -3,7 +3,6 @@
 import pytest
 
 from harness.errors import HarnessError
-from harness.planning import plan_study
 from harness.workload import load_workload
 
 GOOD = {
@@ -54,17 +53,26 @@ def test_mistakes_of_a_study(project, monkeypatch, changes, message):
     [
         ({"rff-mssksc": {"n_components": 0}}, "'n_components' parameter of rff-mssksc must be"),
         ({"svm": {"C": "big"}}, "'C' parameter of svm must be"),
+        ({"svm": {"as": "mine"}}, "svm: write 'as' beside the name"),
     ],
 )
-def test_values_that_a_method_does_not_allow_are_refused_by_the_plan(
-    project, monkeypatch, method, message
-):
+def test_values_that_a_method_does_not_allow_are_refused(project, monkeypatch, method, message):
     study = project.write(**GOOD | {"methods": [method]})
     monkeypatch.chdir(project.folder)
     with pytest.raises(HarnessError) as caught:
-        plan_study(load_workload(study))
+        load_workload(study)
     assert str(caught.value).startswith("study.yaml: methods: ")
     assert message in str(caught.value)
+
+
+def test_all_wrong_values_are_told_before_anything_runs(project):
+    wrong = [{"svm": {"C": -1, "sigma": "wide"}, "as": "mine"}]
+    status, said = project.run(project.write(**GOOD | {"methods": wrong}))
+    assert status != 0
+    for name in ("C", "sigma"):
+        assert f"study.yaml: methods: mine: The '{name}' parameter of svm must be" in said
+    assert "Traceback" not in said
+    assert not (project.folder / "results").exists()
 
 
 def test_snakemake_tells_mistakes_without_a_traceback_before_it_does_anything(project):

@@ -1,0 +1,72 @@
+"""What takes importing every plugin to answer is asked of a process of its own, once.
+
+Snakemake and most commands only need names, tasks, digests and whether values are allowed.
+Importing every plugin for that would cost each of them the seconds that scikit-learn takes, so
+the answer is cached under a digest of the question and of all plugins' source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.registry import ROOT, digest_files, find_sources
+
+CACHE = Path(".harness")
+
+
+def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
+    """Run a module on plugin folders and a question, and return what it prints.
+
+    Parameters
+    ----------
+    module : str
+        Run with the folders as arguments and the question, as JSON, on its standard input; the
+        last line that it prints is the answer as JSON.
+    folders : sequence of Path
+        Folders besides `plugins/`.
+    question : optional
+        Anything that JSON can say.
+
+    Raises
+    ------
+    HarnessError
+        If a folder is missing, or a plugin takes the process down with it.
+    """
+    asked = json.dumps(question, sort_keys=True, default=str)
+    parts = [
+        sys.version,
+        digest_files((ROOT / "harness").glob("*.py")),
+        digest_files((ROOT / "harness" / "kernels").rglob("*.py")),
+        *(f"{s.name} {s.origin} {s.sha256}" for s in find_sources(folders)),
+        asked,
+    ]
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    cached = CACHE / f"{module.rpartition('.')[2]}-{key}.json"
+    if cached.is_file():
+        return json.loads(cached.read_text(encoding="utf-8"))
+    command = [sys.executable, "-m", module, *map(str, folders)]
+    made = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise HarnessError(f"plugins: {module} could not load them:\n{made.stderr.strip()}")
+    text = made.stdout.splitlines()[-1]
+    _keep(cached, text)
+    return json.loads(text)
+
+
+def _keep(path: Path, text: str) -> None:
+    # a cache: where it cannot be written, the next reader makes it again
+    temporary = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError:
+        return
