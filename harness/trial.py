@@ -22,6 +22,7 @@ from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, target_type
 from harness.prediction import predict, transduction
 from harness.sandbox import map_array, return_freed
 from harness.settings import Tuning
+from harness.space import Distribution
 from harness.tuning import tune
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def run_trial(
             random_state=random_state,
         )
 
-    space = {k: v for k, v in assignment.method.space.items() if k not in assignment.params}
+    space = searched_space(assignment.method, assignment.params)
     if assignment.tuning is not None and space and assignment.task != "clustering":
         with monitor.stage("tune"):
             tuned, score = tune(
@@ -247,6 +248,17 @@ def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
     y[:n_labeled] = (assignment.y_labeled - center) / scale
     y.flags.writeable = False
     return y, center, scale
+
+
+def searched_space(method: Method, params: Mapping[str, Any]) -> dict[str, Distribution]:
+    """Return what a search turns: what is not fixed, and no width of a kernel that has none."""
+    from harness.kernels import has_width
+
+    space = {name: over for name, over in method.space.items() if name not in params}
+    kernel = {**method.params, **params}.get("kernel")
+    if kernel is not None and not has_width(kernel):
+        space.pop("sigma", None)
+    return space
 
 
 def make_estimator(

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from harness import Method, Search, choice
+from harness import Kernel, Method, Search, choice
 from harness.metrics import BUILT_IN, primary_metric
 from harness.sandbox import Monitor
 from harness.settings import Tuning
-from harness.trial import Assignment, run_trial
+from harness.trial import Assignment, run_trial, searched_space
 
 FITS = []
 
@@ -122,3 +122,40 @@ def test_nothing_shown_changes_nothing(tmp_path):
 def test_a_validation_set_scores_fits_to_the_trials_own_labels(tmp_path, uses_unlabeled):
     tried, last, _ = run(tmp_path, uses_unlabeled=uses_unlabeled, tuning=Tuning(validation=4))
     assert tried == [last] * 2
+
+
+@pytest.mark.parametrize(
+    ("params", "searched"),
+    [
+        ({}, {"C", "sigma"}),
+        ({"C": 1.0}, {"sigma"}),
+        ({"kernel": "poly2"}, {"C", "sigma"}),
+        ({"kernel": "linear"}, {"C"}),
+        ({"kernel": Kernel("product", np.matmul)}, {"C"}),
+        ({"kernel": Kernel("wide", np.matmul, unit=np.std)}, {"C", "sigma"}),
+        ({"kernel": "one of its own"}, {"C", "sigma"}),
+    ],
+)
+def test_a_search_does_not_turn_the_width_of_a_kernel_that_has_none(params, searched):
+    class Machine:
+        def __init__(self, kernel="rbf", sigma=1.0, C=1.0):
+            pass
+
+    space = {"sigma": choice([0.5, 1.0]), "C": choice([1.0, 10.0])}
+    method = Method("machine", Machine, lambda shape, size: 8, space=space)
+    assert set(searched_space(method, params)) == searched
+
+
+def test_nor_where_the_method_itself_fixes_the_kernel():
+    class Machine:
+        def __init__(self, kernel="rbf", sigma=1.0):
+            pass
+
+    fixed = Method(
+        "machine",
+        Machine,
+        lambda shape, size: 8,
+        space={"sigma": choice([0.5, 1.0])},
+        params={"kernel": "linear"},
+    )
+    assert not searched_space(fixed, {})

@@ -33,6 +33,7 @@ from harness.kernels.functions import (
     KernelFunction,
     bind_kernel,
     binding_bytes,
+    has_width,
     kernel_bytes,
 )
 from harness.kernels.gaussian import (
@@ -204,6 +205,7 @@ __all__ = [
     "gaussian_tiles",
     "gram_block_bytes",
     "gram_blocks",
+    "has_width",
     "inductive",
     "kernel_bytes",
     "kernel_width",

@@ -100,6 +100,12 @@ class BoundKernel:
         return self.kernel.diagonal(X, self.width)
 
 
+def has_width(kernel: str | KernelFunction) -> bool:
+    """Whether `sigma` means anything to a kernel; so it may, of one that is not known here."""
+    known = KERNELS.get(kernel) if isinstance(kernel, str) else kernel
+    return known is None or getattr(known, "unit", True) is not None
+
+
 def bind_kernel(
     kernel: str | KernelFunction,
     X: np.ndarray,
