@@ -12,18 +12,30 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import PREDICT_BLOCK, Method, Shape, choice, hookimpl, kernels, log_uniform
 
-# LIBSVM keeps two rows at least; of its cache that much is its head of each point.
+# LIBSVM keeps two rows at least; of its cache that much is its head of each point. As it leaves
+# points out and takes them in again, rows change their length: an eighth of the heap is holes.
 _CACHE_ROWS = 2
 _CACHE_HEAD = 32
+_CACHE_HOLES = 8
+# Blocks of so many bytes are never taken from the heap.
+_MAPPED_FROM = 1 << 16
+# What LIBSVM and scikit-learn have for each point, and for each point of the pair of classes that
+# is being learned: nodes, labels, weights, dual variables, gradients, squares.
+_POINT_BYTES, _PAIR_POINT_BYTES = 112, 152
 # All rows of 2,000 points. More would save up to half of the time where C and labels are many, and
 # fill any budget; a study may ask for it.
 _CACHE_BYTES = 16_000_000
+# Kernels that LIBSVM computes row by row, as it needs them.
+_OF_LIBSVM = ("rbf", "linear", "poly2")
+# Of a kernel matrix that LIBSVM is given; fewer would have the chi-squared kernel transpose X more
+# often than it has cells to fill.
+_MATRIX_ROWS = 256
 
 
 class _LabeledClassifier(ClassifierMixin, BaseEstimator):
@@ -97,12 +109,13 @@ class KernelSVM(_LabeledClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly2"}, default "rbf"
-        Those of `harness.kernels.KERNELS` that LIBSVM computes itself, row by row.
+    kernel : str or KernelFunction, default "rbf"
+        A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`. "rbf", "linear"
+        and "poly2" LIBSVM computes itself, row by row; of others it is given the whole matrix.
     C : float, default 1.0
         Penalty of the hinge loss.
     sigma : float, default 1.0
-        Width of the Gaussian or polynomial kernel.
+        Width of the kernel, if it has one.
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: the natural width on labeled points, of the Gaussian kernel their
         median distance, or units of the features.
@@ -115,7 +128,7 @@ class KernelSVM(_LabeledClassifier):
 
     _parameter_constraints: ClassVar[dict] = {
         **_LabeledClassifier._parameter_constraints,
-        "kernel": [StrOptions({"rbf", "linear", "poly2"})],
+        "kernel": [StrOptions(set(kernels.KERNELS)), HasMethods("function")],
         "C": [Interval(Real, 0, None, closed="neither")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
@@ -124,7 +137,7 @@ class KernelSVM(_LabeledClassifier):
 
     def __init__(
         self,
-        kernel: str = "rbf",
+        kernel: str | kernels.KernelFunction = "rbf",
         C: float = 1.0,
         sigma: float = 1.0,
         sigma_unit: str = "median",
@@ -139,19 +152,52 @@ class KernelSVM(_LabeledClassifier):
         self.n_classes = n_classes
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
-        kernel = {"kernel": self.kernel}
-        if self.kernel == "rbf":
-            kernel["gamma"] = 0.5 / kernels.kernel_width(X, self.sigma, self.sigma_unit) ** 2
-        elif self.kernel == "poly2":
-            width = kernels.bind_kernel("poly2", X, self.sigma, self.sigma_unit).width
-            kernel |= {"kernel": "poly", "degree": 2, "gamma": width**-2, "coef0": 1.0}
         cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
+        if self.kernel in _OF_LIBSVM:
+            self._bound, settings = None, self._libsvm_kernel(X)
+        else:
+            self._bound = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+            settings = {"kernel": "precomputed"}
         # Its solver draws nothing, but without a seed SVC takes one from the global state.
-        svm = SVC(C=self.C, **kernel, cache_size=cache, random_state=0)
-        self._svm = svm.fit(X, codes)
+        svm = SVC(C=self.C, **settings, cache_size=cache, random_state=0)
+        if self._bound is None:
+            self._svm = svm.fit(X, codes)
+        else:
+            self._svm = svm.fit(_kernel_matrix(self._bound, X), codes)
+            self._vectors = X[svm.support_]
+
+    def _libsvm_kernel(self, X: np.ndarray) -> dict[str, str | float]:
+        if self.kernel == "linear":
+            return {"kernel": "linear"}
+        if self.kernel == "rbf":
+            width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+            return {"kernel": "rbf", "gamma": 0.5 / width**2}
+        width = kernels.bind_kernel("poly2", X, self.sigma, self.sigma_unit).width
+        return {"kernel": "poly", "degree": 2, "gamma": width**-2, "coef0": 1.0}
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
-        return self._svm.decision_function(X)
+        if self._bound is None:
+            return self._svm.decision_function(X)
+        return np.concatenate([self._scores_of_kernel(X[rows]) for rows in _row_groups(len(X))])
+
+    def _scores_of_kernel(self, X: np.ndarray) -> np.ndarray:
+        # LIBSVM looks at the columns of support vectors alone.
+        K = np.zeros((len(X), self._svm.shape_fit_[0]))
+        K[:, self._svm.support_] = self._bound(X, self._vectors)
+        return self._svm.decision_function(K)
+
+
+def _row_groups(n: int) -> list[slice]:
+    return [slice(start, min(start + _MATRIX_ROWS, n)) for start in range(0, n, _MATRIX_ROWS)]
+
+
+def _kernel_matrix(kernel: kernels.BoundKernel, X: np.ndarray) -> np.ndarray:
+    """Return k between all rows of X in float64, each pair of groups of rows computed once."""
+    K = np.empty((len(X), len(X)))
+    for rows in _row_groups(len(X)):
+        K[rows, : rows.stop] = kernel(X[rows], X[: rows.stop])
+        K[: rows.start, rows] = K[rows, : rows.start].T
+    return K
 
 
 class LinearSVM(_LabeledClassifier):
@@ -227,26 +273,38 @@ def svm_cache_rows(shape: Shape) -> tuple[int, int]:
     return _CACHE_ROWS, max(_CACHE_ROWS, min(pair, _CACHE_BYTES // (4 * pair)))
 
 
-def svm_storage(shape: Shape, size: int) -> int:
+def svm_storage(shape: Shape, size: int, kernel: str | kernels.KernelFunction = "rbf") -> int:
     """Bytes held: the data, and the solver's nodes and cache, then support vectors and votes.
 
     Support vectors are at most all points again, copied when the cache is gone; votes are those
-    of all pairs of classes for a block of predictions.
+    of all pairs of classes for a block of predictions. 8 n^2 with a kernel that is not LIBSVM's.
     """
-    width = kernels.width_bytes(shape.n, shape.n_features, shape.itemsize)
-    solver = cache_bytes(shape.n, shape.n_classes, size) + 64 * shape.n
-    pairs = shape.n_classes * (shape.n_classes - 1) // 2
-    votes = 8 * min(PREDICT_BLOCK, shape.n + shape.n_test) * (2 * pairs + 3 * shape.n_classes)
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    binding = kernels.binding_bytes(kernel, n, d, i)
+    pairs, pair = shape.n_classes * (shape.n_classes - 1) // 2, _pair(n, shape.n_classes)
+    cache = cache_bytes(n, shape.n_classes, size)
+    solver = cache + cache // _CACHE_HOLES + _POINT_BYTES * n + _PAIR_POINT_BYTES * pair
+    solver += 8 * pair * pairs
+    votes = 8 * min(PREDICT_BLOCK, n + shape.n_test) * (2 * pairs + 3 * shape.n_classes)
     # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
-    coefficients = 16 * max(0, shape.n_classes - 2) * shape.n
-    vectors = _float64_bytes(shape) + 24 * shape.n
-    model = coefficients + vectors + shape.block_bytes + votes
-    return shape.data_bytes + _converted_bytes(shape) + max(width, coefficients + solver, model)
+    coefficients = 16 * max(0, shape.n_classes - 2) * n
+    # large support vectors are mapped beside what is left of the solver's heap
+    left = cache // _CACHE_HOLES + _PAIR_POINT_BYTES * pair
+    left = left if _float64_bytes(shape) >= _MAPPED_FROM else 0
+    model = left + coefficients + 24 * n + shape.block_bytes + votes
+    if kernel in _OF_LIBSVM:
+        converted, model = _converted_bytes(shape), model + _float64_bytes(shape)
+        return shape.data_bytes + converted + max(binding, coefficients + solver, model)
+    rows, matrix = min(_MATRIX_ROWS, max(n, shape.n_test)), 8 * n * n
+    group = rows * n * i + kernels.kernel_bytes(kernel, rows, n, d, i)
+    training = matrix + max(group, coefficients + solver)
+    model += n * d * i + 8 * rows * n + group
+    return shape.data_bytes + max(binding, training, model)
 
 
 def linear_svm_storage(shape: Shape, size: int) -> int:
     """Bytes held: the data, and LIBLINEAR's copy of it with 16 bytes for each element."""
-    nodes = 16 * shape.n * (shape.n_features + 2) + 64 * shape.n
+    nodes = 16 * shape.n * (shape.n_features + 2) + 96 * shape.n
     return shape.data_bytes + _converted_bytes(shape) + nodes + shape.block_bytes
 
 

@@ -1,5 +1,7 @@
 """Supervised baselines against scikit-learn on the labeled points."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from blobs import blobs
@@ -13,7 +15,7 @@ from supervised import (
     svm_cache_rows,
 )
 
-from harness import Shape, kernels
+from harness import Kernel, Shape, kernels
 from harness.sizing import plan
 
 
@@ -100,12 +102,30 @@ def test_rows_of_the_cache_change_nothing_but_time():
     np.testing.assert_array_equal(few.decision_function(X), many.decision_function(X))
 
 
-@pytest.mark.parametrize("name", ["rbf", "linear", "poly2"])
-def test_kernels_are_those_of_the_same_name(name):
-    X, y, _ = blobs(30, 2)
-    y = np.arange(len(X)) % 2
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["rbf", "linear", "poly2", "chi2", "laplacian"])
+def test_kernels_are_those_of_the_same_name(name, n_classes):
+    X = np.abs(blobs(150, 2)[0])
+    y = np.arange(len(X)) % n_classes
     ours = KernelSVM(name, sigma=1.3, sigma_unit="absolute").fit(X, y)
     kernel = kernels.KERNELS[name].function
     theirs = SVC(kernel="precomputed").fit(kernel(X, X, 1.3), y)
     scores = theirs.decision_function(kernel(X, X, 1.3))
     np.testing.assert_allclose(ours.decision_function(X), scores, atol=5e-3)
+
+
+def test_a_kernel_of_a_plugin_is_one_like_others():
+    X, y, _ = blobs(60, 2)
+    of_a_plugin = Kernel("mine", kernels.KERNELS["rbf"].function, kernels.KERNELS["rbf"].unit)
+    ours, theirs = KernelSVM(of_a_plugin).fit(X, y), KernelSVM("rbf").fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=5e-3)
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "laplacian"])
+@pytest.mark.parametrize("shape", [Shape(1500, 0, 20, 2, 500), Shape(900, 0, 500, 3, 500)])
+def test_a_kernel_matrix_is_counted(svm, kernel, shape, assert_peak_between):
+    given = replace(svm, params={"kernel": kernel})
+    planned = plan(given, shape, None)
+    task = "binary" if shape.n_classes == 2 else "multiclass"
+    bounds = 0.8 * planned.planned_bytes, planned.planned_bytes
+    assert_peak_between(*bounds, given, shape, planned.size, task)
