@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -29,6 +30,8 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 _CONVERGED, _EXACT = 0.02, 1e-3
 # Of the largest diagonal element of sums in float32; the first unless that is not enough.
 _ROUNDINGS = (2e-9, 1e-7, 1e-5)
+# Part of their terms that sums of float32 blocks may be off, generously.
+_SUM_ERROR = 1e-7
 # Left in the heap by Newton matrices that come and go, and pages that a long solver touches.
 _SCATTERED_BYTES = 1 << 18
 
@@ -101,18 +104,29 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
-        self._rng = check_random_state(self.random_state)
+        rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, np.float32)
         b = min(self.n_landmarks, len(X))
-        chosen = kernels.select_landmarks(self.selector, X, b, self._rng, kernel)
+        chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
         self._features = kernels.LandmarkFeatures(X[chosen], kernel)
         self._X, self._rows, self._prepared = X, rows, None
+        self._rng = deepcopy(rng) if self.solver == "sgd" else None
 
     def _learn(self, y: np.ndarray, scored: bool) -> None:
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_, self._present = labels.classes, labels.present
         learn = self._minimise if self.solver == "exact" else self._descend
         scores = learn(labels, len(y))
+        self.converged_ = bool(self.gap_ <= _CONVERGED / (1 + _CONVERGED))
+        if not self.converged_:
+            exact = "lower C, or scale the features to about 1"
+            advice = f"raise epochs above {self.epochs}, lower C or use solver='exact'"
+            message = (
+                f"the objective is {self.objective_:.4g}, of which {self.gap_:.2g} may be above "
+                f"its minimum: not known to be within {_CONVERGED:.0%}; "
+            )
+            message += exact if self.solver == "exact" else advice
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
         self.landmarks_ = self._features.landmarks
         if scored:
             if scores is None:
@@ -128,20 +142,20 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         """Set coefficients, intercept and objective; return scores of the rows if at hand."""
 
     def _descend(self, labels: kernels.Labels, n: int) -> None:
-        targets = labels.targets().astype(np.float32)
+        problem = self._problem(labels)
+        # From the same state for all labels: a descent must not know of those before it.
+        solution = kernels.descend(problem, self.epochs, self.batch_size, deepcopy(self._rng))
+        self.coef_, self.intercept_ = solution
+        self._evaluate(problem)
+
+    def _problem(self, labels: kernels.Labels) -> kernels.LandmarkProblem:
         rows = self._rows[labels.rows]
-        descent = kernels.Descent(self._features, self._X, rows, targets, self.C, self._loss)
-        self.coef_, self.intercept_ = descent.run(self.epochs, self.batch_size, self._rng)
-        self.objective_, least = descent.bounds(self.coef_, self.intercept_)
+        return kernels.LandmarkProblem(self._features, self._X, rows, labels, self.C, self._loss)
+
+    def _evaluate(self, problem: kernels.LandmarkProblem) -> None:
+        """Set the objective, and how far above its minimum it is at most, by a look at all rows."""
+        self.objective_, least = kernels.objective_bounds(problem, self.coef_, self.intercept_)
         self.gap_ = (self.objective_ - least) / self.objective_
-        self.converged_ = bool(self.objective_ <= (1 + _CONVERGED) * least)
-        if not self.converged_:
-            message = (
-                f"after {self.epochs} epochs the objective is {self.objective_:.4g} and its "
-                f"minimum not below {least:.4g}: not known to be within {_CONVERGED:.0%}; raise "
-                "epochs, lower C or use solver='exact'"
-            )
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
@@ -219,13 +233,6 @@ class BudgetSVM(_BudgetMachine):
         found = kernels.train_hinge_machines(*problem, self._prepared, _EXACT)
         self.coef_, self.intercept_ = found.coefficients, found.intercepts
         self.objective_, self.gap_ = found.objective, found.gap / found.objective
-        self.converged_ = self.gap_ <= _CONVERGED
-        if not self.converged_:
-            message = (
-                f"the duality gap is {self.gap_:.2g} of the objective, not known to be within "
-                f"{_CONVERGED:.0%} of its minimum: lower C, or scale the features to about 1"
-            )
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         return found.scores
 
 
@@ -260,8 +267,12 @@ class BudgetLSSVM(_BudgetMachine):
             else:
                 gram, sums = self._without_held_out(labels, codes)
             if self._solve(gram, sums[:, :Q], counts, rounding):
-                return
-        raise LinAlgError("the sums of features are not positive definite")
+                break
+        else:
+            raise LinAlgError("the sums of features are not positive definite")
+        del gram
+        if self.gap_ > _EXACT:
+            self._evaluate(self._problem(labels))
 
     def _without_held_out(
         self, labels: kernels.Labels, codes: np.ndarray
@@ -296,17 +307,22 @@ class BudgetLSSVM(_BudgetMachine):
         mean_y = 2 * counts / m - 1
         right = 2 * sums - np.outer(total, mean_y + 1)
         # Sums in float32 have lost what is smaller than the second term.
-        ridge = 1 / self.C + rounding * gram.diagonal().max()
+        squares = gram.diagonal().copy()
+        lost = rounding * (squares.max() if self._features.unit_diagonal else squares)
         A = dsyr(-1 / m, total, a=gram, lower=1, overwrite_a=1)
-        A[np.diag_indices(len(A))] += ridge
+        A[np.diag_indices(len(A))] += 1 / self.C + lost
         try:
             w = kernels.solve_positive_definite(A, right)
         except LinAlgError:
             return False
         self.intercept_ = mean_y - total @ w / m
-        squares = m * (1 - mean_y**2)
-        self.objective_ = float(self.C / 2 * (squares - (w * right).sum(axis=0)).sum())
-        self.gap_, self.converged_ = 0.0, True
+        # What the ridge is above 1 / C is not part of the objective.
+        norms = np.square(w).sum(axis=1)
+        excess = float((lost * norms).sum()) / 2
+        centred = float((m * (1 - mean_y**2) - (w * right).sum(axis=0)).sum())
+        self.objective_ = self.C * (centred / 2 - excess)
+        doubt = self.C * (excess + _SUM_ERROR * (m * len(mean_y) + float(squares @ norms)))
+        self.gap_ = doubt / max(self.objective_, doubt)
         self.coef_ = self._features.expansion(w)
         return True
 
@@ -344,7 +360,7 @@ def svm_storage(
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
     choosing, held, block = _phases(shape, size, kernel, selector)
-    training = _sgd_bytes(n, b, Q)
+    training = _sgd_bytes(shape, b, "hinge")
     if solver == "exact":
         cache = kernels.cache_bytes(n, b)
         rows = min(n, cache // (4 * b) + n // 4)
@@ -369,7 +385,7 @@ def lssvm_storage(
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
     choosing, held, block = _phases(shape, size, kernel, selector)
-    training = _sgd_bytes(n, b, Q)
+    training = _sgd_bytes(shape, b, "squared")
     if solver == "exact":
         # which row is of which class, in one byte and in float32, for the rows of a block
         own = 5 * (Q + 1) * min(n, block // (4 * b))
@@ -379,9 +395,9 @@ def lssvm_storage(
     return max(choosing, held + block + max(training, loaded))
 
 
-def _sgd_bytes(n: int, b: int, n_classes: int) -> int:
-    """Bytes of targets, an order of rows, and the sums that bound the minimum."""
-    return n * (13 * n_classes + 16) + 8 * 12 * b * n_classes
+def _sgd_bytes(shape: Shape, b: int, loss: str) -> int:
+    sizes = shape.n_labeled, b, shape.n_features, shape.n_classes
+    return max(kernels.descent_bytes(*sizes), kernels.bounds_bytes(*sizes, loss))
 
 
 @hookimpl

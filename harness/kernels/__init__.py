@@ -66,12 +66,14 @@ from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, 
 from harness.kernels.hinge import HingeMachine, train_hinge
 from harness.kernels.hinge_machines import HingeMachines, train_hinge_machines
 from harness.kernels.labels import Labels, as_decision, decide, read_labels, spread_scores
-from harness.kernels.landmark_descent import Descent
+from harness.kernels.landmark_bounds import bounds_bytes, objective_bounds
+from harness.kernels.landmark_descent import descend, descent_bytes
 from harness.kernels.landmark_features import (
     LandmarkFeatures,
     building_bytes,
     feature_block_bytes,
 )
+from harness.kernels.landmark_problem import LandmarkProblem
 from harness.kernels.landmarks import (
     SELECTORS,
     Selector,
@@ -147,7 +149,6 @@ __all__ = [
     "CanonicalPairs",
     "CenteredProduct",
     "CompleteGraph",
-    "Descent",
     "Expansion",
     "FeatureCache",
     "FeatureMap",
@@ -163,6 +164,7 @@ __all__ = [
     "KernelProduct",
     "Labels",
     "LandmarkFeatures",
+    "LandmarkProblem",
     "LinearProduct",
     "LowRankKernel",
     "NeighborGraph",
@@ -184,6 +186,7 @@ __all__ = [
     "binding_bytes",
     "blas_bytes",
     "block_rows",
+    "bounds_bytes",
     "building_bytes",
     "cache_bytes",
     "canonical_bytes",
@@ -191,6 +194,8 @@ __all__ = [
     "centered_ridge",
     "concave_convex",
     "decide",
+    "descend",
+    "descent_bytes",
     "eigensystem",
     "eigenvalues",
     "exact_degrees",
@@ -219,6 +224,7 @@ __all__ = [
     "mirror",
     "moved",
     "newton_step",
+    "objective_bounds",
     "packed_bytes",
     "poly_step",
     "polynomial",

@@ -33,18 +33,22 @@ class Labels:
         """Share of each class among the labeled points, shape (n_classes,)."""
         return np.bincount(self.codes, minlength=len(self.classes)) / len(self.codes)
 
-    def targets(self, part: slice = slice(None)) -> np.ndarray:
+    def targets(
+        self, part: slice | np.ndarray = slice(None), dtype: type = np.float64
+    ) -> np.ndarray:
         """Return +1 for the own class and -1 for others: (n_labeled, n_classes), or (., 1).
 
         Parameters
         ----------
-        part : slice, default all
+        part : slice or ndarray of int, default all
             Of the labeled points.
+        dtype : type, default numpy.float64
+            Of what is returned.
         """
-        codes = self.codes[part]
+        codes, own, other = self.codes[part], dtype(1), dtype(-1)
         if len(self.classes) == 2:
-            return np.where(codes == 1, 1.0, -1.0)[:, None]
-        return np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+            return np.where(codes == 1, own, other)[:, None]
+        return np.where(codes[:, None] == np.arange(len(self.classes)), own, other)
 
 
 def read_labels(y: np.ndarray, n_classes: int | None = None) -> Labels:

@@ -29,7 +29,7 @@ class LandmarkFeatures:
     kernel : BoundKernel
     tolerance : float, default 1e-5
         A landmark is dropped if the part of it that the others do not span has less than this
-        share of the largest k(x, x): rounding of kernel rows would be a feature like any other.
+        share of its own k(x, x): rounding of kernel rows would be a feature like any other.
 
     Attributes
     ----------
@@ -37,6 +37,8 @@ class LandmarkFeatures:
         Those kept, in the order of the pivots.
     factor : ndarray of shape (r, r), float32
         L, lower triangular.
+    unit_diagonal : bool
+        Whether k(x, x) is 1 for every x.
     """
 
     def __init__(
@@ -45,6 +47,8 @@ class LandmarkFeatures:
         double = landmarks.astype(np.float64, copy=False)
         L = kernel(double, double).T
         del double
+        self.unit_diagonal = kernel.kernel.diagonal is None
+        scale = None if self.unit_diagonal else _scale_to_unit_diagonal(L)
         least = tolerance * max(L.diagonal().max(), 0.0)
         L, pivots, rank, _ = dpstrf(L, tol=least, lower=1, overwrite_a=1)
         # Where k(x, x) = 0 for all of them one is kept: its feature is 0 everywhere.
@@ -54,6 +58,8 @@ class LandmarkFeatures:
         self.factor = np.zeros((len(kept), len(kept)), np.float32, order="F")
         for j in range(len(kept)):
             self.factor[j:, j] = L[j : len(kept), j] if rank else 1
+        if scale is not None:
+            self.factor *= scale[kept, None]
 
     @property
     def n_components(self) -> int:
@@ -76,9 +82,9 @@ class LandmarkFeatures:
             self.factor, weights.astype(np.float32), lower=True, trans="T", check_finite=False
         )
 
-    def blocks(self, n: int) -> Iterator[slice]:
-        """Cut n rows into blocks that suit kernel rows and a copy of X."""
-        step = feature_block_rows(*self.landmarks.shape)
+    def blocks(self, n: int, columns: int = 0) -> Iterator[slice]:
+        """Cut n rows into blocks that suit kernel rows, a copy of X, and `columns` beside them."""
+        step = feature_block_rows(*self.landmarks.shape, columns)
         return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
     def block_buffer(self, n: int) -> np.ndarray:
@@ -142,12 +148,25 @@ class LandmarkFeatures:
         return scores
 
 
-def feature_block_rows(n_landmarks: int, n_features: int) -> int:
+def _scale_to_unit_diagonal(K: np.ndarray) -> np.ndarray:
+    """Divide rows and columns of K by the roots of its diagonal, in place, and return the roots.
+
+    Those of rows of zeros are 1: they stay zero, and no pivot is found in them.
+    """
+    roots = np.sqrt(np.maximum(K.diagonal(), 0))
+    roots[roots == 0] = 1
+    K /= roots
+    K /= roots[:, None]
+    return roots
+
+
+def feature_block_rows(n_landmarks: int, n_features: int, columns: int = 0) -> int:
     """Rows of a block: a quarter of the landmarks, or what fits `BLOCK_BYTES`.
 
-    Features are held, X as it is, in float32, and scaled for the Gaussian kernel.
+    Features are held, X as it is, in float32, and scaled for the Gaussian kernel, and as many
+    float32 numbers of a row as there are further columns.
     """
-    return max(n_landmarks // 4, block_rows(n_landmarks + 4 * n_features, 4))
+    return max(n_landmarks // 4, block_rows(n_landmarks + 4 * n_features + columns, 4))
 
 
 def feature_block_bytes(

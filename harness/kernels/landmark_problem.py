@@ -1,0 +1,70 @@
+"""One machine for each class on coefficients of landmarks: what is to be minimised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.kernels.labels import Labels
+from harness.kernels.landmark_features import LandmarkFeatures, feature_block_rows
+
+# Numbers in float32 that are held at once for each row of a block and each machine.
+_COLUMNS = 6
+
+
+@dataclass(frozen=True)
+class LandmarkProblem:
+    """Minimise a'K_BB a + C sum hinge(y f), or half of a'K_BB a + C sum (y - f)^2, f = k a + b.
+
+    Parameters
+    ----------
+    features : LandmarkFeatures
+    X : ndarray of shape (n, d)
+    rows : ndarray of shape (m,)
+        Row numbers.
+    labels : Labels
+        Of these rows: y is +1 or -1 for each of Q machines.
+    C : float
+    loss : {"hinge", "squared"}
+    """
+
+    features: LandmarkFeatures
+    X: np.ndarray
+    rows: np.ndarray
+    labels: Labels
+    C: float
+    loss: str
+
+    @property
+    def n_machines(self) -> int:
+        """Q, 1 for two classes."""
+        return n_machines(len(self.labels.classes))
+
+    def targets(self, some: slice | np.ndarray) -> np.ndarray:
+        """Return y of some of the rows, float32 of shape (., Q)."""
+        return self.labels.targets(some, np.float32)
+
+    def is_own(self, q: int) -> np.ndarray:
+        """Return whether y of a machine is +1, shape (m,)."""
+        return self.labels.codes == (q if self.n_machines > 1 else 1)
+
+    def kernel_rows(self, some: slice | np.ndarray) -> np.ndarray:
+        """Return k between some of the rows and the landmarks, float32 of shape (., r)."""
+        return self.features.kernel_rows(self.X[self.rows[some]])
+
+    def blocks(self) -> Iterator[slice]:
+        """Cut the rows into blocks of which `problem_block_bytes` are held besides features."""
+        return self.features.blocks(len(self.rows), _COLUMNS * self.n_machines)
+
+
+def n_machines(n_classes: int) -> int:
+    """Return the number of machines: one for each class against the rest, or of two classes one."""
+    return n_classes if n_classes > 2 else 1
+
+
+def problem_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int) -> int:
+    """Bytes of scores, targets and what is made of them for the rows of a block."""
+    columns = _COLUMNS * n_machines(n_classes)
+    return 4 * columns * min(n, feature_block_rows(n_landmarks, n_features, columns))
