@@ -16,7 +16,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.linalg.blas import dsyr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -28,10 +27,6 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 
 # Parts of the minimum within which an objective is that of SGD that converged, and of "exact".
 _CONVERGED, _EXACT = 0.02, 1e-3
-# Of the largest diagonal element of sums in float32; the first unless that is not enough.
-_ROUNDINGS = (2e-9, 1e-7, 1e-5)
-# Part of their terms that sums of float32 blocks may be off, generously.
-_SUM_ERROR = 1e-7
 # Left in the heap by Newton matrices that come and go, and pages that a long solver touches.
 _SCATTERED_BYTES = 1 << 18
 
@@ -119,13 +114,12 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         scores = learn(labels, len(y))
         self.converged_ = bool(self.gap_ <= _CONVERGED / (1 + _CONVERGED))
         if not self.converged_:
-            exact = "lower C, or scale the features to about 1"
-            advice = f"raise epochs above {self.epochs}, lower C or use solver='exact'"
-            message = (
-                f"the objective is {self.objective_:.4g}, of which {self.gap_:.2g} may be above "
-                f"its minimum: not known to be within {_CONVERGED:.0%}; "
+            sgd = self.solver == "sgd"
+            message = (f"after {self.epochs} epochs " if sgd else "") + (
+                f"the objective is {self.objective_:.4g}, of which a part of {self.gap_:.2g} may "
+                f"be above its minimum: not known to be within {_CONVERGED:.0%}; lower C, or "
             )
-            message += exact if self.solver == "exact" else advice
+            message += "raise epochs or use solver='exact'" if sgd else "scale the features to 1"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         self.landmarks_ = self._features.landmarks
         if scored:
@@ -152,9 +146,12 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         rows = self._rows[labels.rows]
         return kernels.LandmarkProblem(self._features, self._X, rows, labels, self.C, self._loss)
 
-    def _evaluate(self, problem: kernels.LandmarkProblem) -> None:
-        """Set the objective, and how far above its minimum it is at most, by a look at all rows."""
-        self.objective_, least = kernels.objective_bounds(problem, self.coef_, self.intercept_)
+    def _evaluate(
+        self, problem: kernels.LandmarkProblem, solved: kernels.RidgeMachines | None = None
+    ) -> None:
+        """Set the objective, and the part of it that may be above its minimum, from all rows."""
+        solution = (self.coef_, self.intercept_)
+        self.objective_, least = kernels.objective_bounds(problem, *solution, solved)
         self.gap_ = (self.objective_ - least) / self.objective_
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
@@ -261,18 +258,22 @@ class BudgetLSSVM(_BudgetMachine):
         Q, codes = len(labels.classes), np.full(n, -1)
         codes[labels.rows] = labels.codes
         counts = np.bincount(labels.codes, minlength=Q)
-        for rounding in _ROUNDINGS:
-            if self._prepared is None or rounding > _ROUNDINGS[0]:
+        for rounding in kernels.ROUNDINGS:
+            if self._prepared is None or rounding > kernels.ROUNDINGS[0]:
                 gram, sums = self._sums(labels.rows, codes, Q)
             else:
                 gram, sums = self._without_held_out(labels, codes)
-            if self._solve(gram, sums[:, :Q], counts, rounding):
+            system = (gram, sums[:, :Q], counts, self.C, rounding)
+            found = kernels.train_ridge_machines(self._features, *system)
+            del gram, system
+            if found is not None:
                 break
         else:
             raise LinAlgError("the sums of features are not positive definite")
-        del gram
-        if self.gap_ > _EXACT:
-            self._evaluate(self._problem(labels))
+        self.coef_, self.intercept_ = self._features.expansion(found.weights), found.intercepts
+        self.objective_, self.gap_ = found.objective, found.doubt / found.objective
+        if found.doubt > _EXACT * found.objective:
+            self._evaluate(self._problem(labels), found)
 
     def _without_held_out(
         self, labels: kernels.Labels, codes: np.ndarray
@@ -296,35 +297,6 @@ class BudgetLSSVM(_BudgetMachine):
         gram *= -1
         gram += self._prepared
         return gram, self._by_class - sums
-
-    def _solve(
-        self, gram: np.ndarray, sums: np.ndarray, counts: np.ndarray, rounding: float
-    ) -> bool:
-        """Solve for all classes, features centred, unless rounding is more; uses `gram` up."""
-        m, total = counts.sum(), sums.sum(axis=1)
-        two = len(counts) == 2
-        sums, counts = (sums[:, 1:], counts[1:]) if two else (sums, counts)
-        mean_y = 2 * counts / m - 1
-        right = 2 * sums - np.outer(total, mean_y + 1)
-        # Sums in float32 have lost what is smaller than the second term.
-        squares = gram.diagonal().copy()
-        lost = rounding * (squares.max() if self._features.unit_diagonal else squares)
-        A = dsyr(-1 / m, total, a=gram, lower=1, overwrite_a=1)
-        A[np.diag_indices(len(A))] += 1 / self.C + lost
-        try:
-            w = kernels.solve_positive_definite(A, right)
-        except LinAlgError:
-            return False
-        self.intercept_ = mean_y - total @ w / m
-        # What the ridge is above 1 / C is not part of the objective.
-        norms = np.square(w).sum(axis=1)
-        excess = float((lost * norms).sum()) / 2
-        centred = float((m * (1 - mean_y**2) - (w * right).sum(axis=0)).sum())
-        self.objective_ = self.C * (centred / 2 - excess)
-        doubt = self.C * (excess + _SUM_ERROR * (m * len(mean_y) + float(squares @ norms)))
-        self.gap_ = doubt / max(self.objective_, doubt)
-        self.coef_ = self._features.expansion(w)
-        return True
 
 
 def _phases(

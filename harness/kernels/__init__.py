@@ -110,6 +110,7 @@ from harness.kernels.products import (
     LinearProduct,
     triangle_bytes,
 )
+from harness.kernels.ridge_machines import ROUNDINGS, RidgeMachines, train_ridge_machines
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
 from harness.kernels.symmetric import (
     eigensystem,
@@ -140,6 +141,7 @@ __all__ = [
     "CENTER_SAMPLE",
     "DEGREE_TILE",
     "KERNELS",
+    "ROUNDINGS",
     "SELECTORS",
     "SOLVE_COLUMNS",
     "TILE",
@@ -173,6 +175,7 @@ __all__ = [
     "PackedSymmetric",
     "RandomFourierFeatures",
     "ReducedLaplacian",
+    "RidgeMachines",
     "RidgeOnFeatures",
     "RowSketch",
     "Selector",
@@ -250,6 +253,7 @@ __all__ = [
     "train_hinge_machines",
     "train_linear_machines",
     "train_machines",
+    "train_ridge_machines",
     "transferred",
     "triangle_bytes",
     "uniform_landmarks",

@@ -60,7 +60,7 @@ class LandmarkProblem:
 
 
 def n_machines(n_classes: int) -> int:
-    """Return the number of machines: one for each class against the rest, or of two classes one."""
+    """Return how many machines there are: one for each class, but one for two of them."""
     return n_classes if n_classes > 2 else 1
 
 

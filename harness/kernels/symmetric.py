@@ -78,10 +78,14 @@ def solve_positive_definite(A: np.ndarray, right: np.ndarray) -> np.ndarray:
     LinAlgError
         If A is not positive definite.
     """
+    return cho_solve(factor_positive_definite(A), right, check_finite=False)
+
+
+def factor_positive_definite(A: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return what `scipy.linalg.cho_solve` takes, in place of A, as `solve_positive_definite`."""
     if not np.isfinite(A.diagonal()).all():
         raise ValueError("kernel values or features overflow: scale the features to about 1")
-    factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
-    return cho_solve(factor, right, check_finite=False)
+    return cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
 
 
 def solve_indefinite(A: np.ndarray, right: np.ndarray) -> np.ndarray:
