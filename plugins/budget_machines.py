@@ -361,8 +361,10 @@ def lssvm_storage(
     if solver == "exact":
         # which row is of which class, in one byte and in float32, for the rows of a block
         own = 5 * (Q + 1) * min(n, block // (4 * b))
+        judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
         scores = 20 * n * Q if tuned else 0
-        training = (20 if tuned else 12) * b * b + 8 * 4 * b * Q + own + scores
+        training = (16 if tuned else 8) * b * b + 8 * 6 * b * Q
+        training += max(4 * b * b + own, judging) + scores
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))
 

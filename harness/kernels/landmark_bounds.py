@@ -18,7 +18,8 @@ from harness.kernels.ridge_machines import RidgeMachines
 # Half the widths of the parabolas; the best of them counts.
 _WIDTHS = (0.003, 0.03, 0.3)
 _HALVINGS = 30
-# Rows over which the dual objective is raised together, and how often each of them is moved.
+# Rows over which the dual objective is raised together, and how often each of them is moved; so
+# many columns of L are held in float64, too.
 _GROUP, _SWEEPS = 128, 8
 # A gap beyond this part of the objective no such pass has made small.
 _HOPELESS = 0.25
@@ -53,6 +54,7 @@ def bounds_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int, loss
     """Bytes that `objective_bounds` holds for n rows besides a block of features."""
     Q = n_machines(n_classes)
     held = problem_block_bytes(n, n_landmarks, n_features, n_classes)
+    held += 8 * min(_GROUP, n_landmarks) * n_landmarks
     if loss == "squared":
         return held + 8 * 8 * n_landmarks * (Q + 1)
     # scores of all rows, the margins of a machine with what a bisection makes of them, sums
@@ -71,8 +73,8 @@ def _squared_bounds(
     m, Q, C = len(problem.rows), len(b), problem.C
     total, squares, cross, mean = np.zeros(Q), np.zeros(Q), np.zeros(Q), np.zeros(Q)
     sums, all_rows = np.zeros((len(a), Q)), np.zeros(len(a))
-    for block in problem.blocks():
-        K, y = problem.kernel_rows(block), problem.targets(block)
+    for block, K in problem.kernel_blocks():
+        y = problem.targets(block)
         left = y - (K @ a + b)
         total += left.sum(axis=0, dtype=np.float64)
         squares += np.square(left).sum(axis=0, dtype=np.float64)
@@ -96,8 +98,18 @@ def _squared_bounds(
 
 
 def _weights(problem: LandmarkProblem, sums: np.ndarray) -> np.ndarray:
-    """Return sums of features, given those of kernel rows; both of shape (r, .)."""
-    return solve_triangular(problem.features.factor, sums, lower=True, check_finite=False)
+    """Return sums of features, given those of kernel rows; both float64 of shape (r, .).
+
+    L in float64 as a whole would be twice as large as all else of its size.
+    """
+    L, v = problem.features.factor, sums.copy()
+    for start in range(0, len(L), _GROUP):
+        part = slice(start, start + _GROUP)
+        columns = L[start:, part].astype(np.float64)
+        own = columns[: columns.shape[1]]
+        v[part] = solve_triangular(own, v[part], lower=True, check_finite=False)
+        v[part.stop :] -= columns[_GROUP:] @ v[part]
+    return v
 
 
 class _HingeBound:
@@ -147,8 +159,8 @@ class _HingeBound:
         """
         r, Q = self._problem.features.n_components, len(self._bias)
         totals, sums = np.zeros((len(_WIDTHS), 2, Q)), np.zeros((len(_WIDTHS), 2, r, Q))
-        for block in self._problem.blocks():
-            K, y = self._problem.kernel_rows(block), self._problem.targets(block)
+        for block, K in self._problem.kernel_blocks():
+            y = self._problem.targets(block)
             for i, h in enumerate(_WIDTHS):
                 pull = self._pull(block, y, np.float32(h), shifts[i])
                 _add_by_sign(pull, y, K, totals[i], sums[i])
@@ -167,8 +179,8 @@ class _HingeBound:
         """
         problem, C = self._problem, self._problem.C
         L = problem.features.factor
-        penalty = np.float32(np.square(L, dtype=np.float64).sum() / len(L) / 2 or 1.0)
-        buffer = problem.features.block_buffer(len(problem.rows))
+        penalty = np.float32(float(np.linalg.norm(L)) ** 2 / len(L) / 2 or 1.0)
+        buffer = problem.buffer()
         for block in problem.blocks():
             X = problem.X[problem.rows[block]]
             features = problem.features.transform(X, buffer[: len(X)])

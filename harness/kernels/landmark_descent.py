@@ -59,15 +59,16 @@ def _batches(
 
     Kernel rows of several batches are computed together, as many as are in a block.
     """
-    most = next(problem.blocks()).stop
+    buffer = problem.buffer()
+    most = len(buffer)
     together = max(batch, most // batch * batch)
     for start in range(0, len(order), together):
         some = order[start : start + together]
         if batch > most:
             parts = (some[i : i + most] for i in range(0, len(some), most))
-            yield ((problem.kernel_rows(part), problem.targets(part)) for part in parts)
+            yield ((problem.kernel_rows(part, buffer), problem.targets(part)) for part in parts)
             continue
-        K = problem.kernel_rows(some)
+        K = problem.kernel_rows(some, buffer)
         for i in range(0, len(some), batch):
             yield [(K[i : i + batch], problem.targets(some[i : i + batch]))]
 
@@ -84,8 +85,7 @@ def _stable_step(problem: LandmarkProblem, penalty: float) -> float:
     it moves no margin by more than 1.
     """
     largest = 0.0
-    for block in problem.blocks():
-        K = problem.kernel_rows(block)
+    for _, K in problem.kernel_blocks():
         largest = max(largest, float(np.einsum("ij,ij->i", K, K).max()))
     L = problem.features.factor
     # The largest row sum of |K_BB|, a bound of its eigenvalues.

@@ -50,13 +50,24 @@ class LandmarkProblem:
         """Return whether y of a machine is +1, shape (m,)."""
         return self.labels.codes == (q if self.n_machines > 1 else 1)
 
-    def kernel_rows(self, some: slice | np.ndarray) -> np.ndarray:
-        """Return k between some of the rows and the landmarks, float32 of shape (., r)."""
-        return self.features.kernel_rows(self.X[self.rows[some]])
+    def kernel_rows(self, some: np.ndarray, buffer: np.ndarray) -> np.ndarray:
+        """Return k between some of the rows and the landmarks, in the first rows of a buffer."""
+        return self.features.kernel_rows(self.X[self.rows[some]], buffer[: len(some)])
 
     def blocks(self) -> Iterator[slice]:
         """Cut the rows into blocks of which `problem_block_bytes` are held besides features."""
         return self.features.blocks(len(self.rows), _COLUMNS * self.n_machines)
+
+    def kernel_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield these blocks and their kernel rows, each in the same array."""
+        buffer = self.buffer()
+        for block in self.blocks():
+            X = self.X[self.rows[block]]
+            yield block, self.features.kernel_rows(X, buffer[: len(X)])
+
+    def buffer(self) -> np.ndarray:
+        """Return room for the kernel rows, or the features, of one of these blocks."""
+        return np.empty((next(self.blocks()).stop, self.features.n_components), np.float32)
 
 
 def n_machines(n_classes: int) -> int:
