@@ -139,20 +139,15 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         problem = self._problem(labels)
         # From the same state for all labels: a descent must not know of those before it.
         solution = kernels.descend(problem, self.epochs, self.batch_size, deepcopy(self._rng))
-        self.coef_, self.intercept_ = solution
-        self._evaluate(problem)
+        self._take(*solution, *kernels.objective_bounds(problem, *solution))
 
     def _problem(self, labels: kernels.Labels) -> kernels.LandmarkProblem:
         rows = self._rows[labels.rows]
         return kernels.LandmarkProblem(self._features, self._X, rows, labels, self.C, self._loss)
 
-    def _evaluate(
-        self, problem: kernels.LandmarkProblem, solved: kernels.RidgeMachines | None = None
-    ) -> None:
-        """Set the objective, and the part of it that may be above its minimum, from all rows."""
-        solution = (self.coef_, self.intercept_)
-        self.objective_, least = kernels.objective_bounds(problem, *solution, solved)
-        self.gap_ = (self.objective_ - least) / self.objective_
+    def _take(self, a: np.ndarray, b: np.ndarray, objective: float, least: float) -> None:
+        self.coef_, self.intercept_, self.objective_ = a, b, objective
+        self.gap_ = (objective - least) / objective
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
@@ -270,10 +265,13 @@ class BudgetLSSVM(_BudgetMachine):
                 break
         else:
             raise LinAlgError("the sums of features are not positive definite")
-        self.coef_, self.intercept_ = self._features.expansion(found.weights), found.intercepts
-        self.objective_, self.gap_ = found.objective, found.doubt / found.objective
-        if found.doubt > _EXACT * found.objective:
-            self._evaluate(self._problem(labels), found)
+        problem = self._problem(labels)
+        if found.doubt > _EXACT * found.objective or problem.is_uneven():
+            self._take(*kernels.refine_ridge_machines(problem, found, _EXACT))
+            return
+        self.coef_ = self._features.expansion(found.weights)
+        self.intercept_, self.objective_ = found.intercepts, found.objective
+        self.gap_ = found.doubt / found.objective
 
     def _without_held_out(
         self, labels: kernels.Labels, codes: np.ndarray

@@ -110,7 +110,12 @@ from harness.kernels.products import (
     LinearProduct,
     triangle_bytes,
 )
-from harness.kernels.ridge_machines import ROUNDINGS, RidgeMachines, train_ridge_machines
+from harness.kernels.ridge_machines import (
+    ROUNDINGS,
+    RidgeMachines,
+    refine_ridge_machines,
+    train_ridge_machines,
+)
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
 from harness.kernels.symmetric import (
     eigensystem,
@@ -233,6 +238,7 @@ __all__ = [
     "polynomial",
     "read_labels",
     "read_targets",
+    "refine_ridge_machines",
     "regularized_laplacian",
     "restore_lower",
     "row_blocks",

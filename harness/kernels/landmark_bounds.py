@@ -8,28 +8,31 @@ a last pass over the rows raises the dual objective over a few of them at a time
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from harness.kernels.hinge import dual_value
-from harness.kernels.landmark_problem import LandmarkProblem, n_machines, problem_block_bytes
-from harness.kernels.ridge_machines import RidgeMachines
+from harness.kernels.landmark_problem import (
+    LANDMARKS_AT_ONCE,
+    LandmarkProblem,
+    exact_block_bytes,
+    n_machines,
+    problem_block_bytes,
+)
 
 # Half the widths of the parabolas; the best of them counts.
 _WIDTHS = (0.003, 0.03, 0.3)
 _HALVINGS = 30
-# Rows over which the dual objective is raised together, and how often each of them is moved; so
-# many columns of L are held in float64, too.
+# Rows over which the dual objective is raised together, and how often each of them is moved.
 _GROUP, _SWEEPS = 128, 8
 # A gap beyond this part of the objective no such pass has made small.
 _HOPELESS = 0.25
 
 
 def objective_bounds(
-    problem: LandmarkProblem,
-    a: np.ndarray,
-    b: np.ndarray,
-    solved: RidgeMachines | None = None,
+    problem: LandmarkProblem, a: np.ndarray, b: np.ndarray
 ) -> tuple[float, float]:
     """Return the objective and a lower bound of its minimum, summed over the machines.
 
@@ -41,60 +44,113 @@ def objective_bounds(
     problem : LandmarkProblem
     a : ndarray of shape (r, Q), float32
     b : ndarray of shape (Q,)
-    solved : RidgeMachines, optional
-        How a and b were found: the bound is tighter then. For the squared loss.
     """
-    w, b = problem.features.factor.T @ a, b.astype(np.float32)
     if problem.loss == "squared":
-        return _squared_bounds(problem, a, b, w.astype(np.float64), solved)
-    return _HingeBound(problem, a, b).found(float(np.square(w, dtype=np.float64).sum()))
+        residues = squared_residues(problem, _times_factor(problem, a), b)
+        return residues.primal, residues.dual
+    squared = float(np.square(problem.features.factor.T @ a, dtype=np.float64).sum())
+    return _HingeBound(problem, a, b.astype(np.float32)).found(squared)
 
 
 def bounds_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int, loss: str) -> int:
     """Bytes that `objective_bounds` holds for n rows besides a block of features."""
     Q = n_machines(n_classes)
-    held = problem_block_bytes(n, n_landmarks, n_features, n_classes)
-    held += 8 * min(_GROUP, n_landmarks) * n_landmarks
+    sizes = n, n_landmarks, n_features, n_classes
+    held = 8 * min(LANDMARKS_AT_ONCE, n_landmarks) * n_landmarks
     if loss == "squared":
-        return held + 8 * 8 * n_landmarks * (Q + 1)
+        return held + exact_block_bytes(*sizes) + 8 * 12 * n_landmarks * (Q + 1)
+    held += problem_block_bytes(*sizes)
     # scores of all rows, the margins of a machine with what a bisection makes of them, sums
     # of features, and the kernel matrix of a group
     scores, margins, sums = 4 * n * Q, 14 * n, 8 * 2 * (len(_WIDTHS) + 3) * n_landmarks * Q
     return held + scores + margins + sums + 4 * _GROUP * (2 * _GROUP + 6 * Q)
 
 
-def _squared_bounds(
-    problem: LandmarkProblem,
-    a: np.ndarray,
-    b: np.ndarray,
-    w: np.ndarray,
-    solved: RidgeMachines | None,
-) -> tuple[float, float]:
+@dataclass(frozen=True)
+class SquaredResidues:
+    """What a pass over the rows finds of least squares machines.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (r, Q), float32
+        Of the weights.
+    primal : float
+        The objective of these coefficients, summed over the machines.
+    dual : float
+        A lower bound of its minimum.
+    gradient : ndarray of shape (r, Q)
+        By weights of features, which are centred: minus the derivatives of the objective, in parts
+        of C.
+    mean_left : ndarray of shape (Q,)
+        Means of y - f.
+    mean_features : ndarray of shape (r,)
+    """
+
+    coefficients: np.ndarray
+    primal: float
+    dual: float
+    gradient: np.ndarray
+    mean_left: np.ndarray
+    mean_features: np.ndarray
+
+
+def squared_residues(problem: LandmarkProblem, w: np.ndarray, b: np.ndarray) -> SquaredResidues:
+    """Look at least squares machines of weights w, of shape (r, Q), and biases b.
+
+    The bound is that of the weights before they are rounded to coefficients in float32.
+    """
+    exact = _expansion(problem, w)
+    a = exact.astype(np.float32)
+    rounded, both = _times_factor(problem, a), np.column_stack([exact, a])
     m, Q, C = len(problem.rows), len(b), problem.C
     total, squares, cross, mean = np.zeros(Q), np.zeros(Q), np.zeros(Q), np.zeros(Q)
-    sums, all_rows = np.zeros((len(a), Q)), np.zeros(len(a))
-    for block, K in problem.kernel_blocks():
+    sums, all_rows, losses = np.zeros((len(a), Q)), np.zeros((len(a), 1)), 0.0
+    # In float64: at a large C rounding would be all that is left of a gap.
+    for block, K in problem.exact_kernel_blocks():
         y = problem.targets(block)
-        left = y - (K @ a + b)
+        scores = K @ both
+        losses += float(np.square(y - b - scores[:, Q:]).sum())
+        left = y - b - scores[:, :Q]
         total += left.sum(axis=0, dtype=np.float64)
         squares += np.square(left).sum(axis=0, dtype=np.float64)
         cross += (y * left).sum(axis=0, dtype=np.float64)
         mean += y.sum(axis=0, dtype=np.float64) / m
         sums += K.T @ left
-        all_rows += K.sum(axis=0)
+        all_rows[:, 0] += K.sum(axis=0)
     # The dual variables are what is left of y, less its mean: the free bias asks for that.
-    v = _weights(problem, sums - np.outer(all_rows, total / m))
-    gained, spent, off = cross - total * mean, squares - total**2 / m, 0.0
-    if solved is not None:
-        # Their features sum up to w / C at the minimum: a combination of features is taken off.
-        u, change, off = solved.correction(v - w / C)
-        gained -= (u * solved.right).sum(axis=0)
-        spent += (u * (change - 2 * v)).sum(axis=0)
-        v -= change
-    spent += C * (np.linalg.norm(v, axis=0) + off) ** 2
-    dual = C / 2 * np.divide(gained**2, spent, out=np.zeros(Q), where=spent > 0)
-    primal = float(np.square(w).sum() + C * squares.sum()) / 2
-    return primal, float(dual.sum())
+    v = _weights(problem, sums - all_rows * total / m)
+    gained = (cross - total * mean) ** 2
+    spent = squares - total**2 / m + C * np.square(v).sum(axis=0)
+    dual = C / 2 * np.divide(gained, spent, out=np.zeros(Q), where=spent > 0)
+    return SquaredResidues(
+        coefficients=a,
+        primal=float(np.square(rounded).sum() + C * losses) / 2,
+        dual=float(dual.sum()),
+        gradient=v - w / C,
+        mean_left=total / m,
+        mean_features=_weights(problem, all_rows)[:, 0] / m,
+    )
+
+
+def _times_factor(problem: LandmarkProblem, a: np.ndarray) -> np.ndarray:
+    """Return L'a, the weights of features, float64 of shape (r, Q)."""
+    L, w = problem.features.factor, np.empty(a.shape)
+    for start in range(0, len(L), LANDMARKS_AT_ONCE):
+        part = slice(start, start + LANDMARKS_AT_ONCE)
+        w[part] = L[start:, part].T.astype(np.float64) @ a[start:]
+    return w
+
+
+def _expansion(problem: LandmarkProblem, weights: np.ndarray) -> np.ndarray:
+    """Return a of L'a = weights, float64 of shape (r, Q)."""
+    L, a = problem.features.factor, weights.copy()
+    for start in range(0, len(L), LANDMARKS_AT_ONCE)[::-1]:
+        part = slice(start, start + LANDMARKS_AT_ONCE)
+        columns = L[start:, part].astype(np.float64)
+        own, below = np.split(columns, [columns.shape[1]])
+        right = a[part] - below.T @ a[part.stop :]
+        a[part] = solve_triangular(own, right, lower=True, trans="T", check_finite=False)
+    return a
 
 
 def _weights(problem: LandmarkProblem, sums: np.ndarray) -> np.ndarray:
@@ -103,12 +159,12 @@ def _weights(problem: LandmarkProblem, sums: np.ndarray) -> np.ndarray:
     L in float64 as a whole would be twice as large as all else of its size.
     """
     L, v = problem.features.factor, sums.copy()
-    for start in range(0, len(L), _GROUP):
-        part = slice(start, start + _GROUP)
+    for start in range(0, len(L), LANDMARKS_AT_ONCE):
+        part = slice(start, start + LANDMARKS_AT_ONCE)
         columns = L[start:, part].astype(np.float64)
         own = columns[: columns.shape[1]]
         v[part] = solve_triangular(own, v[part], lower=True, check_finite=False)
-        v[part.stop :] -= columns[_GROUP:] @ v[part]
+        v[part.stop :] -= columns[LANDMARKS_AT_ONCE:] @ v[part]
     return v
 
 

@@ -12,6 +12,10 @@ from harness.kernels.landmark_features import LandmarkFeatures, feature_block_ro
 
 # Numbers in float32 that are held at once for each row of a block and each machine.
 _COLUMNS = 6
+# What the rows' k(x, x) would sum up to were all as the median, in parts of their sum.
+_EVEN = 0.01
+LANDMARKS_AT_ONCE = 64
+"""Landmarks, and columns of L, that are held in float64: no more at a time."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,29 @@ class LandmarkProblem:
             X = self.X[self.rows[block]]
             yield block, self.features.kernel_rows(X, buffer[: len(X)])
 
+    def exact_kernel_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks and their kernel rows in float64, for sums whose rounding would matter."""
+        features, r = self.features, self.features.n_components
+        blocks = list(features.blocks(len(self.rows), r + 2 * _COLUMNS * self.n_machines))
+        buffer = np.empty((blocks[0].stop, r))
+        for block in blocks:
+            X = self.X[self.rows[block]].astype(np.float64, copy=False)
+            K = buffer[: len(X)]
+            for start in range(0, r, LANDMARKS_AT_ONCE):
+                part = slice(start, start + LANDMARKS_AT_ONCE)
+                K[:, part] = features.kernel(X, features.landmarks[part].astype(np.float64))
+            yield block, K
+
+    def is_uneven(self) -> bool:
+        """Whether a few rows have values of k(x, x) beside which all others are nothing."""
+        kernel, m = self.features.kernel, len(self.rows)
+        if self.features.unit_diagonal:
+            return False
+        own = np.concatenate(
+            [kernel.diagonal(self.X[self.rows[block]]) for block in self.blocks()]
+        )
+        return bool(m * np.median(own) < _EVEN * own.sum(dtype=np.float64))
+
     def buffer(self) -> np.ndarray:
         """Return room for the kernel rows, or the features, of one of these blocks."""
         return np.empty((next(self.blocks()).stop, self.features.n_components), np.float32)
@@ -79,3 +106,13 @@ def problem_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: in
     """Bytes of scores, targets and what is made of them for the rows of a block."""
     columns = _COLUMNS * n_machines(n_classes)
     return 4 * columns * min(n, feature_block_rows(n_landmarks, n_features, columns))
+
+
+def exact_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int) -> int:
+    """Bytes that a block takes in float64, besides those of a block of features in float32."""
+    columns = n_landmarks + 2 * _COLUMNS * n_machines(n_classes)
+    block = 4 * columns * min(n, feature_block_rows(n_landmarks, n_features, columns))
+    # a part of kernel rows, and landmarks, twice with the Gaussian kernel
+    part = min(LANDMARKS_AT_ONCE, n_landmarks)
+    rows = min(n, feature_block_rows(n_landmarks, n_features, columns))
+    return block + 8 * part * (rows + 2 * n_features)

@@ -8,20 +8,22 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 from scipy.linalg.blas import dsyr
 
+from harness.kernels.landmark_bounds import squared_residues
 from harness.kernels.landmark_features import LandmarkFeatures
+from harness.kernels.landmark_problem import LandmarkProblem
 from harness.kernels.symmetric import factor_positive_definite
 
 ROUNDINGS = (2e-9, 1e-7, 1e-5)
 """Parts of the diagonal of sums in float32 to add to it; the first unless that is not enough."""
 
-# Parts by which float32 changes sums of products at most, and features that are differences of
-# larger numbers, to be generous.
-_ERROR, _FEATURE_ERROR = 5e-7, 5e-6
+# Part of its terms by which float32 changes the objective, to be generous.
+_ERROR = 5e-6
+_MOST_STEPS = 4
 
 
 @dataclass(frozen=True)
 class RidgeMachines:
-    """Machines of all classes, and the system they were found by.
+    """Machines of all classes.
 
     Attributes
     ----------
@@ -32,42 +34,15 @@ class RidgeMachines:
     doubt : float
         By how much rounding, and what was added because of it, may have changed the objective: an
         estimate.
-    right : ndarray of shape (r, Q)
-        Z'y, features centred.
-    squares : ndarray of shape (r, 1)
-        Sums of z_j^2.
     factor : tuple
         For `scipy.linalg.cho_solve`, of Z'Z and the ridge.
-    ridge : float or ndarray of shape (r, 1)
     """
 
     weights: np.ndarray
     intercepts: np.ndarray
     objective: float
     doubt: float
-    right: np.ndarray
-    squares: np.ndarray
     factor: tuple[np.ndarray, bool]
-    ridge: float | np.ndarray
-
-    def correction(self, residue: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Find what makes a residue of the features' sums smaller.
-
-        Parameters
-        ----------
-        residue : ndarray of shape (r, Q)
-
-        Returns
-        -------
-        u : ndarray of shape (r, Q)
-        change : ndarray of shape (r, Q)
-            Z'Z u, which is nearly the residue.
-        off : ndarray of shape (Q,)
-            The norm of what rounding of Z'Z may add to it.
-        """
-        u = cho_solve(self.factor, residue, check_finite=False)
-        reached = (np.sqrt(self.squares) * np.abs(u)).sum(axis=0)
-        return u, residue - self.ridge * u, _ERROR * np.sqrt(self.squares.sum()) * reached
 
 
 def train_ridge_machines(
@@ -116,19 +91,46 @@ def train_ridge_machines(
     left = float((m * (1 - mean_y**2) - (w * right).sum(axis=0)).sum())
     # What the ridge is above 1 / C is no part of the objective.
     objective = C * (left / 2 - excess)
-    # A feature is a difference of kernel values that may be much larger.
     L = features.factor
-    amplified = np.linalg.norm(L, axis=1) / L.diagonal()
-    spread = float((squares * (amplified[:, None] * w) ** 2).sum())
+    amplified = (np.linalg.norm(L, axis=1) / L.diagonal())[:, None]
     summed = m * len(mean_y) + float((squares * w**2).sum())
-    doubt = C * (excess + _FEATURE_ERROR * (summed + np.sqrt(max(left, 0) * spread)))
-    return RidgeMachines(
-        weights=w,
-        intercepts=mean_y - total @ w / m,
-        objective=objective,
-        doubt=doubt,
-        right=right,
-        squares=squares,
-        factor=factor,
-        ridge=ridge,
-    )
+    moved = max(left, 0) * float((squares * (amplified * w) ** 2).sum())
+    doubt = C * (excess + _ERROR * (summed + np.sqrt(moved)))
+    return RidgeMachines(w, mean_y - total @ w / m, objective, doubt, factor)
+
+
+def refine_ridge_machines(
+    problem: LandmarkProblem, machines: RidgeMachines, tol: float
+) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Correct machines by what passes over the rows find left, until the gap is small.
+
+    Such passes do not know of the rounding of Z'Z, which only makes their steps too short or long.
+
+    Parameters
+    ----------
+    problem : LandmarkProblem
+        With the squared loss.
+    machines : RidgeMachines
+    tol : float
+        Of the gap, in parts of the objective; there are at most four passes.
+
+    Returns
+    -------
+    a : ndarray of shape (r, Q), float32
+    b : ndarray of shape (Q,)
+    objective, least : float
+        As of `objective_bounds`.
+    """
+    w, b, least = machines.weights, machines.intercepts, 0.0
+    objective = np.inf
+    for _ in range(_MOST_STEPS):
+        residues = squared_residues(problem, w, b)
+        least = max(least, residues.dual)
+        if residues.primal < objective:
+            found, objective = (residues.coefficients, b), residues.primal
+        if objective - least <= tol * objective:
+            break
+        step = cho_solve(machines.factor, residues.gradient, check_finite=False)
+        w = w + step
+        b = b + residues.mean_left - residues.mean_features @ step
+    return *found, objective, least
