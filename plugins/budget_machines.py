@@ -231,7 +231,8 @@ class BudgetSVM(_BudgetMachine):
 class BudgetLSSVM(_BudgetMachine):
     """Minimise |w|^2 / 2 + C / 2 sum_i (y_i - f(x_i))^2, least squares (equation 4-13).
 
-    Parameters and attributes are those of `BudgetSVM`; "exact" is one pass and one factorisation.
+    Parameters and attributes are those of `BudgetSVM`; "exact" is one pass and one factorisation,
+    and up to four passes more where rounding may matter.
     The text's further term, -sum_j alpha_j over the landmarks, is left out: it belongs to the dual
     problem, and without it the machine with B = X is the LS-SVM of equation 4-9 with gamma = C.
     """
