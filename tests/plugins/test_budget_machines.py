@@ -132,21 +132,21 @@ def test_labels_given_before_do_not_change_a_descent(cls):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
-    ("cls", "d", "b", "params"),
+    ("cls", "d", "b", "n_classes", "params"),
     [
-        (BudgetSVM, 2, 2, {"solver": "sgd", "epochs": 1}),
-        (BudgetSVM, 10, 50, {"solver": "sgd", "epochs": 1}),
-        (BudgetSVM, 10, 50, {"solver": "sgd", "epochs": 1, "batch_size": 30000}),
-        (BudgetLSSVM, 2, 2, {"solver": "sgd", "epochs": 1}),
-        (BudgetLSSVM, 10, 50, {"solver": "sgd", "epochs": 1}),
+        (BudgetSVM, 2, 2, 26, {"solver": "sgd", "epochs": 1}),
+        (BudgetSVM, 10, 50, 26, {"solver": "sgd", "epochs": 1}),
+        (BudgetSVM, 10, 50, 26, {"solver": "sgd", "epochs": 1, "batch_size": 30000}),
+        (BudgetLSSVM, 2, 2, 26, {"solver": "sgd", "epochs": 1}),
+        (BudgetLSSVM, 10, 50, 26, {"solver": "sgd", "epochs": 1}),
         # refined, in float64
-        (BudgetLSSVM, 2, 20, {"solver": "exact", "C": 1e6}),
+        (BudgetLSSVM, 10, 50, 2, {"solver": "exact", "C": 1e6}),
     ],
 )
-def test_many_classes_hold_what_they_are_charged_for(cls, d, b, params):
+def test_passes_over_many_rows_hold_what_they_are_charged_for(cls, d, b, n_classes, params):
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(30000, d)), rng.integers(26, size=30000)
-    shape = Shape(30000, 0, d, 26)
+    X, y = rng.normal(size=(30000, d)), rng.integers(n_classes, size=30000)
+    shape = Shape(30000, 0, d, n_classes)
     method = next(m for m in budget_machines.harness_methods() if m.estimator is cls)
     model = cls(b, random_state=0, **params)
     tracemalloc.start()
