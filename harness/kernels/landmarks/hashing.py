@@ -88,9 +88,11 @@ def _project(
     kernel: BoundKernel,
 ) -> np.ndarray:
     """Return k(x, second) - k(x, first) for pairs of points, shape (n_pairs, len(rows))."""
+    projections = np.empty((n_pairs, len(rows)), np.float32)
+    if not n_pairs:
+        return projections
     pairs = np.array([draw_rows(len(rows), 2, random_state) for _ in range(n_pairs)], np.intp)
     ends = X[rows[pairs.T.ravel()]]
-    projections = np.empty((n_pairs, len(rows)), np.float32)
     for block in row_blocks(len(rows), X.shape[1] + 2 * n_pairs, X.itemsize):
         K = kernel(ends, X[rows[block]])
         np.subtract(K[n_pairs:], K[:n_pairs], out=projections[:, block])
