@@ -140,7 +140,8 @@ def leverage(
     S = X[draw_rows(len(X), size, random_state)]
     eigenvalues, U = eigensystem(kernel(S, S).astype(np.float64, copy=False))
     half = max(1, n_landmarks // 2)
-    mu = max(eigenvalues[half:].sum() / half, _TOLERANCE * eigenvalues[0])
+    # a kernel that is zero on all of S has scores all the same
+    mu = max(eigenvalues[half:].sum() / half, _TOLERANCE * eigenvalues[0], np.finfo(X.dtype).tiny)
     U /= np.sqrt(np.maximum(eigenvalues, 0) + mu)
     U = U.astype(X.dtype, copy=False)
 
@@ -150,8 +151,11 @@ def leverage(
         points = X[rows[block]]
         projected = kernel(points, S) @ U
         scores[block] = kernel.diagonal(points) - np.einsum("ij,ij->i", projected, projected)
+        # or it would stand beside that of the next block
+        del projected
     # Gumbel's trick: the largest of log p + noise are a draw without replacement
-    keys = np.log(np.maximum(scores, np.finfo(X.dtype).eps * kernel.diagonal(S).max()))
+    least = np.finfo(X.dtype).eps * kernel.diagonal(S).max()
+    keys = np.log(np.maximum(scores, max(least, np.finfo(X.dtype).tiny)))
     keys += random_state.gumbel(size=len(keys))
     return rows[np.argsort(-keys, kind="stable")[:n_landmarks]]
 
