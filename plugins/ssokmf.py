@@ -1,18 +1,19 @@
 """Semi-supervised online kernel matrix factorisation on a budget (Castellanos 2021, 4-16 to 4-20).
 
 Points are coded, phi(X) ~ phi(B) Wx H, so that the codes of labeled points give their labels,
-Y ~ Wy H. For fixed Wx and Wy a code is linear in k(B, x) and y, so two Gram matrices of the budget
-hold all that alternating least squares asks of the points: they are read once, H is never held.
+Y ~ Wy H. The points are read once, for `kernels.Factorisation`; H is never held.
 """
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,54 +23,8 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 
 # Eigenvalues of the budget's kernel matrix below this part of the largest are rounding.
 _ROUNDING = 1e-6
-
-
-class Moments(NamedTuple):
-    """What the points contribute, sums over the unlabeled and over the labeled ones.
-
-    All that has length b is in the eigenvectors of K_BB that are not rounding.
-
-    Attributes
-    ----------
-    unlabeled, labeled : ndarray of shape (b, b)
-        Sums of k k' with k = k(B, x); 0.0 where there are none.
-    cross : ndarray of shape (b, c)
-        Sum of k y', y one-hot.
-    counts : ndarray of shape (c,)
-        Labels of each class.
-    diagonal : float
-        Sum of k(x, x).
-    """
-
-    unlabeled: np.ndarray
-    labeled: np.ndarray
-    cross: np.ndarray
-    counts: np.ndarray
-    diagonal: float
-
-
-class Codes(NamedTuple):
-    """The least squares codes of all points for some Wx and Wy, by what is needed of them.
-
-    Attributes
-    ----------
-    unlabeled : ndarray of shape (b, r)
-        h = unlabeled' k where there is no label.
-    by_kernel, by_label : ndarrays of shape (b, r) and (c, r)
-        h = by_kernel' k + by_label' y where there is one.
-    kernel_moment, label_moment : ndarrays of shape (b, r) and (c, r)
-        Sums of k h' over all points and of y h' over the labeled ones.
-    gram, labeled_gram : ndarrays of shape (r, r)
-        Sums of h h' over all points and over the labeled ones.
-    """
-
-    unlabeled: np.ndarray
-    by_kernel: np.ndarray
-    by_label: np.ndarray
-    kernel_moment: np.ndarray
-    label_moment: np.ndarray
-    gram: np.ndarray
-    labeled_gram: np.ndarray
+# Of alternating least squares that SGD is held against.
+_EXACT_ROUNDS, _EXACT_TOL = 200, 1e-4
 
 
 class SSOKMF(ClassifierMixin, BaseEstimator):
@@ -99,7 +54,8 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         What `sigma` counts: median distances between the points, or units of the features.
     solver : {"als", "sgd"}, default "als"
         Alternating least squares, each step exact; or equations 4-18 to 4-20, with the signs that
-        make them gradients, on mini-batches with steps from their stability bound.
+        make them gradients, on mini-batches with steps from their stability bound, and the mean
+        of the second half of the iterates.
     max_iter : int, default 50
         Rounds of alternating least squares, or epochs.
     tol : float, default 1e-4
@@ -118,8 +74,14 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
     coef_ : ndarray of shape (b, c), float32
         Scores are k(x, B) @ coef_.
     n_iter_ : int
+        Rounds, or epochs.
     objective_ : list of float
-        Before every round of alternating least squares; it never rises.
+        At the start and after every round of alternating least squares, where it never rises but
+        by rounding; at the start and the end of SGD.
+    converged_ : bool
+        Of alternating least squares: whether rounds ended by `tol`, or falls shrink so fast that
+        less than 2 % are left of them. Of SGD: whether the objective is within 2 % of that of
+        alternating least squares. Else there is a `ConvergenceWarning`.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -202,18 +164,17 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         # Elsewhere K_BB is rounding, and Wx would grow where it costs nothing.
         kept = max(1, int(np.sum(eigenvalues > _ROUNDING * eigenvalues[0])))
         eigenvalues, self._basis = eigenvalues[:kept].clip(0), U[:, :kept]
-        # Codes start as kernel principal components of the budget, without a say of the labels.
-        r = min(self.rank, kept)
-        roots = np.sqrt(eigenvalues[:r])
-        self.Wx_ = np.zeros((kept, r))
-        self.Wx_[range(r), range(r)] = np.divide(1, roots, out=np.zeros(r), where=roots > 0)
-        self.Wy_ = np.zeros((len(self.classes_), r))
+        factors = kernels.Factorisation(
+            eigenvalues,
+            *kernels.principal_factors(eigenvalues, self.rank, len(self.classes_)),
+            *(self.alpha, self.beta, self.l1, self.l2, self.l3),
+        )
         if self.solver == "als":
-            self._alternate(eigenvalues, self._moments(X, codes))
+            self._alternate(factors, self._moments(X, codes))
         else:
-            self._descend(eigenvalues, X, codes, rng)
-        A = self._code_matrix(eigenvalues)[0]
-        self.Wx_ = self._basis @ self.Wx_
+            self._descend(factors, X, codes, rng)
+        A = factors.code_matrices()[0]
+        self.Wx_, self.Wy_ = self._basis @ factors.Wx, factors.Wy
         self.coef_ = self.alpha * self.Wx_ @ np.linalg.solve(A, self.Wy_.T)
         self.coef_ = self.coef_.astype(np.float32)
         del self._basis
@@ -222,7 +183,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
     def _rows(self, X: np.ndarray) -> np.ndarray:
         return self._kernel(X.astype(np.float32, copy=False), self.landmarks_)
 
-    def _moments(self, X: np.ndarray, codes: np.ndarray) -> Moments:
+    def _moments(self, X: np.ndarray, codes: np.ndarray) -> kernels.Moments:
         """Read the points once."""
         b, c, U = len(self.landmarks_), len(self.classes_), self._basis
         cross, diagonal, grams = np.zeros((b, c)), 0.0, []
@@ -242,77 +203,50 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
                 gram = U.T @ gram
             grams.append(0.0 if gram is None else gram)
         counts = np.bincount(codes[codes >= 0], minlength=c)
-        return Moments(*grams, U.T @ cross, counts.astype(np.float64), diagonal)
+        return kernels.Moments(*grams, U.T @ cross, counts.astype(np.float64), diagonal)
 
-    def _code_matrix(self, eigenvalues: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what codes without and with a label are solved with."""
-        A = self.alpha * self.Wx_.T @ (eigenvalues[:, None] * self.Wx_)
-        A[np.diag_indices(len(A))] += self.l3
-        return A, A + self.beta * self.Wy_.T @ self.Wy_
-
-    def codes(self, eigenvalues: np.ndarray, moments: Moments) -> Codes:
-        """Solve for the codes of all points, given Wx and Wy."""
-        without, known = (cho_factor(A) for A in self._code_matrix(eigenvalues))
-        U = self.alpha * cho_solve(without, self.Wx_.T).T
-        P = self.alpha * cho_solve(known, self.Wx_.T).T
-        S = self.beta * cho_solve(known, self.Wy_.T).T
-        R, N = moments.cross, moments.counts[:, None]
-        labeled_moment = moments.labeled @ P + R @ S
-        label_moment = R.T @ P + N * S
-        labeled_gram = P.T @ labeled_moment + S.T @ label_moment
-        unlabeled_moment = np.dot(moments.unlabeled, U)
-        kernel_moment = labeled_moment + unlabeled_moment
-        gram = labeled_gram + U.T @ unlabeled_moment
-        return Codes(U, P, S, kernel_moment, label_moment, gram, labeled_gram)
-
-    def objective(self, eigenvalues: np.ndarray, moments: Moments, codes: Codes) -> float:
-        """Return equation 4-16."""
-        fit = moments.diagonal - 2 * np.sum(self.Wx_ * codes.kernel_moment)
-        fit += np.sum((self.Wx_.T @ (eigenvalues[:, None] * self.Wx_)) * codes.gram)
-        known = moments.counts.sum() - 2 * np.sum(self.Wy_ * codes.label_moment)
-        known += np.sum((self.Wy_.T @ self.Wy_) * codes.labeled_gram)
-        ridges = self.l1 * np.sum(self.Wx_**2) + self.l2 * np.sum(self.Wy_**2)
-        ridges += self.l3 * np.trace(codes.gram)
-        return float(self.alpha * fit + self.beta * known + ridges) / 2
-
-    def _alternate(self, eigenvalues: np.ndarray, moments: Moments) -> None:
-        self.objective_ = []
-        for self.n_iter_ in range(1, self.max_iter + 1):  # noqa: B020
-            codes = self.codes(eigenvalues, moments)
-            self.objective_.append(self.objective(eigenvalues, moments, codes))
-            if len(self.objective_) > 1:
-                before, now = self.objective_[-2:]
-                if before - now <= self.tol * before:
-                    break
-            # alpha K Wx G + l1 Wx = alpha M, with G = H H', in the eigenvectors of both.
-            values, V = np.linalg.eigh(codes.gram)
-            bend = np.outer(eigenvalues, values.clip(0)) + self.l1 / self.alpha
-            self.Wx_ = (codes.kernel_moment @ V / bend) @ V.T
-            values, V = np.linalg.eigh(codes.labeled_gram)
-            V /= np.sqrt(self.beta * values.clip(0) + self.l2)
-            self.Wy_ = self.beta * (codes.label_moment @ V) @ V.T
+    def _alternate(self, factors: kernels.Factorisation, moments: kernels.Moments) -> None:
+        found = factors.alternate(moments, self.max_iter, self.tol)
+        self.objective_, self.converged_ = found.objectives, found.near
+        self.n_iter_ = len(found.objectives) - 1
+        if not self.converged_:
+            advice = "raise max_iter"
+            if self.n_iter_ < self.max_iter:
+                advice = "it rose by rounding of the kernel's values; lower sigma or raise l1"
+            message = (
+                f"after {self.n_iter_} rounds the objective is {self.objective_[-1]:.4g}, not "
+                f"known to be within {kernels.NEAR:.0%} of what it falls to: {advice}"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def _descend(
-        self, eigenvalues: np.ndarray, X: np.ndarray, codes: np.ndarray, rng: np.random.RandomState
+        self,
+        factors: kernels.Factorisation,
+        X: np.ndarray,
+        codes: np.ndarray,
+        rng: np.random.RandomState,
     ) -> None:
-        n, bend = len(X), eigenvalues[0]
-        self.n_iter_ = self.max_iter
-        for epoch in range(self.max_iter):
-            order = rng.permutation(n)
-            for start in range(0, n, self.batch_size):
-                rows = order[start : start + self.batch_size]
-                k, y = self._rows(X[rows]) @ self._basis, codes[rows]
-                known = y >= 0
-                one_hot = (y[:, None] == np.arange(len(self.classes_))).astype(np.float64)
-                h = np.empty((len(rows), self.Wx_.shape[1]))
-                right = self.alpha * k @ self.Wx_ + self.beta * one_hot @ self.Wy_
-                for A, where in zip(self._code_matrix(eigenvalues), (~known, known), strict=True):
-                    h[where] = cho_solve(cho_factor(A), right[where].T).T
-                slope_x, slope_y = gradients(self, eigenvalues, k, one_hot, known, h, n)
-                largest = np.square(h).sum(axis=1).max()
-                fall = np.sqrt(1 + epoch + start / n)
-                self.Wx_ -= slope_x / (self.alpha * bend * largest + self.l1 / n) / fall
-                self.Wy_ -= slope_y / (self.beta * largest + self.l2 / n) / fall
+        exact = replace(factors, Wx=factors.Wx.copy(), Wy=factors.Wy.copy())
+        factors.descend(
+            lambda rows: self._rows(X[rows]) @ self._basis,
+            codes,
+            self.max_iter,
+            self.batch_size,
+            rng,
+        )
+        self.n_iter_, moments = self.max_iter, self._moments(X, codes)
+        reached = factors.objective(moments, factors.codes(moments))
+        found = exact.alternate(moments, _EXACT_ROUNDS, _EXACT_TOL)
+        start, *_, least = found.objectives
+        self.objective_ = [start, reached]
+        self.converged_ = found.near and reached <= (1 + kernels.NEAR) * least
+        if not self.converged_:
+            message = (
+                f"after {self.max_iter} epochs the objective is {reached:.4g}, that of "
+                f"alternating least squares {least:.4g}: not known to be within "
+                f"{kernels.NEAR:.0%}; raise max_iter or use solver='als'"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
@@ -329,37 +263,12 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         return kernels.decide(self.decision_function(X), self.classes_)
 
 
-def gradients(
-    model: SSOKMF,
-    eigenvalues: np.ndarray,
-    k: np.ndarray,
-    y: np.ndarray,
-    known: np.ndarray,
-    h: np.ndarray,
-    n: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean over some points of the gradients of 4-17 in Wx and Wy, codes held.
-
-    The first terms of 4-18 to 4-20 have the signs that differentiation gives, not those printed,
-    and the ridges on Wx and Wy, which 4-17 counts once a point, are divided by the n points.
-    k, of shape (m, b), is in the eigenvectors of K_BB, as Wx is; y, of shape (m, c), is one-hot,
-    `known` says where it has a label; h, of shape (m, r), are the codes.
-    """
-    m = len(h)
-    slope_x = model.alpha * (eigenvalues[:, None] * model.Wx_ @ (h.T @ h) - k.T @ h) / m
-    slope_x += model.l1 / n * model.Wx_
-    labeled = h[known]
-    slope_y = model.beta * ((labeled @ model.Wy_.T - y[known]).T @ labeled) / m
-    return slope_x, slope_y + model.l2 / n * model.Wy_
-
-
 def storage(
     shape: Shape,
     size: int,
     rank: int = 100,
     kernel: str | kernels.KernelFunction = "rbf",
     selector: str | kernels.Selector = "uniform",
-    solver: str = "als",
 ) -> int:
     """Bytes held: the data, b landmarks, eigenvectors, and Gram matrices on their way there."""
     n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
@@ -370,13 +279,13 @@ def storage(
     own = kernels.kernel_bytes(kernel, b, b, d, 4)
     decomposing = max(3 * square + 600 * b, square + square // 2 + own)
     reading = square + grams + max(square, square // 2 + block)
-    training = max(decomposing, reading) if solver == "als" else decomposing
+    training = factors + max(decomposing, reading)
     loaded = shape.block_bytes if shape.n_test else 0
     selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
     choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
     panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
     held = 4 * b * d + panels + 8 * 3 * n
-    return shape.data_bytes + max(choosing, held + max(training + factors, block + loaded))
+    return shape.data_bytes + max(choosing, held + max(training, block + loaded))
 
 
 @hookimpl

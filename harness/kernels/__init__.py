@@ -19,6 +19,7 @@ from harness.kernels.degrees import (
     landmark_degrees,
     tile_bytes,
 )
+from harness.kernels.factorisation import NEAR, Factorisation, Moments, principal_factors
 from harness.kernels.feature_cache import FeatureCache, cache_bytes
 from harness.kernels.features import (
     FeatureMap,
@@ -146,6 +147,7 @@ __all__ = [
     "CENTER_SAMPLE",
     "DEGREE_TILE",
     "KERNELS",
+    "NEAR",
     "ROUNDINGS",
     "SELECTORS",
     "SOLVE_COLUMNS",
@@ -157,6 +159,7 @@ __all__ = [
     "CenteredProduct",
     "CompleteGraph",
     "Expansion",
+    "Factorisation",
     "FeatureCache",
     "FeatureMap",
     "GaussianTriangle",
@@ -174,6 +177,7 @@ __all__ = [
     "LandmarkProblem",
     "LinearProduct",
     "LowRankKernel",
+    "Moments",
     "NeighborGraph",
     "NeighborSearch",
     "NystromFeatures",
@@ -236,6 +240,7 @@ __all__ = [
     "packed_bytes",
     "poly_step",
     "polynomial",
+    "principal_factors",
     "read_labels",
     "read_targets",
     "refine_ridge_machines",

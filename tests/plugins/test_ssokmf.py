@@ -1,117 +1,109 @@
-"""SSOKMF: gradients by finite differences, exact steps, codes, and labels that are few."""
+"""SSOKMF: few labels, sizes at the edge, and objectives that its two solvers are honest about."""
+
+import warnings
 
 import numpy as np
 import pytest
 from blobs import blobs
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
-from ssokmf import SSOKMF, Moments, gradients
+from ssokmf import SSOKMF
 
 
-def toy(n=40, b=8, r=3, c=3, seed=0):
-    """Return a model with random factors and what it is asked on.
-
-    That is the eigenvalues of K_BB, k in its eigenvectors, y, known, and Moments.
-    """
-    rng = np.random.default_rng(seed)
-    model = SSOKMF(b, r, alpha=1.3, beta=0.7, l1=0.4, l2=0.3, l3=0.2)
-    A = rng.normal(size=(n + b, b + 2))
-    G = A @ A.T / b
-    (K, U), diagonal = np.linalg.eigh(G[:b, :b]), np.diag(G)[b:].sum()
-    k = G[b:, :b] @ U
-    labels = rng.integers(-1, c, size=n)
-    y, known = (labels[:, None] == np.arange(c)).astype(float), labels >= 0
-    model.Wx_, model.Wy_ = rng.normal(size=(b, r)), rng.normal(size=(c, r))
-    ku, kl = k[~known], k[known]
-    counts = y.sum(axis=0)
-    return model, K, k, y, known, Moments(ku.T @ ku, kl.T @ kl, k.T @ y, counts, diagonal)
+def digits():
+    """Return a tenth of the digits' labels, and the truth."""
+    X, truth = load_digits(return_X_y=True)
+    return X, np.where(np.random.default_rng(0).random(len(X)) < 0.1, truth, -1), truth
 
 
-def objective(model, K, k, y, known, H, diagonal):
-    """Equation 4-16, term by term."""
-    coded = H @ model.Wx_.T
-    left = diagonal - 2 * np.sum(k * coded) + np.sum((coded * K) * coded)
-    wrong = y[known] - H[known] @ model.Wy_.T
-    ridges = model.l1 * np.sum(model.Wx_**2) + model.l2 * np.sum(model.Wy_**2)
-    ridges += model.l3 * np.sum(H**2)
-    return (model.alpha * left + model.beta * np.sum(wrong**2) + ridges) / 2
-
-
-def all_codes(model, k, y, known, codes):
-    return np.where(known[:, None], k @ codes.by_kernel + y @ codes.by_label, k @ codes.unlabeled)
-
-
-def test_gradients_are_those_of_the_objective():
-    model, K, k, y, known, moments = toy()
-    H = np.random.default_rng(1).normal(size=(len(k), 3))
-    n = len(k)
-    found = gradients(model, K, k, y, known, H, n)
-    for name, slope in zip(("Wx_", "Wy_"), found, strict=True):
-        W = getattr(model, name)
-        for position in np.ndindex(*W.shape):
-            values = []
-            for sign in (1, -1):
-                W[position] += sign * 1e-5
-                values.append(objective(model, K, k, y, known, H, moments.diagonal))
-                W[position] -= sign * 1e-5
-            assert slope[position] * n == pytest.approx((values[0] - values[1]) / 2e-5, rel=1e-4)
-
-
-def test_moments_stand_for_the_codes_of_all_points():
-    model, K, k, y, known, moments = toy()
-    codes = model.codes(K, moments)
-    H = all_codes(model, k, y, known, codes)
-    np.testing.assert_allclose(codes.kernel_moment, k.T @ H)
-    np.testing.assert_allclose(codes.label_moment, y[known].T @ H[known])
-    np.testing.assert_allclose(codes.gram, H.T @ H)
-    np.testing.assert_allclose(codes.labeled_gram, H[known].T @ H[known])
-    expected = objective(model, K, k, y, known, H, moments.diagonal)
-    assert model.objective(K, moments, codes) == pytest.approx(expected)
-
-
-def test_codes_are_the_minimum_over_codes():
-    model, K, k, y, known, moments = toy()
-    H = all_codes(model, k, y, known, model.codes(K, moments))
-    least = objective(model, K, k, y, known, H, moments.diagonal)
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        moved = H + 1e-3 * rng.normal(size=H.shape)
-        assert objective(model, K, k, y, known, moved, moments.diagonal) > least
-
-
-def test_a_round_ends_where_both_gradients_vanish():
-    model, K, k, y, known, moments = toy()
-    H = all_codes(model, k, y, known, model.codes(K, moments))
-    model.max_iter = 1
-    model._alternate(K, moments)
-    for slope in gradients(model, K, k, y, known, H, len(k)):
-        assert np.abs(slope).max() < 1e-10
+def fit(X, y, size=20, **params):
+    """Return a model, and the warnings that it gave that it has not converged."""
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always", ConvergenceWarning)
+        model = SSOKMF(size, random_state=0, **params).fit(X, y)
+    return model, given
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly2"])
 def test_the_objective_never_rises(kernel):
     X, y, _ = blobs(50, 3, labeled=20)
-    model = SSOKMF(40, 10, kernel=kernel, tol=0, random_state=0).fit(X, y)
+    model, _ = fit(X, y, 40, rank=10, kernel=kernel, tol=0)
     found = np.array(model.objective_)
-    assert len(found) == 50
+    assert len(found) == 51
     assert (np.diff(found) <= 1e-9 * found[0]).all()
     assert found[-1] < 0.9 * found[0]
 
 
-def test_gradient_descent_goes_where_alternating_least_squares_goes():
+def equation_4_16(model, X, y):
+    """Return the objective at Wx and Wy, point by point, in float64."""
+    k = model._kernel(X, model.landmarks_.astype(float))
+    K = model._kernel(*[model.landmarks_.astype(float)] * 2)
+    Wx, Wy, total = model.Wx_, model.Wy_, model.l1 * (model.Wx_**2).sum()
+    total += model.l2 * (Wy**2).sum()
+    for row, own, label in zip(k, model._kernel.diagonal(X), y, strict=True):
+        A, right = model.alpha * Wx.T @ K @ Wx, model.alpha * row @ Wx
+        A[np.diag_indices(len(A))] += model.l3
+        if label >= 0:
+            one_hot = np.eye(len(Wy))[label]
+            A, right = A + model.beta * Wy.T @ Wy, right + model.beta * one_hot @ Wy
+        h = np.linalg.solve(A, right)
+        total += model.alpha * (own - 2 * row @ Wx @ h + h @ Wx.T @ K @ Wx @ h)
+        total += model.l3 * h @ h
+        if label >= 0:
+            total += model.beta * ((one_hot - Wy @ h) ** 2).sum()
+    return total / 2
+
+
+@pytest.mark.parametrize("solver", ["als", "sgd"])
+def test_the_objective_is_equation_4_16_at_the_end(solver):
     X, y, _ = blobs(60, 3, labeled=30)
+    model, _ = fit(X, y, 15, solver=solver, max_iter=4)
+    assert model.objective_[-1] == pytest.approx(equation_4_16(model, X, y), rel=1e-4)
 
-    def value(solver, rounds):
-        settings = {"beta": 1.0, "selector": lambda X, b, rng, kernel: np.arange(0, 180, 12)}
-        model = SSOKMF(15, 4, solver=solver, max_iter=rounds, tol=0, random_state=0, **settings)
-        model.fit(X, y)
-        kernel, codes = model._kernel, np.where(y >= 0, y, -1)
-        K, U = np.linalg.eigh(kernel(model.landmarks_, model.landmarks_).astype(float))
-        model._basis, model.Wx_ = U, U.T @ model.Wx_
-        moments = model._moments(X, codes)
-        return model.objective(K, moments, model.codes(K, moments))
 
-    above = [value("sgd", epochs) - value("als", 200) for epochs in (1, 10, 100)]
-    assert above[0] > 2 * above[1] > 4 * above[2] > 0
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear"])
+@pytest.mark.parametrize("beta", [0.001, 1.0])
+def test_sgd_that_says_converged_is_within_two_percent_of_least_squares(kernel, beta):
+    X, y, _ = digits()
+    exact, _ = fit(X, y, kernel=kernel, beta=beta)
+    for epochs in (1, 20):
+        model, given = fit(X, y, kernel=kernel, beta=beta, solver="sgd", max_iter=epochs)
+        near = exact.converged_ and model.objective_[-1] <= 1.02 * exact.objective_[-1]
+        assert model.converged_ == near == (not given)
+        assert model.n_iter_ == epochs
+    assert near == (kernel != "linear")
+
+
+def test_an_epoch_of_sgd_tells_digits_apart():
+    X, y, truth = digits()
+    model, _ = fit(X, y, solver="sgd", max_iter=1)
+    assert (model.predict(X) == truth).mean() > 0.7
+
+
+@pytest.mark.parametrize("first", ["als", "sgd"])
+def test_nothing_of_another_solver_is_left(first):
+    X, y, _ = blobs(60, 3, labeled=30)
+    second = "sgd" if first == "als" else "als"
+    again, _ = fit(X, y, solver=first, max_iter=20)
+    fresh, _ = fit(X, y, solver=second, max_iter=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        again.set_params(solver=second, max_iter=2).fit(X, y)
+    for name in ("objective_", "converged_", "n_iter_"):
+        assert getattr(again, name) == getattr(fresh, name)
+
+
+@pytest.mark.parametrize(("size", "rounds"), [(20, 3), (20, 10), (100, 10), (100, 50)])
+@pytest.mark.parametrize("kernel", ["rbf", "poly2"])
+def test_rounds_that_end_too_early_are_told_of(kernel, size, rounds):
+    X, y, _ = digits()
+    least = fit(X, y, size, kernel=kernel, tol=0, max_iter=400)[0].objective_[-1]
+    model, given = fit(X, y, size, kernel=kernel, max_iter=rounds)
+    assert model.n_iter_ == rounds == len(model.objective_) - 1
+    assert model.converged_ == (not given)
+    assert not model.converged_ or model.objective_[-1] <= 1.02 * least
+    assert model.converged_ or rounds < 50 or kernel == "poly2"
 
 
 @pytest.mark.parametrize("solver", ["als", "sgd"])
@@ -121,25 +113,24 @@ def test_few_labels_tell_classes_apart_that_are_apart(solver):
     X = rng.normal(size=(180, 3)) + 6 * np.eye(3)[truth]
     y = np.full(180, -1)
     y[::12] = truth[::12]
-    model = SSOKMF(60, 20, solver=solver, max_iter=20, random_state=0).fit(X, y)
+    model, _ = fit(X, y, 60, rank=20, solver=solver, max_iter=20)
     assert (model.predict(X) == truth).mean() > 0.95
 
 
 def test_rank_and_landmarks_above_what_there_is():
     X, y, _ = blobs(10, 3)
-    model = SSOKMF(500, 1000, random_state=0).fit(X, y)
+    model, _ = fit(X, y, 500, rank=1000)
     assert model.Wx_.shape == (30, 30)
     assert np.isfinite(model.decision_function(X)).all()
-    one = SSOKMF(1, 5, random_state=0).fit(X, y)
+    one, _ = fit(X, y, 1, rank=5)
     assert one.Wx_.shape == (1, 1)
 
 
 @pytest.mark.parametrize("solver", ["als", "sgd"])
 def test_two_classes_are_told_apart_and_a_third_without_a_label_is_not_seen(solver):
     X, y, truth = blobs(100, 2)
-    model = SSOKMF(30, 5, solver=solver, random_state=0).fit(X, y)
+    model, _ = fit(X, y, 30, rank=5, solver=solver)
     scores = model.decision_function(X)[y == -1]
     assert roc_auc_score(truth[y == -1], scores) > 0.8
-    third = SSOKMF(30, 5, solver=solver, n_classes=3, random_state=0)
-    third.fit(X, np.where(y >= 0, y + 1, -1))
+    third, _ = fit(X, np.where(y >= 0, y + 1, -1), 30, rank=5, solver=solver, n_classes=3)
     assert (third.predict(np.concatenate([X, X + 100])) > 0).all()

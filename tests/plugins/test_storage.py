@@ -190,6 +190,15 @@ def test_targets_of_gradient_descent_are_charged_for(name, assert_peak_between):
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "multiclass")
 
 
+def test_the_objective_after_gradient_descent_is_charged_for(assert_peak_between):
+    (ssokmf,) = [method for method in METHODS if method.name == "ssokmf"]
+    method = replace(ssokmf, params={"solver": "sgd", "max_iter": 1})
+    shape = Shape(200, 2600, 30, 2, n_test=200)
+    planned = plan(method, shape, 40 * 10**6)
+    least, most = 0.8 * planned.planned_bytes, planned.planned_bytes
+    assert_peak_between(least, most, method, shape, planned.size, "binary")
+
+
 def test_neighbors_of_new_points_are_charged_for(assert_peak_between):
     (harmonic,) = [method for method in METHODS if method.name == "harmonic"]
     method = replace(harmonic, params={"n_neighbors": 50})
