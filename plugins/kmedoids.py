@@ -60,6 +60,8 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
         Sum over the budget of squared distances to the nearest medoid, at the start and after
         every iteration and swap; it never rises.
     n_iter_ : int
+        Iterations of the algorithm and rounds of swaps, the last of each without a change unless
+        it was number `max_iter`.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -115,32 +117,39 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
         self.objective_ = [np.inf]
         for _ in range(self.n_init):
             start = rng.choice(len(X), self.n_clusters, replace=False)
-            medoids, objective = self._search(problem, start)
+            medoids, objective, n_iter = self._search(problem, start)
             if objective[-1] < self.objective_[-1]:
                 self.medoid_indices_, self.objective_ = medoids, objective
-                self.n_iter_ = len(objective)
+                self.n_iter_ = n_iter
         del problem
         self.cluster_centers_ = X[self.medoid_indices_]
         self.labels_ = self._nearest(X)
         return self
 
-    def _search(self, problem: _Problem, medoids: np.ndarray) -> tuple[np.ndarray, list[float]]:
-        state = _State(problem, medoids)
+    def _search(
+        self, problem: _Problem, medoids: np.ndarray
+    ) -> tuple[np.ndarray, list[float], int]:
+        state, n_iter = _State(problem, medoids), 0
         steps = (state.update_medoids, state.swap)
         for step in steps[: 2 if self.refine == "swap" else 1]:
             for _ in range(self.max_iter):
+                n_iter += 1
                 if not step():
                     break
-        return state.medoids, state.objective
+        return state.medoids, state.objective, n_iter
 
     def _nearest(self, X: np.ndarray) -> np.ndarray:
         own = self._kernel.diagonal(self.cluster_centers_)
         labels = np.empty(len(X), dtype=np.intp)
-        for block in kernels.row_blocks(len(X), self.n_clusters + X.shape[1], X.itemsize):
+        for block in kernels.row_blocks(
+            len(X), _predicted_width(*own.shape, X.shape[1]), X.itemsize
+        ):
             K = self._kernel(X[block], self.cluster_centers_)
             K *= -2
             K += own
             labels[block] = K.argmin(axis=1)
+            # or it would stand beside the next one
+            del K
         return labels
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -180,7 +189,8 @@ class _State:
 
     def __init__(self, problem: _Problem, medoids: np.ndarray) -> None:
         self._problem, self.objective = problem, [np.inf]
-        self._replace(medoids)
+        if not self._replace(medoids):
+            raise ValueError(f"kernel values overflow in {problem.X.dtype}: scale the features")
         self.objective = self.objective[1:]
 
     def _replace(self, medoids: np.ndarray) -> bool:
@@ -212,6 +222,8 @@ class _State:
             found = sums[best, range(len(best))]
             better = found < least
             medoids[better], least[better] = start + best[better], found[better]
+            # or it would stand beside the next one
+            del D
         return self._replace(medoids)
 
     def swap(self) -> bool:
@@ -227,6 +239,8 @@ class _State:
                 gained -= self._first
                 change = lost @ self._members
                 change += gained.sum(axis=1)[:, None]
+                # or they would stand beside the next ones
+                del gained, lost
                 row, medoid = np.unravel_index(change.argmin(), change.shape)
                 if not change[row, medoid] < -_LEAST_GAIN * self.objective[-1]:
                     break
@@ -235,12 +249,18 @@ class _State:
                 if not self._replace(medoids):
                     break
                 swapped = True
+            del D
         return swapped
 
 
 def _row_width(n_landmarks: int, n_features: int, n_clusters: int) -> int:
     """Elements held for a row: three times those of the budget, and X as it is and scaled."""
     return 3 * n_landmarks + 2 * n_features + 2 * n_clusters
+
+
+def _predicted_width(n_clusters: int, n_features: int) -> int:
+    """Elements held for a row: its values at the medoids, two copies of X and two numbers."""
+    return n_clusters + 2 * n_features + 2
 
 
 def storage(
@@ -255,9 +275,10 @@ def storage(
     selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
     choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
     budget = b * i * (d + 3 + 4 * Q) + 2 * Q * d * i
-    own = 0 if kernel == "rbf" else kernels.kernel_bytes(kernel, min(n, 1024), b, d, i)
+    # of a block's rows, which may be fewer than the budget's, the width counts the kernel's copies
+    own = 0 if kernel == "rbf" else kernels.kernel_bytes(kernel, 1, b, d, i)
     searching = budget + kernels.stream_bytes(n, _row_width(b, d, Q), i) + own
-    predicting = kernels.stream_bytes(max(n, shape.n_test), 2 * (Q + d), i)
+    predicting = kernels.stream_bytes(max(n, shape.n_test), _predicted_width(Q, d), i)
     predicting += shape.block_bytes if shape.n_test else 0
     panels = kernels.blas_bytes(b, i) * min(d, 256) // 256
     return shape.data_bytes + 8 * 2 * n + panels + max(choosing, searching, predicting)

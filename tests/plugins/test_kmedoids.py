@@ -1,12 +1,16 @@
 """Budgeted k-medoids: monotone, optimal on tiny sets, and what it does to an empty cluster."""
 
 import itertools
+import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from blobs import blobs
-from kmedoids import BudgetKernelKMedoids
+from kmedoids import BudgetKernelKMedoids, storage
 from sklearn.metrics import adjusted_rand_score
+
+from harness import Shape, kernels
 
 
 def squared_distances(X, kernel, sigma):
@@ -133,3 +137,45 @@ def test_values_that_overflow_are_told_of():
     X, _, _ = blobs(50, 2)
     with pytest.raises(ValueError, match="overflow"), np.errstate(all="ignore"):
         BudgetKernelKMedoids(2, kernel="linear").fit((X * 1e20).astype(np.float32))
+
+
+def test_a_kernel_of_ones_own_that_is_no_number_is_told_of():
+    kernel = SimpleNamespace(
+        function=lambda X, Z, width: np.full((len(X), len(Z)), np.nan), unit=None, diagonal=None
+    )
+    with pytest.raises(ValueError, match="kernel values overflow in float64"):
+        BudgetKernelKMedoids(2, kernel=kernel).fit(np.eye(4))
+
+
+@pytest.mark.parametrize("refine", ["swap", "none"])
+@pytest.mark.parametrize("max_iter", [1, 2, 100])
+def test_iterations_are_counted(max_iter, refine):
+    X, _, _ = blobs(100, 4)
+    most = max_iter * (2 if refine == "swap" else 1)
+    for seed in range(5):
+        model = BudgetKernelKMedoids(4, 200, refine, max_iter=max_iter, random_state=seed).fit(X)
+        assert model.n_iter_ <= most
+        if refine == "none":
+            # each but perhaps the last changes a medoid
+            assert model.n_iter_ in (len(model.objective_), len(model.objective_) - 1)
+        if max_iter == 1:
+            assert model.n_iter_ == most
+
+
+SHAPES = [(12000, 10, 10, 3), (12000, 20, 10, 3), (12000, 10, 100, 50), (3000, 30, 300, 3)]
+
+
+@pytest.mark.parametrize(("n", "d", "b", "n_clusters"), SHAPES)
+@pytest.mark.parametrize("kernel", list(kernels.KERNELS))
+def test_blocks_hold_what_the_storage_model_says(kernel, n, d, b, n_clusters):
+    X = np.abs(np.random.default_rng(0).normal(size=(n, d)))
+    model = BudgetKernelKMedoids(n_clusters, b, kernel=kernel, max_iter=2, random_state=0)
+    model.fit(X[:100])
+    tracemalloc.start()
+    model.fit(X)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    shape = Shape(0, n, d, n_clusters)
+    stated = storage(shape, b, kernel=kernel) - shape.data_bytes
+    # NumPy broadcasts by way of a buffer of 8,192 numbers
+    assert 0.45 * stated < held < stated + 70_000
