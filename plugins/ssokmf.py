@@ -199,7 +199,10 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
                 del k
             # Without unlabeled points there is no matrix to hold.
             if gram is not None:
-                gram = gram.total() @ U
+                gram = gram.total()
+                if not np.isfinite(gram.trace()):
+                    raise ValueError("squares of kernel values overflow: scale the features")
+                gram = gram @ U
                 gram = U.T @ gram
             grams.append(0.0 if gram is None else gram)
         counts = np.bincount(codes[codes >= 0], minlength=c)

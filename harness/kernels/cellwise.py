@@ -88,12 +88,23 @@ def chi2_unit(X: np.ndarray) -> float:
     sample = width_sample(X).astype(np.float64, copy=False)
     distances = _chi2(sample, sample)
     np.fill_diagonal(distances, 0)
-    return median_apart(np.sqrt(squareform(distances, checks=False)))
+    pairs = squareform(distances, checks=False)
+    return median_apart(np.sqrt(pairs, out=pairs))
 
 
 def laplacian_unit(X: np.ndarray) -> float:
     """Return the median of |x - z|_1 between two different rows of a sample of X."""
     return median_apart(pdist(width_sample(X), "cityblock"))
+
+
+def chi2_most(d: int, largest: float, width: float) -> tuple[float, ...]:
+    """Return `gaussian.Most`: squares of features, sums of them, and the width squared."""
+    return largest * largest, d * largest, width * width, 1 / width / width
+
+
+def laplacian_most(d: int, largest: float, width: float) -> tuple[float, ...]:
+    """Return `gaussian.Most`: sums of features, and the width."""
+    return d * largest, width, 1 / width
 
 
 def cellwise_bytes(n: int, m: int, n_features: int, itemsize: int = 8) -> int:

@@ -18,13 +18,17 @@ import numpy as np
 from harness.kernels.cellwise import (
     cellwise_bytes,
     chi2_kernel,
+    chi2_most,
     chi2_unit,
     laplacian_kernel,
+    laplacian_most,
     laplacian_unit,
 )
 from harness.kernels.gaussian import (
     MEDIAN_SAMPLE,
+    Most,
     gaussian_kernel,
+    gaussian_most,
     median_distance,
     natural_width,
     refuse_overflow,
@@ -55,9 +59,16 @@ class KernelFunction(Protocol):
 
 @dataclass(frozen=True)
 class BuiltInKernel:
-    """A kernel that comes with the harness; see `KernelFunction`."""
+    """A kernel that comes with the harness; see `KernelFunction`.
+
+    Attributes
+    ----------
+    most : callable (d, largest, width) -> tuple of float
+        See `gaussian.Most`: what decides whether points are refused.
+    """
 
     function: Callable[..., np.ndarray]
+    most: Most
     unit: Callable[[np.ndarray], float] | None = None
     diagonal: Callable[[np.ndarray, float], np.ndarray] | None = None
 
@@ -136,20 +147,22 @@ def bind_kernel(
     Raises
     ------
     ValueError
-        If there is no kernel of that name, X is not what the kernel is defined for, or squares
-        would overflow.
+        If there is no kernel of that name, X is not what the kernel is defined for, or one of the
+        harness would overflow.
     """
     if isinstance(kernel, str):
         if kernel not in KERNELS:
             message = f"kernel={kernel!r} is not one of {', '.join(KERNELS)}"
             raise ValueError(message)
         kernel = KERNELS[kernel]
-    if kernel.unit is None:
-        return BoundKernel(kernel, 1.0)
-    width = natural_width(kernel.unit(X), sigma, sigma_unit)
-    if kernel.function is gaussian_kernel:
-        refuse_overflow(X, width)
-        if uncentered is not None:
+    width = 1.0
+    if kernel.unit is not None:
+        # a width that is no number is refused below
+        with np.errstate(over="ignore", invalid="ignore"):
+            width = natural_width(kernel.unit(X), sigma, sigma_unit)
+    if isinstance(kernel, BuiltInKernel):
+        refuse_overflow(X, width, kernel.function.__name__.removesuffix("_kernel"), kernel.most)
+        if kernel.function is gaussian_kernel and uncentered is not None:
             warn_of_rounding(X, width, uncentered)
     return BoundKernel(kernel, width)
 
@@ -181,7 +194,7 @@ def binding_bytes(kernel: str | KernelFunction, n: int, n_features: int, itemsiz
     held = width_bytes(n, n_features, itemsize)
     if kernel == "chi2":
         sample = min(n, MEDIAN_SAMPLE)
-        # distances as a matrix and as the pairs above its diagonal, twice
+        # distances as a matrix, beside the pairs above its diagonal
         held += 8 * sample**2 + cellwise_bytes(sample, sample, n_features)
     return held
 
@@ -217,11 +230,20 @@ def _poly2_diagonal(X: np.ndarray, width: float) -> np.ndarray:
     return np.square(squared_norms(X) / width**2 + 1)
 
 
+def _linear_most(d: int, largest: float, width: float) -> tuple[float, ...]:
+    return (d * largest * largest,)
+
+
+def _poly2_most(d: int, largest: float, width: float) -> tuple[float, ...]:
+    share = d * largest / width * largest / width
+    return d * largest * largest, share * share, width * width, 1 / width / width
+
+
 KERNELS: dict[str, KernelFunction] = {
-    "rbf": BuiltInKernel(gaussian_kernel, median_distance),
-    "linear": BuiltInKernel(linear_kernel, diagonal=_linear_diagonal),
-    "poly2": BuiltInKernel(poly2_kernel, root_mean_square_norm, _poly2_diagonal),
-    "chi2": BuiltInKernel(chi2_kernel, chi2_unit),
-    "laplacian": BuiltInKernel(laplacian_kernel, laplacian_unit),
+    "rbf": BuiltInKernel(gaussian_kernel, gaussian_most, median_distance),
+    "linear": BuiltInKernel(linear_kernel, _linear_most, diagonal=_linear_diagonal),
+    "poly2": BuiltInKernel(poly2_kernel, _poly2_most, root_mean_square_norm, _poly2_diagonal),
+    "chi2": BuiltInKernel(chi2_kernel, chi2_most, chi2_unit),
+    "laplacian": BuiltInKernel(laplacian_kernel, laplacian_most, laplacian_unit),
 }
 """The kernels that come with the harness, by name."""

@@ -7,10 +7,13 @@ is counted here are passes over it and copies of it: one product, four passes, n
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from scipy.spatial.distance import pdist
+
+Most = Callable[[int, float, float], tuple[float, ...]]
+"""(d, largest |feature|, width) -> the largest that numbers on the way to kernel values may be."""
 
 BLOCK_BYTES = 1 << 20
 """Bytes of one block of a streamed matrix: it stays in the cache, and a 10 MB budget bears it."""
@@ -28,8 +31,8 @@ _MOST_ROUNDING = 0.01
 _EXTREME = 1e6
 """Widths beyond so many median distances, or below their inverse, change nothing but overflow."""
 
-_LARGEST_NORM = 1e37
-"""Of squared norms, plain and in squared widths of the kernel: four of them are a float32."""
+_LARGEST = 1e37
+"""What is computed on the way to a kernel value; four of them are a float32."""
 
 
 def block_rows(width: int, itemsize: int = 8) -> int:
@@ -92,6 +95,12 @@ def gaussian_kernel(
     # Rounding can put the squared distance of equal points below zero, and K above one.
     np.minimum(K, 0, out=K)
     return np.exp(K, out=K)
+
+
+def gaussian_most(d: int, largest: float, width: float) -> tuple[float, ...]:
+    """Return `Most` of the Gaussian kernel: squared norms, plain and in squared widths."""
+    longest = max(largest, width, largest / width, 1 / width)
+    return (d * longest * longest, width)
 
 
 def moved(X: np.ndarray, center: np.ndarray | None, dtype: type = np.float32) -> np.ndarray:
@@ -266,21 +275,34 @@ def kernel_width(
     return width
 
 
-def refuse_overflow(X: np.ndarray, width: float) -> None:
-    """Refuse points whose squared norms or distances, or the width's square, leave float32.
+def refuse_overflow(
+    X: np.ndarray, width: float, kernel: str = "gaussian", most: Most = gaussian_most
+) -> None:
+    """Refuse points of which a kernel's sums and squares leave float32.
 
     Kernel values would be NaN, or 1 of points that are apart. Holds nothing.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    width : float
+    kernel : str, default "gaussian"
+        Its name, for the message.
+    most : callable, default `gaussian_most`
+        Of the kernel.
 
     Raises
     ------
     ValueError
-        With the largest feature and the width.
+        With the kernel, the largest feature and the width.
     """
     largest = max(-float(X.min()), float(X.max()))
-    if X.shape[1] * max(largest, width, largest / width, 1 / width) ** 2 > _LARGEST_NORM:
+    # a width that is no number is refused too
+    if not all(value <= _LARGEST for value in most(X.shape[1], largest, width)):
         message = (
-            f"X holds features of {largest:.2g} and the kernel is {width:.2g} wide: squares of "
-            "these, or of one in parts of the other, overflow in float32; scale the features"
+            f"X holds features of {largest:.2g} and the {kernel} kernel is {width:.2g} wide: what "
+            "it is computed from, such as squares of these or of one in parts of the other, "
+            "overflows in float32; scale the features"
         )
         raise ValueError(message)
 

@@ -1,6 +1,7 @@
 """Kernels by name: what they compute, in what precision, and the width they are bound to."""
 
 import pickle
+import re
 import tracemalloc
 from types import SimpleNamespace
 
@@ -85,6 +86,40 @@ def test_chi_squared_names_the_value_below_zero(row, column):
             bound(*pair)
     with pytest.raises(ValueError, match=f"X has -0.25 in row {row}, column {column}"):
         kernels.bind_kernel("chi2", X)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", REFERENCES)
+def test_values_of_which_squares_or_sums_overflow_are_refused(name, dtype):
+    X = points(50, 3).astype(dtype)
+    for scale in (1e-15, 1e10, 1e16, 1e20, 1e25, 1e37):
+        scaled = X * dtype(scale)
+        if scale > (1e36 if name == "laplacian" else 1e17):
+            kernel = "gaussian" if name == "rbf" else name
+            words = f"X holds features of {scaled.max():.2g} and the {kernel} kernel is "
+            with pytest.raises(ValueError, match=re.escape(words) + ".* overflows"):
+                kernels.bind_kernel(name, scaled)
+        else:
+            single = scaled.astype(np.float32)
+            assert np.isfinite(kernels.bind_kernel(name, scaled)(single, single)).all()
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_float64_that_overflows_is_refused_without_a_warning(name):
+    for scale in (1e100, 1e160, 1e200, 1e300):
+        with pytest.raises(ValueError, match="overflow"):
+            kernels.bind_kernel(name, points(50, 3) * scale)
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_looking_for_overflow_holds_nothing(name):
+    X = points(40_000, 20).astype(np.float32)
+    kernels.bind_kernel(name, X[:400])
+    tracemalloc.start()
+    kernels.bind_kernel(name, X)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held < kernels.binding_bytes(name, *X.shape, 4) + 100_000
 
 
 def test_the_unit_of_a_width_is_the_median_distance_of_the_kernels_own_kind():
