@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pytest
 from blobs import blobs
+from kmedoids import BudgetKernelKMedoids
 from scipy import sparse
 from test_contract import LEARNERS
 
@@ -231,3 +232,111 @@ def test_sizes_from_one_to_above_the_number_of_points(method, params, name):
     if name != "n_components":
         np.testing.assert_array_equal(found[21], found[20])
         np.testing.assert_array_equal(found[100], found[20])
+
+
+BUDGETS = {
+    method.name: method.estimator
+    for method in LEARNERS
+    if method.name in ("budget-svm", "budget-lssvm", "ssokmf")
+}
+BUDGETS["budget-kmedoids"] = BudgetKernelKMedoids
+
+each_budget = pytest.mark.parametrize("name", BUDGETS)
+each_kernel = pytest.mark.parametrize("kernel", list(kernels.KERNELS))
+each_selector = pytest.mark.parametrize("selector", list(kernels.SELECTORS))
+
+
+def budget(name, size, **params):
+    groups = {"n_clusters": 3} if name == "budget-kmedoids" else {}
+    return BUDGETS[name](n_landmarks=size, random_state=0, **groups, **params)
+
+
+def finite_and_known(estimator, X, y):
+    """Fit, predict, and return the predictions, which must be of what fit has seen."""
+    found = estimator.fit(X, y).predict(X)
+    if hasattr(estimator, "decision_function"):
+        assert np.isfinite(estimator.decision_function(X)).all()
+        assert np.isin(found, y[y >= 0]).all()
+    else:
+        assert np.isfinite(estimator.objective_).all()
+        np.testing.assert_array_equal(found, estimator.labels_)
+        assert np.isin(found, range(3)).all()
+    return found
+
+
+def at_least_zero(n_classes=2, dtype=np.float64):
+    X, y, _ = blobs(20, n_classes)
+    return (X - X.min(axis=0)).astype(dtype), y
+
+
+@each_budget
+@each_kernel
+@each_selector
+@pytest.mark.parametrize("size", [1, 100], ids=["one", "more than there are"])
+def test_one_landmark_and_more_than_there_are_points(name, kernel, selector, size):
+    X, y = at_least_zero()
+    finite_and_known(budget(name, size, kernel=kernel, selector=selector), X, y)
+
+
+@each_budget
+@each_kernel
+@each_selector
+@pytest.mark.parametrize("distinct", [1, 2, 5])
+def test_landmarks_that_are_the_same_point(name, kernel, selector, distinct):
+    """Fewer points than landmarks or clusters, and hashes whose buckets are empty."""
+    X, y = at_least_zero()
+    X = np.repeat(X[:distinct], 8, axis=0)
+    y = y[: len(X)].copy()
+    y[:2] = 0, 1
+    finite_and_known(budget(name, 7, kernel=kernel, selector=selector), X, y)
+
+
+@each_budget
+@each_kernel
+def test_buckets_of_points_on_a_line_are_empty(name, kernel):
+    """Three halvings along one line give four codes, and not the eight that are asked for."""
+    X = np.linspace(0, 1, 64)[:, None]
+    y = np.where(np.arange(64) % 4, -1, np.arange(64) // 32)
+    model = budget(name, 8, kernel=kernel, selector="dbh")
+    finite_and_known(model, X, y)
+
+
+@each_budget
+def test_chi2_names_the_value_below_zero(name):
+    X, y = at_least_zero()
+    X[5, 2] = -0.5
+    with pytest.raises(ValueError, match=r"X has -0\.5 in row 5, column 2"):
+        budget(name, 10, kernel="chi2").fit(X, y)
+    X[5, 2] = 0
+    model = budget(name, 10, kernel="chi2").fit(X, y)
+    with pytest.raises(ValueError, match="the chi2 kernel is for values of at least 0"):
+        model.predict(-X)
+
+
+@pytest.mark.parametrize("name", sorted(set(BUDGETS) - {"budget-kmedoids"}))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_labels_that_leave_numbers_out(name, n_classes):
+    X, y = at_least_zero(n_classes)
+    names = np.array([2, 7, 40, -1])
+    found = finite_and_known(budget(name, 20), X, names[y])
+    np.testing.assert_array_equal(found, names[finite_and_known(budget(name, 20), X, y)])
+
+
+@each_budget
+@each_kernel
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_kernel_refuses_what_overflows_in_it(name, kernel, dtype):
+    X, y = at_least_zero(dtype=dtype)
+    for scale in (1e20, 1e25, 1e36):
+        model = budget(name, 10, kernel=kernel)
+        if kernel == "laplacian" and scale < 1e36:
+            finite_and_known(model, X * dtype(scale), y)
+        else:
+            with pytest.raises(ValueError, match=f"{kernel.replace('rbf', 'gaussian')} kernel"):
+                model.fit(X * dtype(scale), y)
+
+
+def test_squares_of_kernel_values_that_overflow_are_told_of():
+    X, y = at_least_zero()
+    with pytest.raises(ValueError, match="squares of kernel values overflow"):
+        budget("ssokmf", 10, kernel="linear").fit(X * 1e12, y)
