@@ -215,7 +215,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         if not self.converged_:
             advice = "raise max_iter"
             if self.n_iter_ < self.max_iter:
-                advice = "it rose by rounding of the kernel's values; lower sigma or raise l1"
+                advice = "what is left is rounding of the kernel's values; raise l1 or l3"
             message = (
                 f"after {self.n_iter_} rounds the objective is {self.objective_[-1]:.4g}, not "
                 f"known to be within {kernels.NEAR:.0%} of what it falls to: {advice}"
@@ -240,7 +240,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         self.n_iter_, moments = self.max_iter, self._moments(X, codes)
         reached = factors.objective(moments, factors.codes(moments))
         found = exact.alternate(moments, _EXACT_ROUNDS, _EXACT_TOL)
-        start, *_, least = found.objectives
+        start, least = found.objectives[0], found.objectives[-1]
         self.objective_ = [start, reached]
         self.converged_ = found.near and reached <= (1 + kernels.NEAR) * least
         if not self.converged_:

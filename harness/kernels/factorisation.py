@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 NEAR = 0.02
 """Part of a minimum within which an objective is near it."""
@@ -77,8 +77,8 @@ class Rounds(NamedTuple):
     objectives : list of float
         At the start and after every round.
     near : bool
-        Whether they ended because the objective fell by less than asked for, but did not rise,
-        or falls that shrink so fast that they cannot take more than `NEAR` off.
+        Whether they ended because the objective fell by less than asked for, but neither rose nor
+        drowned in rounding, or falls that shrink so fast that less than `NEAR` is left of them.
     """
 
     objectives: list[float]
@@ -146,6 +146,7 @@ class Factorisation:
         codes = self.codes(moments)
         found = [self.objective(moments, codes)]
         for _ in range(max_iter):
+            before = self.Wx, self.Wy
             # alpha K Wx G + l1 Wx = alpha M, with G = H H', in the eigenvectors of both.
             values, V = np.linalg.eigh(codes.gram)
             bend = np.outer(self.eigenvalues, values.clip(0)) + self.l1 / self.alpha
@@ -153,7 +154,12 @@ class Factorisation:
             values, V = np.linalg.eigh(codes.labeled_gram)
             V /= np.sqrt(self.beta * values.clip(0) + self.l2)
             self.Wy = self.beta * (codes.label_moment @ V) @ V.T
-            codes = self.codes(moments)
+            try:
+                codes = self.codes(moments)
+            except LinAlgError:
+                # Factors so large that l3 is lost beside them are made of rounding.
+                self.Wx, self.Wy = before
+                return Rounds(found, False)
             found.append(self.objective(moments, codes))
             if found[-2] - found[-1] <= tol * found[-2]:
                 return Rounds(found, found[-1] - found[-2] <= _ROUNDING * found[-2])

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from blobs import blobs
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from ssokmf import SSOKMF
@@ -104,6 +104,19 @@ def test_rounds_that_end_too_early_are_told_of(kernel, size, rounds):
     assert model.converged_ == (not given)
     assert not model.converged_ or model.objective_[-1] <= 1.02 * least
     assert model.converged_ or rounds < 50 or kernel == "poly2"
+
+
+@pytest.mark.parametrize("sigma", [0.1, 1.0])
+def test_rounding_of_a_kernel_with_few_large_eigenvalues_is_told_of(sigma):
+    X, truth = load_breast_cancer(return_X_y=True)
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    y = np.where(np.random.RandomState(0).rand(len(X)) < 0.1, truth, -1)
+    model, given = fit(X, y, 100, kernel="poly2", sigma=sigma)
+    assert not model.converged_
+    assert "rounding of the kernel's values" in str(given[0].message)
+    assert np.isfinite(model.decision_function(X)).all()
+    descended, _ = fit(X, y, 100, kernel="poly2", sigma=sigma, solver="sgd", max_iter=1)
+    assert not descended.converged_
 
 
 @pytest.mark.parametrize("solver", ["als", "sgd"])
