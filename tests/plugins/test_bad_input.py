@@ -87,6 +87,7 @@ def samples(dtype):
 
 
 @pytest.mark.filterwarnings("ignore:the points of X lie")
+@pytest.mark.filterwarnings("ignore:the objective is:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("method", "params"), KERNEL_CASES)
 def test_scores_are_finite_at_any_width(method, params, dtype):
