@@ -74,6 +74,22 @@ class HingeMachine:
         return self.bound_sums[:, 0] - self.bound_sums[:, 1], float(above - below)
 
 
+def spare_bias(margins: np.ndarray, signs: np.ndarray, costs: np.ndarray) -> float:
+    """Return what takes the bias to the middle of those that are as good, mostly next to nothing.
+
+    Where rows below a margin of 1 weigh the same on either side and none is at 1, as with two
+    points of a small cost, the losses do not change before the next row comes to 1.
+    """
+    known = costs > 0
+    below, rises = margins < 1, signs > 0
+    if not np.isclose(costs[below] @ signs[below], 0, atol=1e-9 * costs.sum()):
+        return 0.0
+    distance = np.abs(1 - margins)
+    up = distance[known & (rises == below)].min(initial=np.inf)
+    down = distance[known & (rises != below)].min(initial=np.inf)
+    return float(up - down) / 2 if np.isfinite(up) and np.isfinite(down) else 0.0
+
+
 def train_hinge(
     cache: FeatureCache,
     signs: np.ndarray,

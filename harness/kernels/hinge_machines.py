@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.kernels.feature_cache import FeatureCache
-from harness.kernels.hinge import HingeMachine, line_search, train_hinge
+from harness.kernels.hinge import HingeMachine, line_search, spare_bias, train_hinge
 from harness.kernels.landmark_features import LandmarkFeatures
 
 # After so many rounds a gap that is left with more than this part of what it was asks for half as
@@ -161,6 +161,9 @@ class _Problem:
         for j in self.columns:
             machine, signs = self.machines[j], self.signs(j)
             margins = train_hinge(cache, signs, costs, machine, self.tol)
+            spare = spare_bias(margins, signs, costs)
+            machine.bias += spare
+            margins += spare * signs
             self.scores[:, j] = signs * margins
             primal = machine.primal(margins, costs)
             objective, gap = objective + primal, gap + primal - machine.dual

@@ -309,3 +309,21 @@ def test_a_gap_that_is_rounding_of_the_scores_ends_the_rounds(monkeypatch):
     found = kernels.train_hinge_machines(features, X, np.arange(1000), y, 3, 10.0, cache)
     assert found.gap > 1e-3 * found.objective
     assert len(passes) < 10
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bias_is_in_the_middle_of_those_that_are_as_good(seed):
+    rng = np.random.default_rng(seed)
+    signs, costs = np.tile([1.0, -1.0], 5), np.repeat([2.0, 2.0, 2.0, 2.0, 0.0], 2)
+    margins = 1 + np.repeat([-1, -1, 1, 1, -1], 2) * rng.exponential(size=10)
+
+    def losses(shift):
+        return costs @ np.maximum(0, 1 - margins - signs * shift)
+
+    spare = hinge.spare_bias(margins, signs, costs)
+    reach = np.abs(1 - margins)[costs > 0].min() + abs(spare)
+    for inside in (-0.99, 0, 0.99):
+        assert losses(spare + inside * reach) == pytest.approx(losses(0), rel=1e-12)
+    assert min(losses(spare - 1.01 * reach), losses(spare + 1.01 * reach)) > losses(0)
+    # nothing is spare where one side weighs more
+    assert hinge.spare_bias(margins, signs, costs + (signs > 0) * (costs > 0)) == 0
