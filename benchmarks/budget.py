@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import threadpoolctl
+import yaml
 
 from harness.datasets import load_catalog
 from harness.datasets.preparation import load
@@ -96,7 +97,7 @@ def main() -> None:
     parser.add_argument("--kernel", default="rbf")
     parser.add_argument("--selector", default="uniform")
     parser.add_argument("--points", type=int, default=60_000, help="that are trained on")
-    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=NUMBER")
+    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--seeds", type=int, default=1)
     options = parser.parse_args()
     X, y = load(load_catalog()[options.dataset])
@@ -104,7 +105,7 @@ def main() -> None:
     trained = np.random.default_rng(0).permutation(len(X) - _TEST)[:n]
     X, y, X_new, y_new = X[trained], y[trained], X[-_TEST:], y[-_TEST:]
     given = (item.partition("=") for item in options.set)
-    params = {name: float(value) for name, _, value in given}
+    params = {name: yaml.safe_load(value) for name, _, value in given}
     params |= {"kernel": options.kernel, "selector": options.selector}
 
     def trial(

@@ -118,8 +118,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     registry = Registry.load(workload.study.plugin_folders)
     timings = _Timings()
     cells: dict[str, CellPlan] = {}
-    seconds, untimed, unbounded, waiting = 0.0, {}, {}, set()
-    starts = 0
+    seconds, starts, untimed, unbounded = 0.0, 0, {}, {}
     for block in workload.blocks:
         method = registry.get("methods", block.method.name)[0]
         shape = shape_of(workload, block)
@@ -130,7 +129,6 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         per_trial = timings.seconds(block) if planned.feasible else 0.0
         to_run = len(block.seeds) - done
         if to_run:
-            waiting.add(block.dataset)
             starts += 1
             seconds += to_run * (per_trial or 0.0)
             if per_trial is None:
