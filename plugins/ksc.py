@@ -154,9 +154,10 @@ def balanced_line_fit(
 
     Parameters
     ----------
-    scores : ndarray of shape (n, n_clusters - 1)
+    scores : ndarray of shape (n, m)
+        m = n_clusters - 1, or fewer where there are not so many prototypes.
     degrees : ndarray of shape (n,)
-        The second of m = 2 variables where there are two clusters; else m = n_clusters - 1.
+        The second of m = 2 variables where there are two clusters.
     labels : ndarray of shape (n,)
     n_clusters : int
     balance_weight : float, default 0.3
@@ -176,7 +177,8 @@ def balanced_line_fit(
         members = scores[labels == j].astype(np.float64)
         spread = np.linalg.eigvalsh(members.T @ members)
         if spread[-1] > 0:
-            fits[j] = (m * spread[-1] / spread.sum() - 1) / (m - 1)
+            # Of one variable everything is a line.
+            fits[j] = (m * spread[-1] / spread.sum() - 1) / (m - 1) if m > 1 else 1
     counts = np.bincount(labels, minlength=n_clusters)
     balance = counts.min() / counts.max()
     return float((1 - balance_weight) * fits.mean() + balance_weight * balance)

@@ -122,6 +122,9 @@ def fits_smallest_budget(
     """Run at exactly the bytes planned for the smallest size; below them nothing is planned."""
     shape = _shape(method, task, _SMALLEST)
     smallest = _smallest(method, shape)
+    if method.size == N_UNLABELED:
+        # all points are read where they lie, some of them are copied
+        smallest = min(smallest, plan(method, shape, None), key=lambda p: p.planned_bytes)
     below = plan(method, shape, smallest.planned_bytes - 1)
     if below.feasible:
         return (

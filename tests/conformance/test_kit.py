@@ -14,8 +14,8 @@ PLUGINS = [
 
 
 @pytest.mark.parametrize("path", PLUGINS, ids=lambda path: path.stem)
-def test_methods_of_the_project_pass_what_is_checked_on_small_data(path):
-    failed = [f for f in check_file(path, measure=False) if f.result == "fails"]
+def test_methods_of_the_project_pass_everything(path):
+    failed = [f for f in check_file(path) if f.result == "fails"]
     assert failed == []
 
 

@@ -123,6 +123,8 @@ def test_line_fit_of_lines_of_clouds_and_of_unequal_clusters():
     clouds = rng.normal(size=(600, 2))
     assert balanced_line_fit(clouds, ones, labels, 3, 0.0) < 0.2
     assert balanced_line_fit(lines[:250], ones[:250], labels[:250], 2, 1.0) == pytest.approx(0.25)
+    # one prototype gives one score variable
+    assert balanced_line_fit(lines[:, :1], ones, labels, 3) == pytest.approx(1)
     empty = np.where(labels == 2, 1, labels)
     assert balanced_line_fit(lines, ones, empty, 3, 1.0) == 0
     # of two clusters the one score is compared with the degree
