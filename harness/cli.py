@@ -145,6 +145,9 @@ def plan(study: str, cores: int, as_json: bool) -> None:
     if made.unbounded:
         names = _some(made.unbounded)
         click.echo(f"not bounded by budgets of landmarks, since they have none: {names}")
+    if made.unanswered:
+        names = _some(made.unanswered)
+        click.echo(f"printed tables with no data set and method of the study: {names}")
     for problem in made.unobtainable:
         click.echo(problem)
     todo = made.trials - made.done

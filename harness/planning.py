@@ -11,6 +11,7 @@ from typing import Any
 from harness.datasets import missing_bytes, unobtainable
 from harness.datasets.sizes import split_sizes
 from harness.method import Method, Shape
+from harness.published import ALL_DATASETS, read_printed
 from harness.records import finished_rows, read_rows
 from harness.registry import Registry
 from harness.sizing import Plan, plan
@@ -58,6 +59,7 @@ class StudyPlan:
     untimed: list[str]
     unbounded: list[str]
     unobtainable: list[str]
+    unanswered: list[str]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain JSON."""
@@ -113,7 +115,8 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         and method, in any study here) times the trials to come, and the start of their workers;
         methods without any earlier trial are named in `untimed` and not part of it. `unbounded`
         are methods that a budget of landmarks does not bound, `unobtainable` says which files are
-        neither at hand nor to be downloaded.
+        neither at hand nor to be downloaded, `unanswered` are printed tables that the study has
+        no data set and method of.
     """
     registry = Registry.load(workload.study.plugin_folders)
     timings = _Timings()
@@ -168,7 +171,24 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         list(untimed),
         list(unbounded),
         [problem for entry in missing for problem in unobtainable(entry)],
+        _unanswered(workload),
     )
+
+
+def _unanswered(workload: Workload) -> list[str]:
+    found = set()
+    for block in workload.blocks:
+        for dataset in (block.dataset, ALL_DATASETS):
+            found |= {(dataset, block.method.name), (dataset, block.method.label)}
+
+    def answers(table: str) -> bool:
+        for figure in read_printed(table):
+            dataset = figure.setting.dataset
+            if (dataset, figure.method) in found or (dataset, figure.label) in found:
+                return True
+        return False
+
+    return [table for table in workload.study.settings.published if not answers(table)]
 
 
 class _Timings:

@@ -72,7 +72,7 @@ def test_the_parameters_of_one_method(run):
     assert "did you mean 'budget-svm'" in run("methods", "budget-smv", status=1)
 
 
-def test_a_plan_says_what_landmarks_do_not_bound_and_what_cannot_be_had(run, folder, monkeypatch):
+def test_a_plan_says_what_is_not_bounded_not_answered_and_not_to_be_had(run, folder, monkeypatch):
     monkeypatch.delenv("HARNESS_MIRROR", raising=False)
     monkeypatch.setenv("HARNESS_CACHE", str(folder / "no-cache"))
     (folder / "few.yaml").write_text(
@@ -80,8 +80,11 @@ def test_a_plan_says_what_landmarks_do_not_bound_and_what_cannot_be_had(run, fol
         "methods: [svm, 1nn, budget-svm]\n"
         "labeled: 40\n"
         "budgets: 10 landmarks\n"
+        "published: [castellanos2021/table5-1, castellanos2021/table5-2, hou2017/table3]\n"
     )
     shown = run("plan", "few.yaml")
+    without = "castellanos2021/table5-1, hou2017/table3\n"
+    assert f"printed tables with no data set and method of the study: {without}" in shown
     assert "not bounded by budgets of landmarks, since they have none: svm, 1nn\n" in shown
     assert "images-idx3-ubyte has no address to download it from; put it at" in shown
 
