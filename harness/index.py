@@ -106,15 +106,17 @@ def _of_estimator(item: object) -> dict[str, Any]:
 def _own_names(method: Method) -> dict[str, Any]:
     """Describe which names a method's parameters accept, where its estimator lists them.
 
-    As scikit-learn's estimators do, it lists strings, and says whether it takes callables too.
+    As scikit-learn's estimators do, it lists strings, and says whether it takes callables or
+    objects too.
     """
-    from sklearn.utils._param_validation import StrOptions
+    from sklearn.utils._param_validation import HasMethods, StrOptions
 
     own = {}
     for parameter in NAMED:
         rules = getattr(method.estimator, "_parameter_constraints", {}).get(parameter, [])
         listed = [rule.options for rule in rules if isinstance(rule, StrOptions)]
-        others = not listed or callable in rules
+        objects = any(rule is callable or isinstance(rule, HasMethods) for rule in rules)
+        others = not listed or objects
         own[parameter] = {"names": sorted(set().union(*listed)), "others": others}
     return own
 

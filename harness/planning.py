@@ -87,16 +87,23 @@ def shape_of(workload: Workload, block: Block) -> Shape:
 
 
 def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, Any]) -> Plan:
-    """Find the size that a block's trials get; `params` are its own, with names looked up."""
-    return plan(
-        method,
-        shape,
-        block.budget.bytes,
-        params,
-        block.budget.size if method.counts_landmarks else None,
-        tuned=block.grid.tuning is not None,
-        shown=block.grid.tuning.shown(shape.n_labeled) if block.grid.tuning else 0,
-    )
+    """Find the size that a block's trials get; `params` are its own, with names looked up.
+
+    Where the method's own storage model or sizes raise, that is the reason why there is none.
+    """
+    try:
+        return plan(
+            method,
+            shape,
+            block.budget.bytes,
+            params,
+            block.budget.size if method.counts_landmarks else None,
+            tuned=block.grid.tuning is not None,
+            shown=block.grid.tuning.shown(shape.n_labeled) if block.grid.tuning else 0,
+        )
+    except Exception as error:
+        reason = f"its storage model or sizes failed: {type(error).__name__}: {error}"
+        return Plan(None, 0, reason, "error")
 
 
 def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:

@@ -29,11 +29,15 @@ class Plan:
         harness's own arrays.
     reason : str
         Empty if the plan is feasible.
+    outcome : str
+        What a trial ends as if it is not: "infeasible", or "error" where the method's own storage
+        model or sizes failed.
     """
 
     size: int | None
     planned_bytes: int
     reason: str = ""
+    outcome: str = "infeasible"
 
     @property
     def feasible(self) -> bool:

@@ -106,7 +106,7 @@ class _BlockRun:
         planned = plan_block(self.method, shape, self.block, self.params)
         if not planned.feasible:
             for seed in seeds:
-                outcome = {"outcome": "infeasible", "reason": planned.reason}
+                outcome = {"outcome": planned.outcome, "reason": planned.reason}
                 self._finish(self._blank_row(shape, planned, seed) | outcome)
             return
         from harness.referee import Referee, primary

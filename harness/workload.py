@@ -241,9 +241,14 @@ def _bad_functions(
     mistakes = []
     for parameter, kind in NAMED.items():
         name, own = method.params.get(parameter), entry["own_names"][parameter]
-        if isinstance(name, str) and name not in own["names"]:
+        if isinstance(name, str):
             owners = [(known, entry["plugin_path"]) for known in own["names"]]
-            owners += _owners(index, kind) if own["others"] else []
+            # what an estimator lists may be what is built in, but not what a plugin provides
+            owners += [
+                (item["name"], item["plugin_path"])
+                for item in index[kind]
+                if (item["plugin_sha256"] if item["name"] in own["names"] else own["others"])
+            ]
             what = f"{parameter} of {method.name}:"
             mistakes += _bad_name(index, what, name, owners, where)
     return mistakes

@@ -14,6 +14,7 @@ from harness.workload import load_workload
 
 OVERLAP = {"kernel-mean": {"kernel": "overlap", "selector": "first-rows"}, "as": "plugins"}
 BUILT_IN = {"kernel-mean": {"kernel": "laplacian", "selector": "cssp"}, "as": "built-in"}
+SHIPPED = {"budget-svm": {"kernel": "overlap", "selector": "first-rows"}, "as": "shipped"}
 NEGATIVE = {"kernel-mean": {"kernel": "chi2"}, "as": "of negative values"}
 
 
@@ -34,7 +35,7 @@ def write(project, **changes):
 def test_a_budget_of_landmarks_is_one_beside_a_budget_of_bytes(project):
     nysck = {"nysck": {"selector": "k-means++", "sigma": 1.0}}
     budgets = ["10 landmarks", "30MB"]
-    study = write(project, methods=[OVERLAP, BUILT_IN, nysck, NEGATIVE], budgets=budgets)
+    study = write(project, methods=[OVERLAP, BUILT_IN, nysck, SHIPPED, NEGATIVE], budgets=budgets)
     status, said = project.run(study)
     assert status == 0, said[-3000:]
     rows = project.rows()
@@ -44,7 +45,7 @@ def test_a_budget_of_landmarks_is_one_beside_a_budget_of_bytes(project):
     rows = rows[~negative]
     assert set(rows["outcome"]) == {"ok"}, list(rows["reason"])
     by_count = rows[rows["budget"] == "10 landmarks"]
-    assert list(by_count["size"]) == [10] * 6
+    assert list(by_count["size"]) == [10] * 8
     assert by_count["budget_bytes"].isna().all()
     by_bytes = rows[rows["budget"] == "30MB"]
     assert (by_bytes["size"] > 100).all()
@@ -54,6 +55,7 @@ def test_a_budget_of_landmarks_is_one_beside_a_budget_of_bytes(project):
     assert [(p.get("kernel"), p["selector"]) for p in params] == [
         ("laplacian", "cssp"),
         (None, "k-means++"),
+        ("overlap", "first-rows"),
         ("overlap", "first-rows"),
     ]
 
@@ -141,6 +143,11 @@ def test_a_name_that_is_provided_twice(project, monkeypatch):
     twice = "'linear' is provided twice, by harness.kernels and .*twice.py"
     with pytest.raises(HarnessError, match=twice):
         load_workload(study)
+    listed = [{"budget-svm": {"kernel": "rbf"}}, {"tsvm": {"kernel": "rbf"}}]
+    with pytest.raises(HarnessError) as caught:
+        load_workload(write(project, methods=listed, plugins=[str(folder)]))
+    assert "kernel of budget-svm: 'rbf' is provided twice" in str(caught.value)
+    assert "kernel of tsvm: 'rbf' is provided twice" in str(caught.value)
 
 
 def test_a_changed_plugin_reruns_only_what_uses_its_kernel_or_selector(project, monkeypatch):

@@ -27,6 +27,7 @@ EXPECTED = {
     # hidden labels are nowhere in a trial's memory, and the search would have found them
     "searches-for-labels": ("ok", ""),
     "plants-labels": ("error", "labels in memory"),
+    "no-storage": ("error", "storage model or sizes failed: KeyError: 'no such constant'"),
 }
 
 
@@ -63,6 +64,12 @@ def test_each_ends_as_it_should_and_says_why(finished, method):
     assert mine["reason"].str.contains(reason).all(), list(mine["reason"])
 
 
+def test_a_plan_tells_of_a_storage_model_that_fails(finished):
+    plan = json.loads(finished.harness("plan", finished.folder / "study.yaml", "--json"))
+    (cell,) = [cell for cell in plan["cells"] if cell["method"] == "no-storage"]
+    assert "KeyError: 'no such constant'" in cell["reason"]
+
+
 def test_time_limits_are_hard(finished):
     rows = finished.rows()
     late = rows[rows["outcome"] == "timeout"]["wall_s"]
@@ -85,8 +92,9 @@ def test_the_report_shows_every_outcome(finished):
 def test_one_trial_of_each_block_has_a_picture(finished):
     results = finished.folder / "results" / "study"
     pictures = json.loads((results / "timelines.json").read_text())
-    # whatever killed the process that runs trials took the samples with it
-    assert sorted(p["method"] for p in pictures) == sorted(set(EXPECTED) - {"kills-its-parent"})
+    # whatever killed the process that runs trials took the samples with it, and one never ran
+    without = {"kills-its-parent", "no-storage"}
+    assert sorted(p["method"] for p in pictures) == sorted(set(EXPECTED) - without)
     assert len(list((results / "timelines").rglob("*.json"))) == len(pictures)
     rows = finished.rows().set_index("fingerprint")
     for picture in pictures:

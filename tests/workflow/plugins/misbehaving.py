@@ -154,8 +154,13 @@ class PlantsLabels(SearchesForLabels):
     plants = True
 
 
+def no_storage(shape, size):
+    raise KeyError("no such constant")
+
+
 @hookimpl
 def harness_methods():
+    yield Method("no-storage", Behaves, storage=no_storage)
     for name, estimator in {
         "behaves": Behaves,
         "segfaults": Segfaults,
