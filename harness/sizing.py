@@ -49,15 +49,18 @@ def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     """Bytes that the harness itself holds in a trial: targets, row numbers, predictions.
 
     Row numbers are needed to read the data, not where these are mapped. Checkpoints add nothing:
-    what is predicted at one is sent and let go before the fit goes on. Cross-validation of a
-    supervised method also copies the labeled points of each fold.
+    what is predicted at one is sent and let go before the fit goes on.
     """
     targets = shape.n * (shape.label_bytes or 8)
     rows = 0 if shape.mapped else 8 * shape.n
-    folds = shape.n_labeled * shape.row_bytes + _SEARCH_OVERHEAD
-    fixed = _FIXED_OVERHEAD + (folds if tuned else 0)
+    fixed = _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if tuned else 0)
     block = reading_bytes(min(PREDICT_BLOCK, shape.n_test), shape.row_bytes)
     return targets + rows + prediction_bytes(shape) + block + fixed
+
+
+def fold_bytes(shape: Shape) -> int:
+    """Bytes of the labeled points that cross-validation copies where a fit is not split in two."""
+    return shape.n_labeled * shape.row_bytes
 
 
 def loading_bytes(shape: Shape) -> int:
@@ -121,9 +124,11 @@ def plan(
         # of the points that are kept, the search is shown the labels of some
         kept = max(0, size - shown) if method.size == N_UNLABELED else size
         shown_too = method.seen(searched, kept)
+        copies = tuned and not hasattr(method.estimator, "fit_features")
         peaks = [
             max(method.storage_bytes(seen, size, params, tuned), loading_bytes(seen))
             + overhead_bytes(seen, tuned)
+            + (fold_bytes(seen) if copies else 0)
             for seen in (fitted, shown_too)
         ]
         if shown_too.n > fitted.n:  # the points of the fit wait beside those of the search

@@ -241,6 +241,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def _normalise(self, n_labeled: int) -> None:
         """Make K~ of the labeled rows, whose number sets where some transfer functions step."""
         if n_labeled != self._gram_labels:
+            self._gram = None  # before the next one takes as much
             self._gram = self._spectrum.gram(self._labeled, n_labeled)
             diagonal = self._gram.diagonal()
             self._scale = _inverse_roots(diagonal, _DIAGONAL_TOLERANCE * diagonal.max())
