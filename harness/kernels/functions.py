@@ -92,13 +92,29 @@ class BoundKernel:
 
         Holds `kernel_bytes` besides: with the Gaussian kernel a copy of X, so give the smaller
         set as X.
+
+        Raises
+        ------
+        ValueError
+            If a kernel of one's own gives another shape, NaN or infinity.
         """
-        if out is None:
-            return self.kernel.function(X, Z, self.width)
-        K = self.kernel.function(X, Z, self.width, **({"out": out} if self._takes_out else {}))
-        if K is not out:
-            out[...] = K
+        given = {} if out is None or not self._takes_out else {"out": out}
+        K = self.kernel.function(X, Z, self.width, **given)
+        if not isinstance(self.kernel, BuiltInKernel):
+            self._refuse_no_matrix(K, len(X), len(Z))
+        if out is None or K is out:
+            return K
+        out[...] = K
         return out
+
+    def _refuse_no_matrix(self, K: np.ndarray, n: int, m: int) -> None:
+        name = getattr(self.kernel, "name", type(self.kernel).__name__)
+        if np.shape(K) != (n, m):
+            message = f"kernel {name}: a matrix of shape ({n}, {m}) is wanted, not {np.shape(K)}"
+            raise ValueError(message)
+        if K.size and not np.isfinite(K.min() + K.max()):
+            message = f"kernel {name} gives values that are not finite"
+            raise ValueError(message)
 
     @cached_property
     def _takes_out(self) -> bool:

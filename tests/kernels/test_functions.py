@@ -189,6 +189,21 @@ def test_a_kernel_that_does_not_write_where_it_is_told_to():
     np.testing.assert_array_equal(out, X @ X.T)
 
 
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda X, Z, width: Z @ X.T, r"kernel mine: .* shape \(30, 3\) is wanted, not \(3, 30\)"),
+        (lambda X, Z, width: np.full((len(X), len(Z)), np.nan), "kernel mine gives values that"),
+        (lambda X, Z, width: -np.full((len(X), len(Z)), np.inf), "kernel mine gives values that"),
+    ],
+)
+def test_a_kernel_that_gives_no_kernel_matrix_is_named(function, message):
+    X = points(30, 4)
+    kernel = SimpleNamespace(name="mine", function=function, unit=None, diagonal=None)
+    with pytest.raises(ValueError, match=message):
+        kernels.bind_kernel(kernel, X)(X, X[:3])
+
+
 def test_bound_kernels_can_be_pickled():
     X = points(30, 4)
     for name in kernels.KERNELS:

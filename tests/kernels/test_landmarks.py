@@ -104,8 +104,15 @@ def repeats_itself(X, n_landmarks, random_state, kernel):
 def test_a_selector_of_ones_own():
     X = clusters(30)
     np.testing.assert_array_equal(choose(last_rows, X, 4), [26, 27, 28, 29])
-    with pytest.raises(ValueError, match="selector repeats_itself: 4 distinct rows of 30"):
+    wanted = "4 distinct rows of 30 are wanted, not"
+    with pytest.raises(ValueError, match=f"repeats_itself: {wanted} 1 distinct of type int64"):
         choose(repeats_itself, X, 4)
+    with pytest.raises(ValueError, match=f"{wanted} 4 distinct of type float64 from 0.0 to 3.0"):
+        choose(lambda X, n_landmarks, *others: np.arange(float(n_landmarks)), X, 4)
+    with pytest.raises(ValueError, match=f"{wanted} 4 distinct of type int64 from 30 to 33"):
+        choose(lambda X, n_landmarks, *others: len(X) + np.arange(n_landmarks), X, 4)
+    with pytest.raises(ValueError, match=f"{wanted} 0 distinct"):
+        choose(lambda *arguments: np.array([], int), X, 4)
 
 
 @pytest.mark.parametrize("selector", ["cssp", "k-means++", "leverage"])

@@ -67,10 +67,14 @@ def select_landmarks(
             raise ValueError(message)
         selector = SELECTORS[selector]
     rows = np.unique(selector(X, n_landmarks, random_state, kernel))
-    if len(rows) != n_landmarks or rows[0] < 0 or rows[-1] >= len(X):
+    found = f"{len(rows)} distinct of type {rows.dtype}"
+    if len(rows):
+        found += f" from {rows[0]} to {rows[-1]}"
+    whole = np.issubdtype(rows.dtype, np.integer)
+    if not whole or len(rows) != n_landmarks or rows[0] < 0 or rows[-1] >= len(X):
         name = getattr(selector, "name", getattr(selector, "__name__", repr(selector)))
         message = (
-            f"selector {name}: {n_landmarks} distinct rows of {len(X)} are wanted, not {rows}"
+            f"selector {name}: {n_landmarks} distinct rows of {len(X)} are wanted, not {found}"
         )
         raise ValueError(message)
     return rows
