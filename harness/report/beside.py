@@ -51,28 +51,33 @@ def layout(made: Comparison) -> dict[str, Any]:
     Returns
     -------
     dict
-        `methods` (the paper's, then the study's further ones), `further` (those), `shared` (what
+        `methods` (the paper's, then the study's further ones), `printed` and `further` (each of
+        the two), `shared` (what
         is true of every setting, in words), `rows` (list of {"dataset", "words", "cells": method
-        -> row of `Comparison.cells`}), `seeds` ("30", or "4 to 5"), `of` ("seeds", or "data sets"
+        -> row of `Comparison.cells`} of the settings that the study has), `others` (the same of
+        those that it has not), `seeds` ("30", or "4 to 5"), `of` ("seeds", or "data sets"
         of a reduction), `doubts` (why figures are not judged -> how many).
     """
     shared, own = _settings_in_words(made)
-    rows = [
-        {
-            "dataset": cells["dataset"].iloc[0],
-            "words": own[number],
-            "cells": {cell.method: cell for cell in cells.itertuples()},
-        }
-        for number, cells in made.cells.groupby("row")
-    ]
+    rows, others = [], []
+    for number, cells in made.cells.groupby("row"):
+        (rows if cells["n"].any() else others).append(
+            {
+                "dataset": cells["dataset"].iloc[0],
+                "words": own[number],
+                "cells": {cell.method: cell for cell in cells.itertuples()},
+            }
+        )
     methods = made.cells.sort_values("further", kind="stable")
     seeds = made.cells.loc[made.cells["n_scored"] > 0, "n_scored"]
     least, most = (seeds.min(), seeds.max()) if len(seeds) else (0, 0)
     return {
         "methods": list(methods["method"].drop_duplicates()),
+        "printed": list(methods.loc[~methods["further"], "method"].drop_duplicates()),
         "further": list(methods.loc[methods["further"], "method"].drop_duplicates()),
         "shared": shared,
         "rows": rows,
+        "others": others,
         "seeds": str(most) if least == most else f"{least} to {most}",
         "of": _counted(made),
         "doubts": _doubts(made),

@@ -67,6 +67,18 @@ def test_the_section_stands_after_the_answer_and_shows_every_printed_figure(dire
     assert f"Lowest total rank: {leaders(comparison)}." in section
 
 
+def test_settings_that_the_study_does_not_have_are_folded_away(directory, comparison):
+    made = layout(comparison)
+    assert [row["dataset"] for row in made["rows"]] == ["australian", "diabetes"]
+    assert len(made["others"]) == 6
+    section = (directory / "report.html").read_text().split("Beside the printed table")[1]
+    shown, folded = section.split("<summary>6 printed settings that this study does not have")
+    assert 'scope="row">australian' in shown
+    assert 'scope="row">splice' not in shown
+    assert 'scope="row">splice' in folded.split("</details>")[0]
+    assert "svm" not in folded.split("</thead>")[0].replace("tsvm", "")
+
+
 def test_leaders_have_the_lowest_total_rank(comparison):
     printed, here, of_all = leaders(comparison).split(", ")
     for words, column in ((printed, "printed_rank"), (here, "rank"), (of_all, "rank_of_all")):
@@ -132,7 +144,7 @@ def test_layout_says_once_what_all_settings_share(directory):
     assert layout(third)["shared"] == "10 % labeled, no limit"
     assert {row["words"] for row in layout(third)["rows"]} == {""}
     assert layout(second)["shared"] == ""
-    assert layout(second)["rows"][0]["words"] == "1,000 labeled, 200MB"
+    assert layout(second)["others"][0]["words"] == "1,000 labeled, 200MB"
     assert headline(second) == "hou2017/table2: CPU seconds, lower is better"
     assert "setting" in lines(second)[0]
     assert "setting" not in lines(third)[0]
