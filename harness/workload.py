@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.datasets.catalog import Catalog, Entry, load_catalog
+from harness.datasets.meta import Meta
 from harness.datasets.sizes import split_sizes
 from harness.errors import HarnessError, unknown_name
 from harness.hookspecs import GeneratedDataset
@@ -110,7 +111,8 @@ def load_workload(path: str | Path) -> Workload:
     ------
     HarnessError
         With every unknown data set, method, parameter, metric, search, kernel or landmark
-        selector of the study; if all are known, with every value that an estimator does not allow.
+        selector of the study, and every data set whose entry says other sizes than its prepared
+        data have; if there is none, with every value that an estimator does not allow.
     """
     study = load_study(path)
     index = read_index(study.plugin_folders)
@@ -189,6 +191,9 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
                 mistakes.append(unknown_name("data set", name, catalog, f"{study.path}: datasets"))
                 continue
             mistakes += _bad_splits(study, grid, catalog[name])
+    for name in dict.fromkeys(name for grid in study.grids for name in grid.datasets):
+        if name in catalog:
+            mistakes += _bad_sizes(catalog[name], catalog.origins[name])
     for method in {str(m): m for grid in study.grids for m in grid.methods}.values():
         mistakes += _bad_parameters(method, index, f"{study.path}: methods")
     if not mistakes:
@@ -269,6 +274,29 @@ def _bad_name(
         message = f"{where}: {kind} {name!r} is provided twice, by {' and '.join(found)}"
         return [HarnessError(message)]
     return []
+
+
+def _bad_sizes(entry: Entry, origin: str) -> list[HarnessError]:
+    """List sizes that an entry says and its prepared data do not have.
+
+    They are no part of its digest, so an entry that is edited to other ones finds the same data.
+    """
+    folder = PREPARED / entry.directory
+    if not (folder / "meta.json").is_file():
+        return []
+    meta = Meta.read_alone(folder)
+    told: dict[str, tuple[Any, Any]] = {"n": (entry.n, meta.n), "d": (entry.d, meta.d)}
+    if entry.class_counts is not None:
+        counts = (dict(zip(entry.class_names, e.class_counts, strict=True)) for e in (entry, meta))
+        told["classes"] = tuple(counts)
+    return [
+        HarnessError(
+            f"{origin}: {entry.name}: {key} is {said}, but the data prepared in {folder} have "
+            f"{found}: mend the entry, or remove that folder if the source has changed"
+        )
+        for key, (said, found) in told.items()
+        if said != found
+    ]
 
 
 def _bad_splits(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:

@@ -1,4 +1,7 @@
-"""What is written beside prepared data, and the checks that it still describes it."""
+"""What is written beside prepared data, and the checks that it still describes it.
+
+Nothing heavy is imported until arrays are looked at: Snakemake reads `meta.json` in every job.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,8 @@ import json
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from harness.datasets.rows import read_header
 from harness.errors import HarnessError
 
 FILES = ("X.npy", "y.npy", "meta.json")
@@ -69,6 +70,21 @@ class Meta(BaseModel):
         HarnessError
             If a file is missing, altered or cut short, naming it and what to do.
         """
+        meta = cls.read_alone(directory)
+        meta._check_array(Path(directory) / "X.npy", (meta.n, meta.d), meta.dtype)
+        target = "float64" if meta.task == "regression" else "int64"
+        meta._check_array(Path(directory) / "y.npy", (meta.n,), target)
+        return meta
+
+    @classmethod
+    def read_alone(cls, directory: Path) -> Meta:
+        """Read and check `meta.json` against itself, without a look at the arrays.
+
+        Raises
+        ------
+        HarnessError
+            If it is missing, altered or cut short, naming it and what to do.
+        """
         path = Path(directory) / "meta.json"
         try:
             raw = json.loads(path.read_text(encoding="utf-8"))
@@ -81,9 +97,6 @@ class Meta(BaseModel):
             raise HarnessError(f"{path}: not what was written ({reason}); {_REPAIR}") from None
         if seal != meta._seal():
             raise HarnessError(f"{path}: was altered after it was written; {_REPAIR}")
-        meta._check_array(Path(directory) / "X.npy", (meta.n, meta.d), meta.dtype)
-        target = "float64" if meta.task == "regression" else "int64"
-        meta._check_array(Path(directory) / "y.npy", (meta.n,), target)
         return meta
 
     def write(self, directory: Path) -> None:
@@ -112,6 +125,10 @@ class Meta(BaseModel):
 
     @staticmethod
     def _check_array(path: Path, shape: tuple[int, ...], dtype: str) -> None:
+        import numpy as np
+
+        from harness.datasets.rows import read_header
+
         header = read_header(path)
         if header.shape != shape or header.dtype != np.dtype(dtype):
             raise HarnessError(

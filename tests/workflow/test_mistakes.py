@@ -1,9 +1,11 @@
 """A user's mistakes: one clear message before any trial starts, and no traceback of ours."""
 
 import pytest
+import yaml
 
+from harness.datasets import prepare
 from harness.errors import HarnessError
-from harness.workload import load_workload
+from harness.workload import PREPARED, load_workload
 
 GOOD = {
     "datasets": ["wine"],
@@ -63,6 +65,52 @@ def test_values_that_a_method_does_not_allow_are_refused(project, monkeypatch, m
         load_workload(study)
     assert str(caught.value).startswith("study.yaml: methods: ")
     assert message in str(caught.value)
+
+
+ENTRY = {
+    "task": "binary",
+    "n": 40,
+    "d": 2,
+    "classes": {"bad": 20, "good": 20},
+    "positive": "good",
+    "read": {"format": "csv"},
+    "files": [{"path": "mine.csv"}],
+}
+
+
+@pytest.fixture
+def catalogued(project, monkeypatch):
+    """Write a catalog of one data set, with changes, and read a study that names it."""
+    monkeypatch.chdir(project.folder)
+    (project.folder / "mine.csv").write_text("1,2,bad\n3,4,good\n" * 20)
+
+    def load(**changes):
+        (project.folder / "sets.yaml").write_text(yaml.safe_dump({"mine": ENTRY | changes}))
+        return load_workload(project.write(**GOOD | {"datasets": "mine"}, catalogs="sets.yaml"))
+
+    return load
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n": 46, "classes": ["bad", "good"]}, "n is 46, but the data prepared in"),
+        ({"d": 3}, "d is 3, but the data prepared in"),
+        ({"classes": {"bad": 1, "good": 39}}, "classes is {'bad': 1, 'good': 39}, but the data"),
+    ],
+)
+def test_an_entry_that_its_prepared_data_contradict_is_refused(catalogued, changes, message):
+    right = catalogued()
+    prepare(right.catalog["mine"], right.prepared("mine"))
+    assert catalogued().blocks == right.blocks
+    assert catalogued(classes=["bad", "good"]).prepared("mine") == right.prepared("mine")
+    with pytest.raises(HarnessError) as caught:
+        catalogued(**changes)
+    told = str(caught.value)
+    assert told.startswith(f"{right.study.catalogs[0]}: mine: {message}")
+    assert f"{PREPARED}/mine-" in told
+    assert "mend the entry, or remove that folder" in told
+    assert len(told.splitlines()) == 1
 
 
 def test_all_wrong_values_are_told_before_anything_runs(project):
