@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from harness.datasets import Meta
+from harness.errors import HarnessError
 from harness.provenance import surroundings
 from harness.records import COLUMNS, read_rows, write_table
 from harness.timelines import join_timelines, write_json
@@ -18,11 +20,13 @@ def collect(workload: Workload) -> None:
 
     A data set and a method that do not go together are one row with outcome `infeasible`, so that
     nothing that the study names is missing from its table.
+
+    Raises
+    ------
+    HarnessError
+        If published blocks lack rows of their trials, naming each.
     """
-    rows = []
-    for block in workload.blocks:
-        wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
-        rows += [r for r in read_rows(workload.output(block)) if r["fingerprint"] in wanted]
+    rows = _published_rows(workload)
     for pair in workload.left_out:
         rows.append(
             dict.fromkeys(COLUMNS)
@@ -41,6 +45,23 @@ def collect(workload: Workload) -> None:
     (workload.results / "provenance.json").write_text(
         json.dumps(_provenance(workload, started), indent=1), encoding="utf-8"
     )
+
+
+def _published_rows(workload: Workload) -> list[dict[str, Any]]:
+    rows, short = [], []
+    for block in workload.blocks:
+        path = workload.output(block)
+        wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
+        found = [row for row in read_rows(path) if row["fingerprint"] in wanted]
+        if len(found) < len(wanted):
+            short.append(
+                f"{path}: holds {len(found)} of the {len(wanted)} rows of its trials; "
+                "remove the file and run the study again, which runs what is missing"
+            )
+        rows += found
+    if short:
+        raise HarnessError("\n".join(short))
+    return rows
 
 
 def _provenance(workload: Workload, started: str | None) -> dict:
