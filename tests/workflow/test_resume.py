@@ -30,8 +30,10 @@ def test_a_study_that_grows_runs_only_what_is_new(project):
     assert len(project.rows()) == 6
     started = dict(zip(project.rows()["fingerprint"], project.rows()["started_at"], strict=True))
 
+    (project.folder / "results" / "study" / "trials.parquet").unlink()
     assert project.run(study)[0] == 0
     assert project.blocks_run() == []
+    assert len(project.rows()) == 6
     assert "row 4 is reproduced bit for bit" in project.harness("reproduce", study, "4")
     assert "6 trials in 2 blocks, 6 done, 0 to run" in project.harness("plan", study)
 
