@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +18,12 @@ from harness.registry import ROOT
 from harness.workload import Workload
 
 POLL_S = 0.5
+
+_LOG_OF_A_JOB = re.compile(r"^Logfile ([^\n]+):\n=+\n(.*?)\n=+$", re.MULTILINE | re.DOTALL)
+"""A failed job's own log, as Snakemake repeats it."""
+
+_MOST_JOBS = 5
+_MOST_LINES = 10
 
 
 class Outcomes:
@@ -56,7 +63,7 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
     Raises
     ------
     HarnessError
-        If Snakemake fails, with the end of what it said.
+        If Snakemake fails, with what its failed jobs said and where all of it is.
     """
     log = workload.results / "logs" / "snakemake.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -86,10 +93,39 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
             raise
         _update(progress, bar, outcomes.count())
     if process.returncode:
-        said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:]
-        raise HarnessError("\n".join([f"snakemake failed; from {log}:", *said]))
+        reasons = failures(log.read_text(encoding="utf-8", errors="replace"))
+        raise HarnessError("\n".join([f"snakemake failed; its whole log is {log}", *reasons]))
     console.print(f"{workload.results / 'report.html'}")
     return process.returncode
+
+
+def failures(said: str) -> list[str]:
+    """Find in Snakemake's log why jobs failed.
+
+    Parameters
+    ----------
+    said : str
+        All that Snakemake said.
+
+    Returns
+    -------
+    list of str
+        A failed job's log and the message that it ends with, else its last lines; each message
+        once, though a job was tried again. If no job failed, the last lines of Snakemake itself.
+    """
+    messages: dict[str, str] = {}
+    for path, text in _LOG_OF_A_JOB.findall(said):
+        _, told, message = f"\n{text}".rpartition("\nharness: ")
+        messages[message if told else _end(text)] = path
+    if not messages:
+        return [_end(said)]
+    reasons = [f"{path}: {message}" for message, path in messages.items()]
+    more = len(reasons) - _MOST_JOBS
+    return reasons[:_MOST_JOBS] + ([f"and {more} more failed jobs"] if more > 0 else [])
+
+
+def _end(text: str) -> str:
+    return "\n".join(text.splitlines()[-_MOST_LINES:])
 
 
 def _update(progress: Progress, bar: int, counts: Counter[str]) -> None:

@@ -1,0 +1,35 @@
+"""What is told of a study while it runs, and when it fails."""
+
+from harness.progress import failures
+
+RULE = "=" * 80
+
+
+def log_of(name, text):
+    return f"Error in rule x:\nLogfile {name}:\n{RULE}\n{text}\n{RULE}\n"
+
+
+def test_the_reasons_of_failed_jobs_are_told_once_each():
+    nan = "harness: data set 'mine': NaN in row 3"
+    two = "--- seed 0: crashed\nharness: first\nsecond line"
+    trace = "Traceback:\n" + "".join(f"line {number}\n" for number in range(30)) + "KeyError: 3"
+    said = (
+        log_of("prepared/logs/mine.log", nan)
+        + "Trying to restart job 4.\n"
+        + log_of("prepared/logs/mine.log", nan)
+        + "[Mon Nov 23] Finished job 5.\n" * 100
+        + log_of("logs/two.log", two)
+        + log_of("logs/trace.log", trace)
+        + "[Mon Nov 23] Finished job 6.\n" * 100
+    )
+    first, second, third = failures(said)
+    assert first == "prepared/logs/mine.log: data set 'mine': NaN in row 3"
+    assert second == "logs/two.log: first\nsecond line"
+    assert third.startswith("logs/trace.log: line 21\n")
+    assert third.endswith("KeyError: 3")
+
+
+def test_many_failures_are_counted_and_none_is_the_end_of_what_was_said():
+    many = failures("".join(log_of(f"{n}.log", f"harness: number {n}") for n in range(9)))
+    assert many[4:] == ["4.log: number 4", "and 4 more failed jobs"]
+    assert failures("a\n" * 90 + "disk full") == ["\n".join(["a"] * 9 + ["disk full"])]
