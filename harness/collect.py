@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def _provenance(workload: Workload, started: str | None) -> dict:
         **surroundings(),
         "study": workload.study.name,
         "title": workload.study.settings.title,
-        "command": f"snakemake --cores all --config study={workload.study.path}",
+        "command": shlex.join(["harness", "run", str(workload.study.path)]),
         "started_at": started,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "plugins": [

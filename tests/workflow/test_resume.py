@@ -43,6 +43,7 @@ def test_a_study_that_grows_runs_only_what_is_new(project):
     page = (project.folder / "results" / "study" / "report.html").read_text()
     assert "A new title" in page
     assert "<strong>56 not run</strong>" in page
+    assert f"\nharness run {study}</pre>" in page
 
     project.write(**SMALL | {"methods": ["random", "prior", "1nn"]})
     assert project.run(study)[0] == 0
