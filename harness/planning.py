@@ -12,7 +12,7 @@ from harness.datasets import missing_bytes, unobtainable
 from harness.datasets.sizes import split_sizes
 from harness.method import Method, Shape
 from harness.published import ALL_DATASETS, read_printed
-from harness.records import finished_rows, read_rows
+from harness.records import read_rows
 from harness.registry import Registry
 from harness.sizing import Plan, plan
 from harness.study import Block
@@ -134,7 +134,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         shape = shape_of(workload, block)
         params = registry.look_up(block.method.params)
         planned = plan_block(method, shape, block, params)
-        rows = finished_rows(workload.journal(block).parent)
+        rows = workload.finished_rows(block)
         done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)
         per_trial = timings.seconds(block) if planned.feasible else 0.0
         to_run = len(block.seeds) - done

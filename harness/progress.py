@@ -27,23 +27,29 @@ _MOST_LINES = 10
 
 
 class Outcomes:
-    """Counts the outcomes of a study's trials from its journals, reading only what has grown."""
+    """Counts the outcomes of a study's trials, reading only what has grown.
+
+    Rows are read from journals and from published blocks: each is complete without the other.
+    """
 
     def __init__(self, workload: Workload) -> None:
         self._wanted = {f"{b.fingerprint}-{seed}" for b in workload.blocks for seed in b.seeds}
-        self._paths = [workload.journal(block) for block in workload.blocks]
-        self._sizes: dict[str, int] = {}
+        places = (workload.journal, workload.output)
+        self._paths = [place(block) for block in workload.blocks for place in places]
+        # by device and inode: publishing links a journal to another name
+        self._sizes: dict[tuple[int, int], int] = {}
         self._found: dict[str, str] = {}
 
     def count(self) -> Counter[str]:
         """Return how many trials have each outcome so far."""
         for path in self._paths:
             try:
-                size = path.stat().st_size
+                status = path.stat()
             except OSError:
                 continue
-            if self._sizes.get(str(path)) != size:
-                self._sizes[str(path)] = size
+            content = (status.st_dev, status.st_ino)
+            if self._sizes.get(content) != status.st_size:
+                self._sizes[content] = status.st_size
                 for row in read_rows(path):
                     if row["fingerprint"] in self._wanted:
                         self._found[row["fingerprint"]] = row["outcome"]

@@ -152,11 +152,23 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return _rows(content[: content.rfind(b"\n") + 1])
 
 
-def finished_rows(folder: Path) -> dict[str, dict[str, Any]]:
-    """Read all rows of a cell, by fingerprint, whatever blocks they were run in."""
+def finished_rows(*folders: Path) -> dict[str, dict[str, Any]]:
+    """Read all rows of a cell, by fingerprint, whatever blocks they were run in.
+
+    Parameters
+    ----------
+    *folders : Path
+        Where the cell's rows are: its journals, its published blocks. Publishing links a journal
+        to another name; what is linked is read once.
+    """
     rows: dict[str, dict[str, Any]] = {}
-    for path in sorted(folder.glob("*.jsonl")):
-        rows |= {row["fingerprint"]: row for row in read_rows(path)}
+    read = set()
+    for path in (path for folder in folders for path in sorted(folder.glob("*.jsonl"))):
+        status = path.stat()
+        content = (status.st_dev, status.st_ino)
+        if content not in read:
+            read.add(content)
+            rows |= {row["fingerprint"]: row for row in read_rows(path)}
     return rows
 
 

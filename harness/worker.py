@@ -29,7 +29,7 @@ from harness.index import method_entry
 from harness.method import Method, Shape
 from harness.planning import plan_block, shape_of
 from harness.provenance import surroundings
-from harness.records import COLUMNS, Journal, finished_rows, without_nan
+from harness.records import COLUMNS, Journal, without_nan
 from harness.registry import NAMED, Registry, Source
 from harness.searching import find_search
 from harness.sizing import Plan
@@ -53,8 +53,8 @@ _MOST_TOLD = 500
 def run_block(workload: Workload, block: Block) -> None:
     """Run the trials of a block that have no row yet, then publish all of its rows.
 
-    Rows of the same trials in other blocks' journals are taken over, so a study that grows or is
-    cut into other blocks runs only what is new.
+    Rows of the same trials that other blocks wrote or published are taken over, so a study that
+    grows or is cut into other blocks runs only what is new.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def run_block(workload: Workload, block: Block) -> None:
         If the plugin, the prepared data or the forced way of enforcement cannot be used.
     """
     with Journal(workload.journal(block)) as journal:
-        earlier = finished_rows(workload.journal(block).parent)
+        earlier = workload.finished_rows(block)
         wanted = {f"{block.fingerprint}-{seed}": seed for seed in block.seeds}
         for fingerprint in wanted.keys() - journal.rows.keys():
             if fingerprint in earlier:

@@ -20,7 +20,7 @@ from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index, unknown_entry
 from harness.parameters import refused_values
 from harness.published import table_names
-from harness.records import METRICS
+from harness.records import METRICS, finished_rows
 from harness.registry import NAMED, ROOT, digest_files
 from harness.searching import BUILT_IN
 from harness.settings import Grid, MethodChoice
@@ -90,6 +90,10 @@ class Workload:
     def journal(self, block: Block) -> Path:
         """Return where a block's rows are written."""
         return self.results / "journal" / f"{block.id}.jsonl"
+
+    def finished_rows(self, block: Block) -> dict[str, dict[str, Any]]:
+        """Read all rows of a block's cell that are written or published, by fingerprint."""
+        return finished_rows(self.journal(block).parent, self.output(block).parent)
 
     def timeline(self, block: Block) -> Path:
         """Return where the picture of a block's memory over time is kept."""

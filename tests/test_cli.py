@@ -4,6 +4,9 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import main
+from harness.progress import Outcomes
+from harness.records import Journal
+from harness.workload import load_workload
 
 FIXED_NAMES = {
     *("random", "prior", "oracle", "1nn", "svm", "linear-svm", "harmonic", "cmn", "clusk"),
@@ -61,6 +64,22 @@ def test_a_plan_before_anything_ran(run, folder):
     assert "42 trials in 12 blocks, 0 done, 42 to run" in shown
     assert "for workers to start, and the time of the trials\ntime not known" in shown
     assert "left out: budget-kmedoids on digits-odd: budget-kmedoids does clustering" in shown
+
+
+def test_a_plan_and_the_bar_count_published_rows_without_their_journal(run, folder):
+    text = "datasets: [wine]\nmethods: [prior, random]\nlabeled: 20\nseeds: 3\n"
+    (folder / "part.yaml").write_text(text)
+    workload = load_workload("part.yaml")
+    block = workload.blocks[0]
+    with Journal(workload.journal(block)) as journal:
+        for seed in block.seeds:
+            fingerprint = f"{block.fingerprint}-{seed}"
+            journal.append({"fingerprint": fingerprint, "outcome": "ok", "wall_s": None})
+        journal.publish(workload.output(block))
+    for _ in range(2):
+        assert "6 trials in 2 blocks, 3 done, 3 to run" in run("plan", "part.yaml")
+        assert Outcomes(workload).count() == {"ok": 3}
+        workload.journal(block).unlink(missing_ok=True)
 
 
 def test_the_parameters_of_one_method(run):

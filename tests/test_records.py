@@ -5,6 +5,7 @@ import time
 import pandas as pd
 import pytest
 
+from harness import records
 from harness.errors import HarnessError
 from harness.records import (
     COLUMNS,
@@ -45,6 +46,20 @@ def test_publishing_keeps_the_journal(tmp_path):
     output.unlink()
     assert len(read_rows(path)) == 1
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_published_rows_are_finished_ones_and_are_read_once(tmp_path, monkeypatch):
+    folders = tmp_path / "journal", tmp_path / "blocks"
+    with Journal(folders[0] / "a.jsonl") as journal:
+        journal.append(row(0))
+        journal.publish(folders[1] / "a.jsonl")
+    with Journal(tmp_path / "b.jsonl") as journal:
+        journal.append(row(1))
+        journal.publish(folders[1] / "b.jsonl")
+    read = []
+    monkeypatch.setattr(records, "read_rows", lambda path: read.append(path) or read_rows(path))
+    assert set(finished_rows(*folders)) == {"f-0", "f-1"}
+    assert [path.name for path in read] == ["a.jsonl", "b.jsonl"]
 
 
 def hold(path, held):
