@@ -46,12 +46,15 @@ def _seed_list(value: Any) -> Any:
     raise PydanticCustomError("harness", message, {"value": repr(value)})
 
 
-def _labeled(value: Any) -> int | float:
-    count = isinstance(value, int) and not isinstance(value, bool) and value > 0
-    if count or (isinstance(value, float) and 0 < value < 1):
-        return value
-    message = "{value} is neither a count of labeled points nor a share between 0 and 1"
-    raise PydanticCustomError("harness", message, {"value": repr(value)})
+def _count_or_share(points: str) -> BeforeValidator:
+    def read(value: Any) -> int | float:
+        count = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        if count or (isinstance(value, float) and 0 < value < 1):
+            return value
+        message = "{value} is neither a count of {points} points nor a share between 0 and 1"
+        raise PydanticCustomError("harness", message, {"value": repr(value), "points": points})
+
+    return BeforeValidator(read)
 
 
 def _steps(value: Any) -> Any:
@@ -99,17 +102,10 @@ def _method_choice(value: Any) -> MethodChoice:
     raise PydanticCustomError("harness", message, {"value": repr(value), "hint": hint})
 
 
-def _share_or_count(value: Any) -> Any:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
-        return value
-    message = "{value} is neither a share of the points (0.2) nor a count"
-    raise PydanticCustomError("harness", message, {"value": repr(value)})
-
-
 class Inductive(_Strict):
     """Score on held-out points that training never saw."""
 
-    test: Annotated[float, BeforeValidator(_share_or_count)] = 0.2
+    test: Annotated[float, _count_or_share("test")] = 0.2
     unlabeled_per_labeled: float | None = Field(default=None, gt=0)
     stratified: bool = True
 
@@ -165,7 +161,7 @@ class Grid(_Strict):
         list[Annotated[MethodChoice, BeforeValidator(_method_choice)]], BeforeValidator(_as_list)
     ] = []
     labeled: Annotated[
-        list[Annotated[int | float, BeforeValidator(_labeled)]], BeforeValidator(_as_list)
+        list[Annotated[int | float, _count_or_share("labeled")]], BeforeValidator(_as_list)
     ] = []
     budgets: Annotated[
         list[Annotated[Budget, _readable(parse_budget)]], BeforeValidator(_as_list)

@@ -118,7 +118,16 @@ def test_labels_of_methods(write):
         ({"limits": {"treads": 2}}, "unknown key 'limits.treads'; did you mean 'threads'"),
         ({"evaluation": {"tst": 0.2}}, "unknown key 'evaluation.tst'; did you mean 'test'"),
         ({"evaluation": "inductive"}, "neither 'transductive' nor a mapping such as {test: 0.2}"),
-        ({"evaluation": {"test": "20%"}}, "evaluation.test: '20%' is neither a share"),
+        (
+            {"evaluation": {"test": "20%"}},
+            "evaluation.test: '20%' is neither a count of test points",
+        ),
+        (
+            {"evaluation": {"test": 1.5}},
+            "evaluation.test: 1.5 is neither a count of test points nor",
+        ),
+        ({"evaluation": {"test": 0}}, "evaluation.test: 0 is neither a count of test points nor"),
+        ({"labeled": 1.5}, "labeled.0: 1.5 is neither a count of labeled points nor a share"),
         ({"tuning": "grid"}, "tuning: 'grid' is neither 'none' nor a mapping such as {search"),
         ({"limits": "2h"}, "limits: '2h' is not a mapping such as {time: 2h"),
         ({"methods": [{"nysck": None, "C": 1}]}, "parameters are indented under the name"),
@@ -161,6 +170,12 @@ def test_a_key_that_is_written_twice_is_refused(write):
     path.write_text(path.read_text() + "seeds: 3\n" * 2)
     with pytest.raises(HarnessError, match="the key 'seeds' is written twice"):
         load_study(path)
+
+
+def test_held_out_points_are_a_count_or_a_share(write):
+    for given in (1, 200, 0.3):
+        grid = load_study(write(evaluation={"test": given})).grids[0]
+        assert grid.split_rules["test"] == given
 
 
 def test_one_method_needs_no_list(write):
