@@ -115,8 +115,9 @@ def load_workload(path: str | Path) -> Workload:
     ------
     HarnessError
         With every unknown data set, method, parameter, metric, search, kernel or landmark
-        selector of the study, and every data set whose entry says other sizes than its prepared
-        data have; if there is none, with every value that an estimator does not allow.
+        selector of the study, and every data set whose files cannot be read or whose entry says
+        other sizes than its prepared data have; if there is none, with every value that an
+        estimator does not allow.
     """
     study = load_study(path)
     index = read_index(study.plugin_folders)
@@ -197,7 +198,7 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
             mistakes += _bad_splits(study, grid, catalog[name])
     for name in dict.fromkeys(name for grid in study.grids for name in grid.datasets):
         if name in catalog:
-            mistakes += _bad_sizes(catalog[name], catalog.origins[name])
+            mistakes += _bad_data(catalog[name], catalog.origins[name])
     for method in {str(m): m for grid in study.grids for m in grid.methods}.values():
         mistakes += _bad_parameters(method, index, f"{study.path}: methods")
     if not mistakes:
@@ -280,12 +281,16 @@ def _bad_name(
     return []
 
 
-def _bad_sizes(entry: Entry, origin: str) -> list[HarnessError]:
-    """List sizes that an entry says and its prepared data do not have.
+def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
+    """List files of an entry that cannot be read, else sizes that its prepared data do not have.
 
-    They are no part of its digest, so an entry that is edited to other ones finds the same data.
+    Sizes are no part of its digest, so an entry that is edited to other ones finds the same data.
     """
-    folder = PREPARED / entry.directory
+    where = f"{origin}: {entry.name}"
+    try:
+        folder = PREPARED / entry.directory
+    except HarnessError as error:
+        return [HarnessError(f"{where}: {error}")]
     if not (folder / "meta.json").is_file():
         return []
     meta = Meta.read_alone(folder)
@@ -295,7 +300,7 @@ def _bad_sizes(entry: Entry, origin: str) -> list[HarnessError]:
         told["classes"] = tuple(counts)
     return [
         HarnessError(
-            f"{origin}: {entry.name}: {key} is {said}, but the data prepared in {folder} have "
+            f"{where}: {key} is {said}, but the data prepared in {folder} have "
             f"{found}: mend the entry, or remove that folder if the source has changed"
         )
         for key, (said, found) in told.items()

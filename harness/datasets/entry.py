@@ -109,12 +109,13 @@ class Entry(Strict):
             raise ValueError(f"{self.task} needs at least two classes, got {sorted(labels)}")
         if self.task == "multiclass" and self.positive:
             raise ValueError("only a binary task has a positive class")
-        if self.task == "binary" and not (0 < len(labels & set(self.positive)) < len(labels)):
-            raise ValueError(
-                f"positive must be some, not all, of the classes {list(self.classes)}"
-            )
-        if set(self.positive) - labels:
-            raise ValueError(f"positive {self.positive} is not among {list(self.classes)}")
+        known, positive = list(self.classes), list(self.positive)
+        if set(positive) - labels:
+            raise ValueError(f"positive is {positive}, which is not among the classes {known}")
+        if self.task == "binary" and not positive:
+            raise ValueError(f"positive is missing: name some, not all, of the classes {known}")
+        if self.task == "binary" and set(positive) == labels:
+            raise ValueError(f"positive is {positive}: it must be some, not all, of the classes")
         if len(counts) == len(self.classes) and counts and sum(counts) != self.n:
             raise ValueError(f"class counts sum to {sum(counts)}, but n is {self.n}")
         if self.n_train is not None and not self.n_train < self.n:
@@ -221,4 +222,4 @@ def _content(file: File) -> str:
         with file.path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise HarnessError(f"{file.path}: cannot be read: {error.strerror}") from None
+        raise HarnessError(f"files: {file.path} cannot be read: {error.strerror}") from None

@@ -113,6 +113,15 @@ def test_an_entry_that_its_prepared_data_contradict_is_refused(catalogued, chang
     assert len(told.splitlines()) == 1
 
 
+def test_a_file_that_is_not_there_is_told_with_its_catalog_and_data_set(catalogued):
+    catalog = catalogued().study.catalogs[0]
+    with pytest.raises(HarnessError) as caught:
+        catalogued(files=[{"path": "b.csv"}])
+    file = catalog.parent / "b.csv"
+    reason = "cannot be read: No such file or directory"
+    assert str(caught.value) == f"{catalog}: mine: files: {file} {reason}"
+
+
 def test_all_wrong_values_are_told_before_anything_runs(project):
     wrong = [{"svm": {"C": -1, "sigma": "wide"}, "as": "mine"}]
     status, said = project.run(project.write(**GOOD | {"methods": wrong}))
