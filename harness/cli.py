@@ -7,12 +7,15 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.errors import HarnessError
 from harness.units import format_bytes, format_duration
+
+if TYPE_CHECKING:
+    from harness.study import Study
 
 
 class _Group(click.Group):
@@ -190,9 +193,8 @@ def show(study: str, as_json: bool) -> None:
     """Show the rows of a study's table: their number, what was asked and how it ended."""
     from harness.records import read_table
     from harness.study import load_study
-    from harness.workload import RESULTS
 
-    table = read_table(RESULTS / load_study(study).name / "trials.parquet")
+    table = read_table(_results_of(load_study(study)) / "trials.parquet")
     rows = json.loads(table.to_json(orient="records"))
     for number, row in enumerate(rows):
         row["row"] = number
@@ -216,14 +218,13 @@ def compare(study: str, tables: Sequence[str], as_json: bool) -> None:
     from harness.report.comparison import comparison_tables
     from harness.report.results import read_results
     from harness.study import load_study
-    from harness.workload import RESULTS
 
     loaded = load_study(study)
     names = tables or loaded.settings.published
     if not names:
         raise HarnessError(f"{loaded.path}: published: names no table; or give one after STUDY")
     where = "" if tables else f"{loaded.path}: published"
-    comparisons = put_beside(read_results(RESULTS / loaded.name), names, where)
+    comparisons = put_beside(read_results(_results_of(loaded)), names, where)
     if as_json:
         click.echo(comparison_tables(comparisons)["published"].to_json(orient="records", indent=1))
         return
@@ -242,7 +243,9 @@ def reproduce(study: str, row: str) -> None:
     from harness.reproduce import reproduce as run_again
     from harness.workload import load_workload
 
-    compared = run_again(load_workload(study), row)
+    workload = load_workload(study)
+    _results_of(workload.study)
+    compared = run_again(workload, row)
     _table(
         [
             {
@@ -311,6 +314,21 @@ def _index(study: str | None) -> dict[str, Any]:
     from harness.study import load_study
 
     return read_index(load_study(study).plugin_folders if study else [])
+
+
+def _results_of(study: Study) -> Path:
+    """Return the folder of a study's results; say so where they are those of another text."""
+    from harness.workload import RESULTS
+
+    folder = RESULTS / study.name
+    kept = folder / "study.yaml"
+    if kept.is_file() and kept.read_text(encoding="utf-8") != study.text:
+        click.echo(
+            f"{folder} holds the results of {kept}, not of {study.path} as it is now: "
+            "it was edited since, or another study of its name was run here",
+            err=True,
+        )
+    return folder
 
 
 def _show(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:

@@ -203,7 +203,9 @@ def read_table(path: Path) -> pandas.DataFrame:
     try:
         return pandas.read_parquet(path, dtype_backend="numpy_nullable")
     except FileNotFoundError:
-        raise HarnessError(f"{path}: no results yet; run the study first") from None
+        # results lie in the folder that commands are run from, which may be the wrong one
+        absent = f"{path.absolute()}: no results yet; run the study first"
+        raise HarnessError(absent) from None
     except (OSError, ValueError) as error:
         raise HarnessError(f"{path}: cannot be read: {error}") from None
 

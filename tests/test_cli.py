@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from harness.cli import main
 from harness.progress import Outcomes
-from harness.records import Journal
+from harness.records import COLUMNS, Journal, write_table
 from harness.workload import load_workload
 
 FIXED_NAMES = {
@@ -115,8 +115,28 @@ def test_mistakes_are_one_message(run, folder):
     assert "unknown method 'svmm'; did you mean 'svm'?" in output
     assert "Traceback" not in output
     (folder / "good.yaml").write_text("datasets: [digits]\nmethods: [svm]\nlabeled: 20\n")
-    assert "no results yet; run the study first" in run("show", "good.yaml", status=1)
-    assert "no results yet" in run("reproduce", "good.yaml", "0", status=1)
+    absent = f"{folder}/results/good/trials.parquet: no results yet; run the study first"
+    for command in (["show", "good.yaml"], ["reproduce", "good.yaml", "0"]):
+        assert absent in run(*command, status=1)
+    lacking = run("compare", "good.yaml", "hou2017/table3", status=1)
+    assert f"{folder}/results/good: no report without trials.parquet" in lacking
+
+
+def test_results_of_another_study_of_the_same_name_are_told_as_such(run, folder):
+    (folder / "other").mkdir()
+    for name, dataset in (("twice.yaml", "wine"), ("other/twice.yaml", "iris")):
+        text = f"datasets: [{dataset}]\nmethods: [prior]\nlabeled: 20\n"
+        (folder / name).write_text(text)
+    results = folder / "results" / "twice"
+    results.mkdir(parents=True)
+    (results / "study.yaml").write_text(text)
+    write_table([dict.fromkeys(COLUMNS)], results / "trials.parquet")
+    told = "results/twice holds the results of results/twice/study.yaml, not of twice.yaml"
+    for command, *more in (["show"], ["compare", "hou2017/table3"], ["reproduce", "9"]):
+        result = CliRunner().invoke(main, [command, "twice.yaml", *more])
+        assert result.stderr.startswith(told)
+        assert told not in result.stdout
+    assert "holds the results" not in run("show", "other/twice.yaml")
 
 
 def test_the_doctor_tells_what_is_used_and_why(run):

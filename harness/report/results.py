@@ -86,8 +86,8 @@ def read_results(directory: Path) -> Results:
     needed = (TRIALS, STUDY, PROVENANCE, CALIBRATION)
     lacking = [name for name in needed if not (directory / name).is_file()]
     if lacking:
-        message = f"{directory}: no report without {', '.join(lacking)}; run the study first"
-        raise HarnessError(message)
+        where = f"{directory.absolute()}: no report without {', '.join(lacking)}"
+        raise HarnessError(f"{where}; run the study first")
     trials = _read_trials(directory / TRIALS)
     study_text = (directory / STUDY).read_text(encoding="utf-8")
     cells, notes = _as_cells(trials)
