@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness.datasets import Meta
 from harness.errors import HarnessError
 from harness.records import COLUMNS, METRICS, Journal, read_table
 from harness.worker import run_trials
@@ -46,17 +48,16 @@ def reproduce(workload: Workload, row: str) -> list[Comparison]:
     Raises
     ------
     HarnessError
-        If there is no such row, or the study, its data or the plugin have changed since.
+        If there is no such row, it was never run, or what decided it has changed since.
     """
     table = read_table(workload.results / "trials.parquet")
     recorded = _find(table, row)
-    fingerprint, _, seed = str(recorded["fingerprint"]).rpartition("-")
+    if recorded["fingerprint"] is None:
+        raise HarnessError(f"row {row} was never run: {recorded['reason']}")
+    fingerprint, _, seed = recorded["fingerprint"].rpartition("-")
     blocks = [block for block in workload.blocks if block.fingerprint == fingerprint]
     if not blocks:
-        raise HarnessError(
-            f"row {row} was made by another version: the study, the data set, the plugin or the "
-            "shared numerics have changed since, or the row was never run (infeasible pair)"
-        )
+        raise HarnessError(_why_not(workload, row, recorded))
     block = replace(blocks[0], seeds=(int(seed),))
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "row.jsonl") as journal:
         run_trials(workload, block, journal, [int(seed)])
@@ -65,6 +66,34 @@ def reproduce(workload: Workload, row: str) -> list[Comparison]:
     compared = [Comparison(name, recorded.get(name), again.get(name)) for name in scores]
     present = [c for c in compared if c.recorded is not None or c.reproduced is not None]
     return [Comparison("outcome", recorded["outcome"], again["outcome"]), *present]
+
+
+def _why_not(workload: Workload, row: str, recorded: Mapping[str, Any]) -> str:
+    """Say what has changed since a row was made: surely where it tells, else what may have."""
+    changed, may = [], []
+    study = workload.results / "study.yaml"
+    if not study.is_file() or study.read_text(encoding="utf-8") != workload.study.text:
+        may.append("the study")
+    name = recorded["plugin_method"]
+    methods = {entry["name"]: entry for entry in workload.index["methods"]}
+    if name not in methods:
+        changed.append(f"the method {name} is no longer there")
+    elif methods[name]["plugin_sha256"] != recorded["plugin_sha256"]:
+        changed.append(f"the plugin {methods[name]['plugin_path']} has changed")
+    name = recorded["dataset"]
+    if name not in workload.catalog:
+        changed.append(f"the data set {name} is no longer there")
+    else:
+        now, content = workload.prepared(name), recorded["dataset_sha256"]
+        metas = now.parent.glob(f"{name}-*/meta.json")
+        found = {path.parent: Meta.read_alone(path.parent).sha256 for path in metas}
+        if found.get(now) != content and (now in found or content in found.values()):
+            changed.append(f"the data set {name} has changed")
+        elif now not in found:
+            may.append(f"the data set {name}")
+    may.append("the shared numerics or the plugin of a kernel, a landmark selector or a search")
+    told = " and ".join(changed) or f"{', '.join(may)} has changed"
+    return f"row {row} was made by another version and cannot be run again: {told}"
 
 
 def _find(table: Any, row: str) -> dict[str, Any]:
