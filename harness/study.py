@@ -52,7 +52,12 @@ class Block:
     @property
     def name(self) -> str:
         """The block's own name within its folder."""
-        return f"s{self.seeds[0]}-{self.seeds[-1]}n{len(self.seeds)}-{self.fingerprint}"
+        first, last, count = self.seeds[0], self.seeds[-1], len(self.seeds)
+        seeds = f"s{first}-{last}n{count}"
+        if count <= last - first:
+            # with gaps, first, last and count do not tell 0, 1, 3 from 0, 2, 3
+            seeds += "x" + hashlib.sha256(repr(self.seeds).encode()).hexdigest()[:8]
+        return f"{seeds}-{self.fingerprint}"
 
     @property
     def id(self) -> str:

@@ -39,6 +39,15 @@ def test_a_new_seed_keeps_every_other_trial(write):
     assert before < after
 
 
+def test_other_seeds_are_other_blocks_though_first_last_and_count_are_the_same(write):
+    study = load_study(write(seeds=[0, 1, 3], cases=[{"seeds": [0, 2, 3]}]))
+    blocks = study.blocks()
+    assert {block.seeds for block in blocks} == {(0, 1, 3), (0, 2, 3)}
+    assert len({block.id for block in blocks}) == len(blocks) == 2 * 2 * 2 * 2 * 3
+    whole = load_study(write(seeds=[0, 1, 2, 3])).blocks()[0]
+    assert whole.name == f"s0-3n4-{whole.fingerprint}"
+
+
 def test_fingerprints_follow_what_decides_a_trial(write):
     plain = load_study(write()).blocks()[0].fingerprint
     assert load_study(write(title="new")).blocks()[0].fingerprint == plain
