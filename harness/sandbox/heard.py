@@ -101,6 +101,7 @@ class Heard:
 
     def _on_begin(self, event: dict[str, Any]) -> None:
         self._open.append((str(event["name"]), float(event["at"])))
+        self.file = int(event["file"])
 
     def _on_end(self, event: dict[str, Any]) -> None:
         name, began = self._open.pop()
@@ -112,6 +113,7 @@ class Heard:
         stage.began = min(stage.began, began)
         stage.ended = began + float(event["seconds"])
         self.marks = self.marks.joined(marks)
+        self.file = int(event["file"])
 
     def _on_measured(self, event: dict[str, Any]) -> None:
         self.marks = self.marks.joined(_marks(event))

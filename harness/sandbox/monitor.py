@@ -48,7 +48,7 @@ class Monitor:
         self._open.append(peaks.Marks())
         started, cpu = time.monotonic(), _cpu_seconds()
         if os.getpid() == self._pid:
-            self._sender.event("begin", name=name, at=started)
+            self._sender.event("begin", name=name, at=started, file=self._file)
         try:
             yield
         finally:
@@ -65,6 +65,7 @@ class Monitor:
                     cpu_seconds=cpu,
                     process=marks.process,
                     group=marks.group,
+                    file=self._file,
                 )
 
     def spent(self, name: str) -> tuple[float, float]:

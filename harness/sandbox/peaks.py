@@ -29,7 +29,9 @@ So the figure is the process's own, with these additions:
 - if the child started processes: the cgroup's maximum less the pages that the child copied, if
   that is more. Without a cgroup nothing can count them, and the record says so.
 
-A child that died without a word leaves the cgroup's maximum.
+A child that died without a word leaves its mark since the last reset in the kernel's account of it
+(`ru_maxrss`); file pages are taken off as they were at that reset. What it copied is not known, so
+the cgroup's maximum stands only where it is more than 16 MiB above.
 """
 
 from __future__ import annotations
@@ -210,11 +212,12 @@ def combine(
         Less those of an idle trial.
     copied : int or None
         Inherited pages that the child copied, in bytes, beyond those of an idle trial; None if it
-        died before it could tell, and then nothing is forgiven.
+        died before it could tell.
     descendants : bool
-        Whether the child started processes.
+        Whether the child is known to have started processes; the cgroup's mark then counts, less
+        what is known to be copied.
     finished : bool
-        Whether the child itself told its last marks.
+        Whether the child was there to be asked for its last marks.
     group_name : str
         What to call the cgroup's figure.
 
@@ -233,10 +236,11 @@ def combine(
     if group is None:
         return own, "VmHWM, child processes not seen" if descendants else "VmHWM"
     own = max(process, min(own, group))
-    if descendants or not finished:
-        tree = group if overwritten else max(0, group - (copied or 0))
-        if tree > own:
-            return tree, group_name
+    tree = group if overwritten else max(0, group - (copied or 0))
+    # one that died may have started processes too, which only much memory tells
+    unexplained = own if descendants else own + REFERENCE_COUNTS
+    if (descendants or not finished) and tree > unexplained:
+        return tree, group_name
     return own, "VmHWM"
 
 

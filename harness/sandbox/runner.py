@@ -215,14 +215,22 @@ class Sandbox:
         if group is not None and not heard.done:
             usage = group.usage()
             last = last.joined(peaks.Marks(group=usage.held_at_most if usage else None))
+        asked = heard.measured or last.process is not None
+        if not asked and heard.began and processes.most_resident is not None:
+            process = max(0, processes.most_resident - heard.file - heard.held)
+            if last.group is not None:
+                process = min(process, last.group)
+            last = last.joined(peaks.Marks(process=process))
+        killed_for_memory = group is not None and group.killed_for_memory()
         marks = heard.marks.joined(last)
         idle = self._idle or peaks.Idle()
         above = marks.less(idle.marks)
         figure, measured_by = peaks.combine(
             above,
             heard.copied,
-            descendants=heard.descendants or remains[0] > 0,
-            finished=heard.measured or attendance.last.process is not None,
+            # the kernel stopped the group for all that is in it, so nothing of that is forgiven
+            descendants=heard.descendants or remains[0] > 0 or killed_for_memory,
+            finished=asked,
             group_name=self._choice.name,
         )
         forgiven = None
@@ -235,7 +243,7 @@ class Sandbox:
             garbled=heard.garbled,
             timed_out=attendance.timed_out,
             status=processes.status,
-            killed_for_memory=group is not None and group.killed_for_memory(),
+            killed_for_memory=killed_for_memory,
             watched_over=attendance.watched_over,
             peak=figure,
             enforced_by=enforced_by,

@@ -83,11 +83,21 @@ class Tree:
         Its cgroup.
     others : frozenset of int
         Children of the worker that are not of this trial.
+
+    Attributes
+    ----------
+    status : int or None
+        Wait status of the child; None until it is reaped.
+    most_resident : int or None
+        High-water mark of the child's resident size since it last reset it, or of a process that
+        it waited for, if that is more; None until it is reaped, and where it is in other units.
+    cpu_seconds : float
     """
 
     def __init__(self, pid: int, group: Group | None, others: frozenset[int]) -> None:
         self.pid = pid
         self.status: int | None = None
+        self.most_resident: int | None = None
         self.cpu_seconds = 0.0
         self._group = group
         self._others = others
@@ -150,6 +160,7 @@ class Tree:
         self.cpu_seconds += usage.ru_utime + usage.ru_stime
         if pid == self.pid:
             self.status = status
+            self.most_resident = usage.ru_maxrss * 1024 if _LINUX else None
 
 
 def _is_tracker(pid: int) -> bool:

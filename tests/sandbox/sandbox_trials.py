@@ -15,6 +15,7 @@ import numpy as np
 from harness.sandbox.file_pages import find_libraries, map_pages
 
 INHERITED = np.ones(60_000_000, dtype=np.uint8)
+OBJECTS = [f"{i:08}" for i in range(100_000)]  # 6 MB of pages with reference counts
 
 
 def nothing(monitor):
@@ -214,6 +215,15 @@ def allocate_unchecked(monitor, size):
 
 def segfault(monitor):
     ctypes.string_at(0)
+
+
+def crash_after_reading(monitor, size):
+    """Take reference counts of inherited objects, which copies their pages, and segfault."""
+    with monitor.stage("fit"):
+        held = np.ones(size, dtype=np.uint8)
+        length = sum(len(text) for text in OBJECTS)
+        ctypes.string_at(0)
+    return {"length": length + len(held)}, {}
 
 
 def exit_at_once(monitor, status):

@@ -63,6 +63,14 @@ def test_a_stage_cut_short_is_reported_as_far_as_known(sandbox):
     assert dead.stages["fit"].seconds >= 0
 
 
+def test_a_crash_keeps_its_own_peak_and_is_not_put_down_to_memory(sandbox):
+    result = sandbox.run("crash_after_reading", memory=8_000_000, size=3_000_000)
+    assert result.outcome == "crashed"
+    assert result.reason == "Was killed by SIGSEGV (Segmentation fault)."
+    assert abs(result.peak_bytes - 3_000_000) < 500_000
+    assert result.stages["fit"].peak_bytes == result.peak_bytes
+
+
 def test_a_traceback_is_kept_without_ours(any_sandbox):
     result = any_sandbox.run("fail")
     assert "about to fail" in result.output

@@ -54,9 +54,14 @@ def test_a_figure_is_never_below_the_process_own_mark():
             assert process <= peak <= max(process, group)
 
 
-def test_of_a_child_that_died_the_cgroup_knows_best():
-    assert combine(Marks(10, 70), None, False, False, "group") == (70, "group")
-    assert combine(Marks(10, None), None, False, False, "group") == (10, "VmHWM")
+def test_of_a_child_that_died_the_cgroup_knows_what_counting_references_does_not_explain():
+    def figure(group, descendants=False):
+        return combine(Marks(10 * MB, group), None, descendants, False, "group")
+
+    assert figure(26 * MB) == (10 * MB, "VmHWM")
+    assert figure(70 * MB) == (70 * MB, "group")
+    assert figure(26 * MB, descendants=True) == (26 * MB, "group")
+    assert figure(None) == (10 * MB, "VmHWM")
 
 
 def test_marks_join_and_subtract():
