@@ -154,8 +154,23 @@ def load_plugin(source: Source) -> Plugin:
             _refuse_foreign_items(hook, plugin.provided[kind])
     except (Exception, SystemExit) as error:
         plugin.provided = {}
-        plugin.failure = _reason(error, source)
+        plugin.failure = f"{type(error).__name__}: {error} {place_in_plugin(error)}".rstrip()
     return plugin
+
+
+def place_in_plugin(error: BaseException) -> str:
+    """Write where in a plugin an exception came through last: "(file.py, line 18)".
+
+    Returns
+    -------
+    str
+        Empty if it came through none.
+    """
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals.get("__name__", "").startswith(f"{_PACKAGE}."):
+            place = f"({Path(frame.f_code.co_filename).name}, line {line})"
+    return place
 
 
 class Registry:
@@ -227,9 +242,3 @@ def _refuse_foreign_items(hook: str, items: Iterable[Any]) -> None:
         if not isinstance(getattr(item, "name", getattr(item, "title", None)), str):
             message = f"{hook} gave {item!r}, which has no name"
             raise TypeError(message)
-
-
-def _reason(error: BaseException, source: Source) -> str:
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if source.name in f.filename]
-    line = f" (line {frames[-1].lineno})" if frames and source.path else ""
-    return f"{type(error).__name__}: {error}{line}"

@@ -20,6 +20,7 @@ from harness.datasets import open_mapped, read_rows, row_blocks
 from harness.hookspecs import Metric, Search
 from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, target_type
 from harness.prediction import predict, transduction
+from harness.registry import place_in_plugin
 from harness.sandbox import map_array, return_freed
 from harness.settings import Tuning
 from harness.space import Distribution
@@ -127,7 +128,22 @@ def run_trial(
     predictions : dict of str to array
         For the unlabeled rows (transductive) or the test rows, in the assignment's order:
         "labels", "scores" or "values".
+
+    Raises
+    ------
+    BaseException
+        Whatever the method raises, with its place in the plugin as a note.
     """
+    try:
+        return _run(assignment, monitor)
+    except BaseException as error:
+        place = place_in_plugin(error)
+        if place:
+            error.add_note(place)
+        raise
+
+
+def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     search_seed, fit_seed = assignment.seed.spawn(2)
     with monitor.stage("load"):
         X = _features(assignment)

@@ -40,7 +40,7 @@ def load(folder):
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("import nothing_of_that_name", "ModuleNotFoundError: .* \\(line 1\\)"),
+        ("import nothing_of_that_name", "ModuleNotFoundError: .* \\(\\w+\\.py, line 1\\)"),
         ("x = (", "SyntaxError"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
         (

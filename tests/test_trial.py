@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from harness import Kernel, Method, Search, choice
 from harness.metrics import BUILT_IN, primary_metric
+from harness.registry import Source
 from harness.sandbox import Monitor
 from harness.settings import Tuning
 from harness.trial import Assignment, run_trial, searched_space
@@ -37,14 +38,14 @@ def all_settings(space, evaluate, trials, rng):
     evaluate([{"a": 1}, {"a": 2}])
 
 
-def run(folder, *, uses_unlabeled, size=None, shown=4, tuning=None):
+def run(folder, *, uses_unlabeled, size=None, shown=4, tuning=None, estimator=Recorder):
     n = 40
     X = np.arange(n, dtype=float)[:, None]
     y = 2.0 * X[:, 0]
     np.save(folder / "X.npy", X)
     method = Method(
         "m",
-        Recorder,
+        estimator,
         lambda shape, size: 1.0,
         tasks={"regression"},
         uses_unlabeled=uses_unlabeled,
@@ -94,6 +95,21 @@ def test_where_a_subsample_is_smaller_than_what_is_shown_the_search_has_more(tmp
     tried, (rows, _), _ = run(tmp_path, uses_unlabeled=True, size=2)
     assert rows == [*range(8)]
     assert all(points == [*range(10)] for points, _ in tried)
+
+
+def test_an_exception_of_a_plugin_notes_its_place_there(tmp_path):
+    plugin = tmp_path / "raising.py"
+    plugin.write_text(
+        "from test_trial import Recorder\n"
+        "class Raising(Recorder):\n"
+        "    def fit(self, X, y):\n"
+        "        return np.linalg.inv([[0]])\n"
+        "import numpy as np\n"
+    )
+    raising = Source("raising", "", plugin).load().Raising
+    with pytest.raises(np.linalg.LinAlgError) as raised:
+        run(tmp_path, uses_unlabeled=True, tuning=Tuning(folds=2), estimator=raising)
+    assert raised.value.__notes__ == ["(raising.py, line 4)"]
 
 
 def test_warnings_of_the_fit_are_told_once_and_those_of_the_search_are_not(tmp_path, monkeypatch):

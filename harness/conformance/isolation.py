@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from harness.conformance.finding import Finding, NotApplicableError, broken, one_line, skipped
+from harness.registry import place_in_plugin
 from harness.sandbox import Limits, Sandbox
 from harness.units import format_duration
 
@@ -71,17 +72,11 @@ def _answer(check: Check, monitor: Monitor) -> tuple[dict[str, Any], dict]:
 
 def describe(error: BaseException) -> str:
     """Name an exception, its message and the line of the plugin it came through last."""
-    place, trace = "", error.__traceback__
-    while trace is not None:
-        frame = trace.tb_frame
-        if frame.f_globals.get("__name__", "").startswith("harness_plugins."):
-            place = f" (line {trace.tb_lineno})"
-        trace = trace.tb_next
     text = one_line(str(error), 200)
     if not text and error.__traceback__ is not None:
         # a bare assert: its own line says more than nothing
         text = traceback.extract_tb(error.__traceback__)[-1].line or ""
-    return f"{type(error).__name__}: {text}{place}"
+    return f"{type(error).__name__}: {text} {place_in_plugin(error)}".rstrip()
 
 
 def _explain(outcome: str, reason: str, seconds: float) -> str:

@@ -234,7 +234,8 @@ def _send_failure(failure: BaseException, sender: Sender) -> None:
     text = str(failure).strip()
     reason = f"{type(failure).__name__}: {text}" if text else type(failure).__name__
     kind = "memory" if _out_of_memory(failure) else "error"
-    sender.event("failed", kind=kind, reason=reason[:2000])
+    notes = getattr(failure, "__notes__", [])
+    sender.event("failed", kind=kind, reason=" ".join([reason[:2000], *map(str, notes)])[:2500])
 
 
 def _out_of_memory(failure: BaseException | None) -> bool:

@@ -32,7 +32,7 @@ def test_the_example_passes_everything(example_findings):
     ("text", "words"),
     [
         ("import no_such_module_anywhere", "No module named 'no_such_module_anywhere'"),
-        ("x = 1\ny = 1 / 0", "ZeroDivisionError: division by zero (line 2)"),
+        ("x = 1\ny = 1 / 0", "ZeroDivisionError: division by zero (broken_plugin.py, line 2)"),
         ("import os\nos._exit(3)", "exit status 3"),
         ("while True: pass", "timeout"),
         ("x = 1", "harness_methods marked with @hookimpl"),

@@ -244,6 +244,12 @@ def fail(monitor):
     raise KeyError("alpha")
 
 
+def fail_with_note(monitor):
+    error = KeyError("alpha")
+    error.add_note("(somewhere)")
+    raise error
+
+
 def wrapped_memory_error(monitor):
     try:
         raise MemoryError("Unable to allocate 9 GiB")

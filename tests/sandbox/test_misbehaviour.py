@@ -12,6 +12,7 @@ ENDS = {
     "kill_itself": ({}, "crashed", r"killed by SIGKILL"),
     "system_exit": ({}, "error", r"^SystemExit: enough$"),
     "fail": ({}, "error", r"^KeyError: 'alpha'$"),
+    "fail_with_note": ({}, "error", r"^KeyError: 'alpha' \(somewhere\)$"),
     "close_output": ({}, "error", r"^KeyError: 'unheard'$"),
     "close_everything": ({}, "crashed", r"pipe through which results are sent was closed"),
     "forks": ({"count": 20}, "ok", r"left 20 processes running, which were stopped"),

@@ -20,7 +20,7 @@ EXPECTED = {
     "predicts-nan": ("error", "NaN"),
     "wrong-shape": ("error", r"shape \(\d+, 7\), expected \(\d+,"),
     "wrong-type": ("error", "not numbers"),
-    "raises": ("error", "RuntimeError: this method has a bug"),
+    "raises": ("error", r"RuntimeError: this method has a bug \(misbehaving.py, line \d+\)$"),
     "takes-too-much": ("over_budget", "budget|memory|limit"),
     "kills-its-parent": ("crashed", "process that runs trials"),
     "writes-its-input": ("error", "read-only"),
@@ -80,6 +80,12 @@ def test_time_limits_are_hard(finished):
 def test_nothing_is_left_running(finished):
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     assert str(finished.folder.name) not in listed.stdout
+
+
+def test_the_traceback_is_in_the_log_of_the_block(finished):
+    logs = finished.folder / "results" / "study" / "logs" / "breast_cancer" / "raises"
+    (log,) = logs.rglob("*.log")
+    assert "RuntimeError: this method has a bug" in log.read_text()
 
 
 def test_the_report_shows_every_outcome(finished):
