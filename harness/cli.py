@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
@@ -31,6 +32,9 @@ class _Group(click.Group):
             sys.stdout = None
             sys.exit(0)
 
+
+_FINDING_WIDTHS = {"method": 16, "check": 32, "result": 14}
+"""Rows that are printed one by one stand in line as far as these go."""
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print objects as JSON.")
 _study = click.argument("study", default="studies/quickstart.yaml")
@@ -274,11 +278,23 @@ def check(file: Path, names: Sequence[str], as_json: bool) -> None:
     one_thread()
     from harness.conformance import check_file
 
-    findings = check_file(file, names)
-    rows = [vars(finding) | {"result": finding.result} for finding in findings]
-    _show(rows, ["method", "check", "result", "advice"], as_json)
-    if any(finding.result == "fails" for finding in findings):
+    rows, columns = [], ["method", "check", "result", "advice"]
+    findings = (vars(finding) for finding in check_file(file, names))
+    for _, alike in itertools.groupby(findings, _same_advice):
+        found = list(alike)
+        rows += found
+        if not as_json:  # at once: a check may take minutes
+            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            row = found[0] | {"check": found[0]["check"] + more}
+            _table([row], columns, widths=_FINDING_WIDTHS, header=len(rows) == len(found))
+    if as_json:
+        _show(rows, columns, as_json)
+    if any(row["result"] == "fails" for row in rows):
         sys.exit(1)
+
+
+def _same_advice(finding: dict[str, str]) -> tuple[str, str]:
+    return finding["method"], finding["advice"] or finding["check"]
 
 
 @main.group()
@@ -342,14 +358,16 @@ def _table(
     rows: Iterable[dict[str, Any]],
     columns: Sequence[str],
     colours: Mapping[str, str] = {},
+    widths: Mapping[str, int] = {},
+    header: bool = True,
 ) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=header)
     for column in columns:
-        table.add_column(column.replace("_", " "), overflow="fold")
+        table.add_column(column.replace("_", " "), overflow="fold", min_width=widths.get(column))
     for row in rows:
         cells = (_cell(row.get(column)) for column in columns)
         table.add_row(*(Text(cell, colours.get(cell, "")) for cell in cells))

@@ -1,9 +1,12 @@
 import json
+import sys
 
 import pytest
 from click.testing import CliRunner
 
+from harness import conformance
 from harness.cli import main
+from harness.conformance import Finding
 from harness.progress import Outcomes
 from harness.records import COLUMNS, Journal, write_table
 from harness.workload import load_workload
@@ -41,6 +44,29 @@ def test_lists_are_tables_or_json(run):
     assert "breast_cancer" in run("datasets")
     plugins = json.loads(run("plugins", "--json"))
     assert all(not plugin["failure"] for plugin in plugins)
+
+
+def test_findings_are_printed_as_they_come_and_alike_ones_once(run, monkeypatch, tmp_path):
+    printed = []
+
+    def check_file(file, names):
+        for name in ("check_a", "check_b", "check_c"):
+            yield Finding("m", name, "took its process down", "fails")
+        yield Finding("m", "sizes")
+        printed.append("passes" in sys.stdout.buffer.getvalue().decode())
+        yield Finding("m", "search space")
+        printed.append("passes" in sys.stdout.buffer.getvalue().decode())
+
+    monkeypatch.setattr(conformance, "check_file", check_file)
+    said = run("check", str(tmp_path), status=1)
+    assert [line.split() for line in said.splitlines()] == [
+        ["method", "check", "result", "advice"],
+        ["m", "check_a", "and", "2", "more", "fails", "took", "its", "process", "down"],
+        ["m", "sizes", "passes"],
+        ["m", "search", "space", "passes"],
+    ]
+    assert printed == [False, True]
+    assert len(json.loads(run("check", str(tmp_path), "--json", status=1))) == 5
 
 
 def test_a_plan_before_anything_ran(run, folder):

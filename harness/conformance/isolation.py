@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from harness.conformance.finding import Finding, NotApplicableError, broken, one_line, skipped
@@ -22,32 +22,66 @@ MEMORY = 2_000_000_000
 """Bytes that a check on small data may take: not a budget, but what keeps the machine usable."""
 
 
-def run_check(sandbox: Sandbox, seconds: float, method: str, name: str, check: Check) -> Finding:
-    """Run one check in a child of its own; a crash, a hang or an exception is a finding too."""
-    result = sandbox.run(lambda monitor: _answer(check, monitor), Limits(MEMORY, seconds))
-    if result.outcome == "ok":
-        return _finding(method, name, result.value)
-    return broken(method, name, _explain(result.outcome, result.reason, seconds))
+MOST_TIMEOUTS = 2
+"""A method with so many is taken to hang everywhere."""
 
 
-def run_together(
-    sandbox: Sandbox, seconds: float, method: str, checks: Iterable[tuple[str, Check]]
-) -> list[Finding]:
-    """Run many quick checks in one child, and each in one of its own if that child is lost."""
-    checks = list(checks)
+class HangsError(Exception):
+    """Raised instead of running a check of a method that hangs; its message says so."""
 
-    def all_of_them(monitor: Monitor) -> tuple[dict[str, Any], dict]:
-        found = {
-            str(number): _answer(check, monitor)[0] for number, (_, check) in enumerate(checks)
-        }
-        return found, {}
 
-    if len(checks) == 1:
-        return [run_check(sandbox, seconds, method, *checks[0])]
-    result = sandbox.run(all_of_them, Limits(MEMORY, 2 * seconds))
-    if result.outcome != "ok":
-        return [run_check(sandbox, seconds, method, name, check) for name, check in checks]
-    return [_finding(method, name, result.value[str(i)]) for i, (name, _) in enumerate(checks)]
+class Isolation:
+    """Runs the checks of one method.
+
+    Parameters
+    ----------
+    sandbox : Sandbox
+    seconds : float
+        What one check may take.
+    method : str
+    """
+
+    def __init__(self, sandbox: Sandbox, seconds: float, method: str) -> None:
+        self._sandbox, self._seconds, self._method = sandbox, seconds, method
+        self._timeouts = 0
+
+    def run(self, checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
+        """Run quick checks in one child, and each in one of its own if that child is lost.
+
+        A crash, a hang or an exception is a finding too.
+
+        Raises
+        ------
+        HangsError
+            If a check is to be run after `MOST_TIMEOUTS` did not end.
+        """
+        checks = list(checks)
+
+        def all_of_them(monitor: Monitor) -> tuple[dict[str, Any], dict]:
+            found = {str(i): _answer(check) for i, (_, check) in enumerate(checks)}
+            return found, {}
+
+        if len(checks) > 1 and self._timeouts < MOST_TIMEOUTS:
+            result = self._sandbox.run(all_of_them, Limits(MEMORY, 2 * self._seconds))
+            if result.outcome == "ok":
+                for i, (name, _) in enumerate(checks):
+                    yield _finding(self._method, name, result.value[str(i)])
+                return
+        for name, check in checks:
+            yield self._alone(name, check)
+
+    def _alone(self, name: str, check: Check) -> Finding:
+        if self._timeouts >= MOST_TIMEOUTS:
+            within = format_duration(self._seconds)
+            message = f"wait until checks end: {self._timeouts} did not within {within}"
+            raise HangsError(message)
+        limits = Limits(MEMORY, self._seconds)
+        result = self._sandbox.run(lambda monitor: (_answer(check), {}), limits)
+        if result.outcome == "ok":
+            return _finding(self._method, name, result.value)
+        self._timeouts += result.outcome == "timeout"
+        advice = _explain(result.outcome, result.reason, self._seconds)
+        return broken(self._method, name, advice)
 
 
 def _finding(method: str, name: str, answer: dict[str, str]) -> Finding:
@@ -56,18 +90,18 @@ def _finding(method: str, name: str, answer: dict[str, str]) -> Finding:
     return broken(method, name, answer["advice"]) if answer["advice"] else Finding(method, name)
 
 
-def _answer(check: Check, monitor: Monitor) -> tuple[dict[str, Any], dict]:
+def _answer(check: Check) -> dict[str, str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return {"advice": check(), "skipped": ""}, {}
+            return {"advice": check(), "skipped": ""}
     except NotApplicableError as why:
-        return {"advice": "", "skipped": str(why)}, {}
+        return {"advice": "", "skipped": str(why)}
     except MemoryError:
         raise
     except Exception as error:
         advice = f"raised {describe(error)}; mend what raises it"
-        return {"advice": advice, "skipped": ""}, {}
+        return {"advice": advice, "skipped": ""}
 
 
 def describe(error: BaseException) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from harness.conformance.finding import (
     skipped,
 )
 from harness.conformance.hard_inputs import INPUTS, survives
-from harness.conformance.isolation import Check, describe, run_together
+from harness.conformance.isolation import Check, HangsError, Isolation, describe
 from harness.conformance.permutation import is_permutation_equivariant
 from harness.conformance.problems import make_problem
 from harness.conformance.split_fit import split_fit_agrees
@@ -41,8 +41,8 @@ _LOADS = "loads"
 
 def check_file(
     file: Path, names: Sequence[str] = (), *, seconds: float = SECONDS, measure: bool = True
-) -> list[Finding]:
-    """Check the methods of a plugin.
+) -> Iterator[Finding]:
+    """Check the methods of a plugin, finding after finding.
 
     Parameters
     ----------
@@ -56,10 +56,11 @@ def check_file(
     measure : bool, default True
         Whether to run trials that measure the storage model: most of the time a check takes.
 
-    Returns
-    -------
-    list of Finding
-        In the order of the file. A file that does not load, or provides nothing, is a finding.
+    Yields
+    ------
+    Finding
+        In the order of the file, as soon as it is known. A file that does not load, or provides
+        nothing, is a finding. Of a method that hangs in two checks the others are left out.
 
     Raises
     ------
@@ -71,7 +72,8 @@ def check_file(
         with Sandbox() as sandbox:
             advice = _load_advice(source, sandbox, seconds)
         if advice:
-            return [broken(source.name, _LOADS, advice)]
+            yield broken(source.name, _LOADS, advice)
+            return
         plugin = load_plugin(source)
         methods = plugin.provided["methods"]
         known = [method.name for method in methods]
@@ -81,12 +83,11 @@ def check_file(
         warm_up()
         # after the import: what a trial inherits must not be counted as its own
         with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
-            findings = [Finding(source.name, _LOADS)]
+            yield Finding(source.name, _LOADS)
             for method in methods:
                 if not names or method.name in names:
                     check = _MethodCheck(method, sandbox, Path(folder), seconds, measure)
-                    findings += check.run()
-            return findings
+                    yield from check.run()
 
 
 class _MethodCheck:
@@ -97,15 +98,18 @@ class _MethodCheck:
     ) -> None:
         self.method, self.sandbox, self.folder = method, sandbox, folder
         self.seconds, self.measure = seconds, measure
+        self.isolation = Isolation(sandbox, seconds, method.name)
 
-    def run(self) -> list[Finding]:
-        findings = self._scikit_learn()
-        for task in sorted(self.method.tasks):
-            suffix = f", {task}" if len(self.method.tasks) > 1 else ""
-            findings += self._task(task, suffix)
-        return findings
+    def run(self) -> Iterator[Finding]:
+        try:
+            yield from self._scikit_learn()
+            for task in sorted(self.method.tasks):
+                suffix = f", {task}" if len(self.method.tasks) > 1 else ""
+                yield from self._task(task, suffix)
+        except HangsError as why:
+            yield skipped(self.method.name, "all others", str(why))
 
-    def _scikit_learn(self) -> list[Finding]:
+    def _scikit_learn(self) -> Iterator[Finding]:
         """All of scikit-learn's checks as one finding, or one for each that fails."""
         method = self.method
         try:
@@ -115,36 +119,43 @@ class _MethodCheck:
                 f"scikit-learn cannot check {method.estimator.__name__} ({describe(error)}); "
                 "derive it from sklearn.base.BaseEstimator and give every parameter a default"
             )
-            return [broken(method.name, "scikit-learn", advice)]
-        found = run_together(self.sandbox, self.seconds, method.name, checks)
-        failed = [finding for finding in found if finding.result == FAILS]
-        return failed or [Finding(method.name, f"scikit-learn ({len(checks)} checks)")]
+            yield broken(method.name, "scikit-learn", advice)
+            return
+        passes = True
+        for finding in self.isolation.run(checks):
+            if finding.result == FAILS:
+                passes = False
+                yield finding
+        if passes:
+            yield Finding(method.name, f"scikit-learn ({len(checks)} checks)")
 
-    def _task(self, task: str, suffix: str) -> list[Finding]:
-        method = self.method
-        findings = self._small(
-            {name: partial(check, method, task) for name, check in self._model_checks()}, suffix
-        )
-        model_holds = all(finding.result != FAILS for finding in findings)
+    def _task(self, task: str, suffix: str) -> Iterator[Finding]:
+        method, model_holds = self.method, True
+        checks = {name: partial(check, method, task) for name, check in self._model_checks()}
+        for finding in self._small(checks, suffix):
+            model_holds &= finding.result != FAILS
+            yield finding
         try:
             problem = make_problem(method, task)
         except Exception as error:
             why = f"`sizes` raised {type(error).__name__}: {error}; mend it first"
-            return [*findings, broken(method.name, f"predictions{suffix}", why)]
-        findings += self._small({"predictions": partial(predicts, method, problem)}, suffix)
-        if findings[-1].result == FAILS:
+            yield broken(method.name, f"predictions{suffix}", why)
+            return
+        (found,) = self._small({"predictions": partial(predicts, method, problem)}, suffix)
+        yield found
+        if found.result == FAILS:
             why = "waits until `predictions` passes"
-            return [*findings, skipped(method.name, f"all others{suffix}", why)]
+            yield skipped(method.name, f"all others{suffix}", why)
+            return
         checks = {name: partial(check, method, problem) for name, check in CHECKS.items()}
         checks["split fit"] = partial(split_fit_agrees, method, problem)
         checks["anytime fit"] = partial(steps_agree, method, problem)
         checks["permutation equivariant"] = partial(is_permutation_equivariant, method, problem)
         for name, make in INPUTS.items():
             checks[name] = partial(survives, method, problem, make)
-        findings += self._small(checks, suffix)
+        yield from self._small(checks, suffix)
         if self.measure:
-            findings += self._measured(task, suffix, model_holds)
-        return findings
+            yield from self._measured(task, suffix, model_holds)
 
     def _model_checks(self) -> list[tuple[str, Callable[[Method, str], str]]]:
         checks = [
@@ -155,8 +166,7 @@ class _MethodCheck:
             checks.insert(0, ("sizes", storage_model.sizes_are_valid))
         return checks
 
-    def _measured(self, task: str, suffix: str, model_holds: bool) -> list[Finding]:
-        findings = []
+    def _measured(self, task: str, suffix: str, model_holds: bool) -> Iterator[Finding]:
         for name, check in (
             ("smallest budget", measured_storage.fits_smallest_budget),
             ("storage honest", measured_storage.is_honest),
@@ -164,14 +174,12 @@ class _MethodCheck:
             label = f"{name}{suffix}"
             if not model_holds:
                 why = "waits until the storage model's other checks pass"
-                findings.append(skipped(self.method.name, label, why))
-                continue
-            findings.append(self._trial(label, partial(check, self.method, task)))
-        return findings
+                yield skipped(self.method.name, label, why)
+            else:
+                yield self._trial(label, partial(check, self.method, task))
 
-    def _small(self, checks: dict[str, Check], suffix: str) -> list[Finding]:
-        named = [(f"{name}{suffix}", check) for name, check in checks.items()]
-        return run_together(self.sandbox, self.seconds, self.method.name, named)
+    def _small(self, checks: dict[str, Check], suffix: str) -> Iterator[Finding]:
+        return self.isolation.run((f"{name}{suffix}", check) for name, check in checks.items())
 
     def _trial(self, name: str, check: Any) -> Finding:
         try:

@@ -15,7 +15,7 @@ def written(tmp_path_factory):
 @pytest.fixture(scope="session")
 def example_findings(written):
     """All that the kit finds in the example."""
-    return check_file(written)
+    return list(check_file(written))
 
 
 @pytest.fixture

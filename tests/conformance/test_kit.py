@@ -1,5 +1,6 @@
 """The whole kit: what passes, what cannot be loaded, and what is asked for by name."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -71,14 +72,30 @@ def test_a_package_is_checked_like_a_file(tmp_path, written):
     package = tmp_path / "package"
     package.mkdir()
     (package / "__init__.py").write_text(written.read_text())
-    findings = check_file(package, measure=False)
+    findings = list(check_file(package, measure=False))
     assert findings[0] == Finding("package", "loads")
     assert not [f for f in findings if f.result == "fails"]
 
 
+def test_of_a_method_that_never_ends_two_checks_are_enough(example):
+    line = "        X, y = validate_data(self, X, y"
+    path = example({line: f"        while True: pass\n{line}"})
+    started = time.monotonic()
+    found = [f for f in check_file(path, seconds=0.5) if f.method == "example"]
+    assert time.monotonic() - started < 20
+    hangs = [f for f in found if "did not end within 500 ms" in f.advice]
+    assert [f.result for f in hangs] == ["fails", "fails"]
+    assert found[-1] == Finding(
+        "example",
+        "all others",
+        "wait until checks end: 2 did not within 500 ms",
+        "does not apply",
+    )
+
+
 def test_a_method_that_is_not_there_is_an_error(written):
     with pytest.raises(HarnessError, match="did you mean 'example'"):
-        check_file(written, ["exmple"])
+        list(check_file(written, ["exmple"]))
 
 
 def test_only_the_named_methods_are_checked():
