@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator
+from numbers import Integral
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from harness.conformance.problems import N_CLASSES
 from harness.method import N_UNLABELED, Method, Shape
 from harness.units import format_bytes
 
-_POINTS = ((50, 200, 5), (200, 5_000, 40), (1_000, 200_000, 300))
+_POINTS = ((51, 200, 5), (201, 5_000, 40), (1_001, 200_000, 300))
+"""Labeled and unlabeled points and features; no count of points can be halved by accident."""
+
 _SIZES = 40
 
 
@@ -85,7 +88,8 @@ def sizes_are_valid(method: Method, task: str) -> str:
     """See that `sizes` gives whole numbers, the smaller first, and at least 1."""
     for shape in _shapes(task):
         low, high = method.sizes(method.seen(shape))
-        if int(low) != low or int(high) != high or not 1 <= low <= high:
+        whole = isinstance(low, Integral) and isinstance(high, Integral)
+        if not whole or not 1 <= low <= high:
             return (
                 f"sizes gave ({low!r}, {high!r}) for n = {shape.n}, d = {shape.n_features}; give "
                 "two whole numbers, 1 <= smallest <= largest"

@@ -38,7 +38,17 @@ METHOD = '"landmarks", tasks'
         (
             {METHOD: '"landmarks", sizes=lambda shape: (0, shape.n), tasks'},
             "sizes",
-            "sizes gave (0, 250)",
+            "sizes gave (0, 251)",
+        ),
+        (
+            {METHOD: '"landmarks", sizes=lambda shape: (1, shape.n / 2), tasks'},
+            "sizes",
+            "sizes gave (1, 125.5) for n = 251, d = 5; give two whole numbers",
+        ),
+        (
+            {METHOD: '"landmarks", sizes=lambda shape: (1, float(shape.n)), tasks'},
+            "sizes",
+            "sizes gave (1, 251.0)",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
