@@ -164,8 +164,18 @@ class Method:
     """Names that the estimator's constructor accepts."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tasks", frozenset(self.tasks))
-        object.__setattr__(self, "label_params", frozenset(self.label_params))
+        for name in ("tasks", "label_params"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                message = f"method {self.name!r}: {name} = {value!r}; give a set, {{{value!r}}}"
+                raise ValueError(message)
+            object.__setattr__(self, name, frozenset(value))
+        for name, over in self.space.items():
+            if not isinstance(over, Distribution):
+                message = f"method {self.name!r}: space[{name!r}] is {over!r}; allowed are "
+                raise ValueError(
+                    message + "uniform(low, high), log_uniform(low, high) and choice(values)"
+                )
         # here and not in each trial: looking it up copies a thousand pages of a forked child
         accepted = frozenset(inspect.signature(self.estimator).parameters)
         object.__setattr__(self, "parameters", accepted)

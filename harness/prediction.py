@@ -82,14 +82,14 @@ def _from_scores(
 ) -> dict[str, np.ndarray]:
     classes = np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
     classes = classes[classes >= 0].astype(target_type(n_classes))
-    if len(classes) == 2 and np.ndim(raw) == 1:
-        scores = _numbers(name, raw, (n,))
+    one_score = [(n,)] if len(classes) == 2 else []
+    scores = _numbers(name, raw, *one_score, (n, len(classes)))
+    if scores.ndim == 1:
         labels = np.where(scores > 0, classes[1], classes[0])
         if n_classes == 2:
             return {"scores": scores, "labels": labels}
         scores = np.column_stack([-scores, scores])
     else:
-        scores = _numbers(name, raw, (n, len(classes)))
         labels = classes[scores.argmax(axis=1)]
     if n_classes == 2 and len(classes) == 2:
         return {"scores": scores[:, 1] - scores[:, 0], "labels": labels}
@@ -99,13 +99,14 @@ def _from_scores(
     return {"scores": full, "labels": labels}
 
 
-def _numbers(name: str, raw: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _numbers(name: str, raw: Any, *shapes: tuple[int, ...]) -> np.ndarray:
+    """Return what an estimator gave as an array of finite numbers of one of some shapes."""
     values = np.asarray(raw)
     if values.dtype.kind not in "fiub":
         message = f"{name} gave {type(raw).__name__} of {values.dtype}, not numbers"
         raise ValueError(message)
-    if values.shape != shape:
-        message = f"{name} gave shape {values.shape}, expected {shape}"
+    if values.shape not in shapes:
+        message = f"{name} gave shape {values.shape}, expected {' or '.join(map(str, shapes))}"
         raise ValueError(message)
     values = values.astype(np.float64, copy=False)
     bad = values.size - np.count_nonzero(np.isfinite(values))

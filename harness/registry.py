@@ -149,9 +149,9 @@ def load_plugin(source: Source) -> Plugin:
         manager.register(plugin.module, name=source.name)
         manager.check_pending()
         for kind, hook in PROVIDERS.items():
+            where = f"{hook} in {Path(source.location).name}"
             calls = getattr(manager.hook, hook)()
-            plugin.provided[kind] = [item for result in calls for item in result]
-            _refuse_foreign_items(hook, plugin.provided[kind])
+            plugin.provided[kind] = [item for result in calls for item in _items(where, result)]
     except (Exception, SystemExit) as error:
         plugin.provided = {}
         plugin.failure = f"{type(error).__name__}: {error} {place_in_plugin(error)}".rstrip()
@@ -237,8 +237,17 @@ def _manager() -> pluggy.PluginManager:
     return manager
 
 
-def _refuse_foreign_items(hook: str, items: Iterable[Any]) -> None:
-    for item in items:
+def _items(where: str, result: Any) -> Iterator[Any]:
+    """Iterate over what a hook returned or yields, and refuse what cannot be provided."""
+    if not isinstance(result, Iterable):
+        message = f"{where} returned {_an_object(result)}; yield it, or return it in a list"
+        raise TypeError(message)
+    for item in result:
         if not isinstance(getattr(item, "name", getattr(item, "title", None)), str):
-            message = f"{hook} gave {item!r}, which has no name"
+            message = f"{where} gave {_an_object(item)}, which has no name; yield each by itself"
             raise TypeError(message)
+        yield item
+
+
+def _an_object(item: Any) -> str:
+    return f"an object of type {type(item).__name__}"

@@ -26,6 +26,10 @@ def test_mapped_data_are_not_charged():
 def test_a_method_refuses_what_its_estimator_does_not_have():
     with pytest.raises(ValueError, match="no 'depth'"):
         ranked(size="depth")
+    with pytest.raises(ValueError, match=r"'ranked': tasks = 'binary'; give a set, {'binary'}$"):
+        ranked(tasks="binary")
+    with pytest.raises(ValueError, match=r"space\['rank'\] is \(1, 9\); allowed are uniform\("):
+        ranked(space={"rank": (1, 9)})
     with pytest.raises(ValueError, match="tasks"):
         ranked(tasks={"ranking"})
     with pytest.raises(ValueError, match="'quality' or 'time'"):

@@ -49,11 +49,16 @@ def load(folder):
         ),
         (
             "from harness import hookimpl\n@hookimpl\ndef harness_methods(): return [3]",
-            "TypeError: harness_methods gave 3, which has no name",
+            "^TypeError: harness_methods in broken.py gave an object of type int, which has no n",
+        ),
+        (
+            "from harness import hookimpl\n@hookimpl\ndef harness_methods(): yield ['x' * 999]",
+            "^TypeError: harness_methods in broken.py gave an object of type list, .{,50}$",
         ),
         (
             "from harness import hookimpl\n@hookimpl\ndef harness_methods(): return 3",
-            "TypeError",
+            "^TypeError: harness_methods in broken.py returned an object of type int; "
+            "yield it, or return it in a list$",
         ),
     ],
 )
