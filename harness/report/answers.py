@@ -138,9 +138,9 @@ def _compare(
     score: Score,
 ) -> tuple[str, str]:
     if len(scored) == 1:
-        others = len(ranked) - 1
+        others = [cell for cell in ranked if cell is not best]
         return "alone", (
-            f"No other method has a score here ({others} failed)."
+            f"No other method has a score here ({_statuses(others)})."
             if others
             else "It is the only method."
         )
@@ -201,14 +201,17 @@ def _warning(best: Any, group: list[Any], score: Score) -> str:
 def _nothing_fits(ranked: list[Any]) -> str:
     if not ranked:
         return "only controls were run"
-    words = "; ".join(
-        f"{status or 'no score'}: {count} method{'s' * (count > 1)}"
-        for status, count in Counter(cell.status for cell in ranked).most_common()
-    )
     needs = [cell.planned_bytes for cell in ranked if cell.status.startswith("infeasible")]
     needs = [need for need in needs if need == need]
     least = f"; the smallest would need {format_bytes(min(needs))}" if needs else ""
-    return f"{words}{least}"
+    return f"{_statuses(ranked)}{least}"
+
+
+def _statuses(cells: list[Any]) -> str:
+    return "; ".join(
+        f"{status or 'no score'}: {count} method{'s' * (count > 1)}"
+        for status, count in Counter(cell.status for cell in cells).most_common()
+    )
 
 
 def overall_sentences(tables: Tables) -> list[dict[str, str]]:

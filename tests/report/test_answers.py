@@ -84,6 +84,19 @@ def test_one_method_has_no_rival(tmp_path):
     assert answer(tmp_path, {"a": GOOD}).comparison == "It is the only method."
 
 
+def test_rivals_without_a_score_are_called_what_they_are(tmp_path):
+    def fail(trials):
+        for name, outcome in (("b", "infeasible"), ("c", "infeasible"), ("d", "crashed")):
+            trials.loc[trials["method"] == name, "outcome"] = outcome
+        return trials
+
+    found = answer(tmp_path, dict.fromkeys("abcd", GOOD), change=fail)
+    assert found.verdict == "alone"
+    assert found.comparison == (
+        "No other method has a score here (infeasible: 2 methods; crashed: 1 method)."
+    )
+
+
 def test_nothing_that_fits_says_what_would_be_needed(tmp_path):
     def fail(trials):
         trials["outcome"] = "infeasible"
