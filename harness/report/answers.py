@@ -42,6 +42,8 @@ class Answer:
         What speaks against quoting the answer, if anything.
     sentence : str
         All of it, to be quoted.
+    predict_peak_bytes : float
+        The most that the method held while it predicted; NaN where that is not known.
     """
 
     problem: str
@@ -52,6 +54,7 @@ class Answer:
     comparison: str
     warning: str
     sentence: str
+    predict_peak_bytes: float = math.nan
 
 
 def at_budget(budget: str) -> str:
@@ -122,7 +125,17 @@ def _answer(
         f"{where}, {best.method} is best: {score.label} {mean.split(' [')[0]} ({interval}). "
         f"{comparison}{' ' + warning if warning else ''}"
     )
-    return Answer(problem, budget, best.method, mean, verdict, comparison, warning, sentence)
+    return Answer(
+        problem,
+        budget,
+        best.method,
+        mean,
+        verdict,
+        comparison,
+        warning,
+        sentence,
+        math.nan if pd.isna(best.predict_peak_bytes) else float(best.predict_peak_bytes),
+    )
 
 
 def _bounds(cell: Any) -> str:
@@ -268,7 +281,7 @@ def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:
             "sentence": [answer.sentence for answer in answers],
         }
     )
-    figures = ["metric", "n_ok", "n", "mean", "ci_low", "ci_high"]
+    figures = ["metric", "n_ok", "n", "mean", "ci_low", "ci_high", "predict_peak_bytes"]
     table = words.merge(
         tables.cells[["problem", "budget", "method", *figures]],
         on=["problem", "budget", "method"],

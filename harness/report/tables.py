@@ -38,8 +38,8 @@ class Tables:
     cells : pandas.DataFrame
         The primary metric of each problem: CELL columns, `dataset`, `task`, `family`,
         `n_labeled`, `control`, `n`, `n_ok`, `n_scored`, `n_seeds`, `metric`, `mean`, `ci_low`,
-        `ci_high`, `std`, `rank`, `status`, `train_s`, `predict_s`, `peak_bytes` (largest),
-        `budget_bytes`, `size`, `planned_bytes`.
+        `ci_high`, `std`, `rank`, `status`, `train_s`, `predict_s`, `peak_bytes` and
+        `predict_peak_bytes` (largest), `budget_bytes`, `size`, `planned_bytes`.
     means : pandas.DataFrame
         The long form of every metric, as in `means.csv`.
     ranks : pandas.DataFrame
@@ -102,9 +102,8 @@ def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
 
 def _cells(rows: pd.DataFrame) -> pd.DataFrame:
     """Everything of a cell but its scores."""
-    ok = rows.assign(
-        **{name: rows[name].where(rows["ok"]) for name in ("train_s", "predict_s", "peak_bytes")}
-    )
+    figures = ("train_s", "predict_s", "peak_bytes", "predict_peak_bytes")
+    ok = rows.assign(**{name: rows[name].where(rows["ok"]) for name in figures})
     frame = (
         ok.groupby(CELL, sort=False)
         .agg(
@@ -121,6 +120,7 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
             train_s=("train_s", "mean"),
             predict_s=("predict_s", "mean"),
             peak_bytes=("peak_bytes", "max"),
+            predict_peak_bytes=("predict_peak_bytes", "max"),
             planned_bytes=("planned_bytes", "median"),
             size=("size", "median"),
         )

@@ -234,6 +234,16 @@ def test_tables_have_their_columns_and_agree_with_the_rows(reported):
     assert len(tables["calibration"]) == 12
 
 
+def test_the_best_method_stands_with_its_peak_while_predicting(tmp_path):
+    trials = make_trials(**TINY)
+    assert "while predicting" not in report(tmp_path / "unknown", trials).text
+    trials["predict_peak_bytes"] = 4_321_000
+    page = report(tmp_path / "known", trials)
+    assert "4.32 MB while predicting" in page.text
+    best = pd.read_csv(tmp_path / "known" / "tables" / "best.csv")
+    assert (best["predict_peak_bytes"] == 4_321_000).all()
+
+
 def test_the_metric_asked_for_is_the_one_shown(tmp_path):
     page = report(tmp_path / "s", make_trials(**TINY), metric="error_rate")
     assert "error rate, lower is better" in page.text
