@@ -13,7 +13,7 @@ from harness.datasets.sizes import split_sizes
 from harness.method import Method, Shape
 from harness.published import ALL_DATASETS, read_printed
 from harness.records import read_rows
-from harness.registry import Registry
+from harness.registry import Registry, place_in_plugin
 from harness.sizing import Plan, plan
 from harness.study import Block
 from harness.workload import RESULTS, LeftOut, Workload
@@ -102,8 +102,8 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
             shown=block.grid.tuning.shown(shape.n_labeled) if block.grid.tuning else 0,
         )
     except Exception as error:
-        reason = f"its storage model or sizes failed: {type(error).__name__}: {error}"
-        return Plan(None, 0, reason, "error")
+        what = f"{type(error).__name__}: {error} {place_in_plugin(error)}".rstrip()
+        return Plan(None, 0, f"its storage model or sizes failed: {what}", "error")
 
 
 def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:

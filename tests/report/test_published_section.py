@@ -163,7 +163,7 @@ def run(tmp_path, monkeypatch):
     def run(*arguments, status=0):
         result = CliRunner().invoke(main, ["compare", *arguments])
         assert result.exit_code == status, result.output
-        return result.output
+        return result.output if status else result.stdout
 
     return run
 
