@@ -148,6 +148,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
     with monitor.stage("load"):
         X = _features(assignment)
         y, center, scale = _targets(assignment, len(X))
+    data_bytes = (0 if assignment.mapped is not None else X.nbytes) + y.nbytes
     return_freed()  # what reading took would lie in the heap beside all that follows
     tuned: dict[str, Any] = {}
     score = None
@@ -184,9 +185,10 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
             )
         return_freed()
     estimator = make(**tuned)
+    seen: np.ndarray | None = X
 
     def answer() -> dict[str, np.ndarray]:
-        predictions = _predictions(assignment, estimator, X)
+        predictions = _predictions(assignment, estimator, seen)
         if "values" in predictions:
             predictions["values"] = predictions["values"] * scale + center
         return predictions
@@ -201,11 +203,17 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
         if checkpoints:
             with monitor.stage("checkpoint"):
                 end = point(estimator, X, step, monitor)
+        if not assignment.transductive:
+            # so that what a prediction holds is what it holds on a device: a model that needs the
+            # points it was fitted to has kept them
+            del X
+            seen = None
+            return_freed()
         with monitor.stage("predict"):
             predictions = answer()
     facts = {
         "params": {name: _plain(value) for name, value in estimator.get_params().items()},
-        "data_bytes": (0 if assignment.mapped is not None else X.nbytes) + y.nbytes,
+        "data_bytes": data_bytes,
         "tuned_score": None if score is None or np.isnan(score) else score,
         "warnings": list(noted),
         "end": end,
@@ -300,7 +308,10 @@ def make_estimator(
     return method.estimator(**params)
 
 
-def _predictions(assignment: Assignment, estimator: Any, X: np.ndarray) -> dict[str, np.ndarray]:
+def _predictions(
+    assignment: Assignment, estimator: Any, X: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """Predict what is scored; X, the points of the fit, are needed where some are among them."""
     n_labeled, task, n_classes = len(assignment.labeled), assignment.task, assignment.n_classes
     unseen, scored = assignment.test, len(assignment.test)
 

@@ -1,6 +1,7 @@
 """What a trial's search is shown, and what its fit is."""
 
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -38,7 +39,16 @@ def all_settings(space, evaluate, trials, rng):
     evaluate([{"a": 1}, {"a": 2}])
 
 
-def run(folder, *, uses_unlabeled, size=None, shown=4, tuning=None, estimator=Recorder):
+def run(
+    folder,
+    *,
+    uses_unlabeled,
+    size=None,
+    shown=4,
+    tuning=None,
+    estimator=Recorder,
+    transductive=False,
+):
     n = 40
     X = np.arange(n, dtype=float)[:, None]
     y = 2.0 * X[:, 0]
@@ -64,7 +74,7 @@ def run(folder, *, uses_unlabeled, size=None, shown=4, tuning=None, estimator=Re
         unlabeled=unlabeled,
         test=np.arange(30, n),
         y_labeled=y[:6],
-        transductive=False,
+        transductive=transductive,
         mapped=None,
         tuning=tuning or Tuning(folds=2),
         metric=primary_metric("regression", (), BUILT_IN),
@@ -95,6 +105,37 @@ def test_where_a_subsample_is_smaller_than_what_is_shown_the_search_has_more(tmp
     tried, (rows, _), _ = run(tmp_path, uses_unlabeled=True, size=2)
     assert rows == [*range(8)]
     assert all(points == [*range(10)] for points, _ in tried)
+
+
+class Watches(Recorder):
+    """Sees whether the points that it was fitted to are still held while it predicts."""
+
+    held = None
+
+    def fit(self, X, y):
+        self.points_ = weakref.ref(X)
+        return super().fit(X, y)
+
+    def predict(self, X):
+        type(self).held = self.points_() is not None
+        return super().predict(X)
+
+
+class Keeps(Watches):
+    def fit(self, X, y):
+        self.X_ = X
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "transductive", "held"),
+    [(Watches, False, False), (Keeps, False, True), (Watches, True, True)],
+)
+def test_points_of_the_fit_are_let_go_where_new_ones_are_predicted(
+    tmp_path, estimator, transductive, held
+):
+    run(tmp_path, uses_unlabeled=True, estimator=estimator, transductive=transductive)
+    assert estimator.held == held
 
 
 def test_an_exception_of_a_plugin_notes_its_place_there(tmp_path):
