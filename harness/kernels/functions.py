@@ -112,7 +112,7 @@ class BoundKernel:
         if np.shape(K) != (n, m):
             message = f"kernel {name}: a matrix of shape ({n}, {m}) is wanted, not {np.shape(K)}"
             raise ValueError(message)
-        if K.size and not np.isfinite(K.min() + K.max()):
+        if K.size and not np.isfinite([K.min(), K.max()]).all():
             message = f"kernel {name} gives values that are not finite"
             raise ValueError(message)
 

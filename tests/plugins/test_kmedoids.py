@@ -139,11 +139,15 @@ def test_values_that_overflow_are_told_of():
         BudgetKernelKMedoids(2, kernel="linear").fit((X * 1e20).astype(np.float32))
 
 
-def test_a_kernel_of_ones_own_that_is_no_number_is_told_of():
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [(np.nan, "gives values that are not finite"), (-1e308, "kernel values overflow in float64")],
+)
+def test_a_kernel_of_ones_own_that_is_no_number_is_told_of(value, message):
     kernel = SimpleNamespace(
-        function=lambda X, Z, width: np.full((len(X), len(Z)), np.nan), unit=None, diagonal=None
+        function=lambda X, Z, width: np.full((len(X), len(Z)), value), unit=None, diagonal=None
     )
-    with pytest.raises(ValueError, match="kernel values overflow in float64"):
+    with pytest.raises(ValueError, match=message), np.errstate(all="ignore"):
         BudgetKernelKMedoids(2, kernel=kernel).fit(np.eye(4))
 
 
