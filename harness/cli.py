@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -210,6 +211,39 @@ def show(study: str, as_json: bool) -> None:
 
 @main.command()
 @_study
+@click.option("--metric", help="Judge by this metric; by default as the report does.")
+@_as_json
+def best(study: str, metric: str | None, as_json: bool) -> None:
+    """Name the best method of each data set at each budget, and whether the next is worse."""
+    from harness.report.answers import best_table, make_answers
+    from harness.report.results import read_results
+    from harness.report.scores import choose_scores
+    from harness.report.tables import make_tables
+    from harness.study import load_study
+
+    results = read_results(_results_of(load_study(study)))
+    scores = choose_scores(results, metric)
+    tables = make_tables(results, scores)
+    answers = make_answers(results, scores, tables)
+    if as_json:
+        click.echo(best_table(answers, tables).to_json(orient="records", indent=1))
+        return
+    rows = [
+        {
+            "data set": answer.problem,
+            "budget": answer.budget,
+            "best method": answer.method,
+            "score": f"{scores[answer.problem].label} {answer.score}",
+            "holds while predicting": _bytes(answer.predict_peak_bytes),
+            "next best": answer.comparison,
+        }
+        for answer in answers
+    ]
+    _table(rows, list(rows[0]))
+
+
+@main.command()
+@_study
 @click.argument("tables", nargs=-1)
 @_as_json
 def compare(study: str, tables: Sequence[str], as_json: bool) -> None:
@@ -376,6 +410,10 @@ def _table(
         # a pipe or a file has no width: never fold what a program may read
         console = Console(width=1000)
     console.print(table)
+
+
+def _bytes(count: float) -> str | None:
+    return None if math.isnan(count) else format_bytes(count)
 
 
 def _cell(value: Any) -> str:

@@ -118,7 +118,11 @@ class Journal:
         content = self._file.read()
         whole = content.rfind(b"\n") + 1
         self._file.truncate(whole)
-        self.rows = {row["fingerprint"]: row for row in _rows(content[:whole])}
+        try:
+            self.rows = {row["fingerprint"]: row for row in _rows(self.path, content[:whole])}
+        except HarnessError:
+            self._file.close()
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -147,9 +151,15 @@ class Journal:
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Read the whole rows of a journal, published or still being written."""
+    """Read the whole rows of a journal, published or still being written.
+
+    Raises
+    ------
+    HarnessError
+        If a line is no row.
+    """
     content = path.read_bytes()
-    return _rows(content[: content.rfind(b"\n") + 1])
+    return _rows(path, content[: content.rfind(b"\n") + 1])
 
 
 def finished_rows(*folders: Path) -> dict[str, dict[str, Any]]:
@@ -219,5 +229,14 @@ def without_nan(content: Any) -> Any:
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
-def _rows(lines: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in lines.splitlines()]
+def _rows(path: Path, lines: bytes) -> list[dict[str, Any]]:
+    rows = []
+    for number, line in enumerate(lines.splitlines(), 1):
+        try:
+            row = json.loads(line)
+            row["fingerprint"]
+        except (ValueError, KeyError, TypeError):
+            message = f"{path}: line {number} is not a row; remove it, and its trial runs again"
+            raise HarnessError(message) from None
+        rows.append(row)
+    return rows

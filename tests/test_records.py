@@ -37,6 +37,20 @@ def test_rows_survive_and_a_cut_line_does_not(tmp_path):
     assert set(finished_rows(tmp_path / "cell")) == {"f-0", "f-1", "f-2"}
 
 
+@pytest.mark.parametrize("line", [b'{"fingerprint": ', b"[0]", b"0", b"{}"])
+def test_a_line_that_is_not_a_row_is_named(tmp_path, line):
+    path = tmp_path / "block.jsonl"
+    with Journal(path) as journal:
+        journal.append(row(0))
+    with path.open("ab") as file:
+        file.write(line + b"\n")
+    whole = path.read_bytes()
+    for read in (read_rows, lambda path: Journal(path).__enter__()):
+        with pytest.raises(HarnessError, match=r"block.jsonl: line 2 is not a row; remove it"):
+            read(path)
+    assert path.read_bytes() == whole
+
+
 def test_publishing_keeps_the_journal(tmp_path):
     path, output = tmp_path / "block.jsonl", tmp_path / "out" / "block.jsonl"
     with Journal(path) as journal:

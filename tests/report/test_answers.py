@@ -1,8 +1,11 @@
+import json
 import math
 
 import pytest
+from click.testing import CliRunner
 from synthetic_trials import make_trials, write_results
 
+from harness.cli import main
 from harness.report.answers import (
     best_table,
     decimals,
@@ -45,6 +48,25 @@ def test_a_clear_winner_is_told_with_its_interval(tmp_path):
         "At 200MB on toy, b is best: AUC 0.908 (95 % interval 0.898 to"
     )
     assert "The next best, a, is lower by 0.096: really worse (p = " in found.sentence
+
+
+def test_the_command_names_what_the_page_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scores = {"a": WORSE, "b": GOOD}
+    answered = answer(tmp_path, scores, "200MB", change=lambda t: t.assign(predict_peak_bytes=5e6))
+    (tmp_path / "results").mkdir()
+    (tmp_path / "s").rename(tmp_path / "results" / "toy")
+    (tmp_path / "toy.yaml").write_text("datasets: [iris]\nmethods: [prior]\nlabeled: 20\n")
+
+    def run(*options):
+        return CliRunner().invoke(main, ["best", "toy.yaml", *options])
+
+    found = json.loads(run("--json").stdout)
+    assert [(row["method"], row["sentence"]) for row in found] == [("b", answered.sentence)]
+    told = run().stdout
+    assert all(words in told for words in (answered.score, answered.comparison, "5 MB"))
+    assert "accuracy" in run("--metric", "accuracy").stdout
+    assert "unknown metric 'f1'" in run("--metric", "f1").output
 
 
 def test_a_difference_that_may_be_chance_is_called_so(tmp_path):
