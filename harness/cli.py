@@ -7,13 +7,14 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.errors import HarnessError
+from harness.terminal import print_table, show_rows
 from harness.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
@@ -62,10 +63,10 @@ def methods(name: str | None, study: str | None, as_json: bool) -> None:
             {"parameter": parameter, **told, "tuned over": entry["space"].get(parameter)}
             for parameter, told in entry["values"].items()
         ]
-        _show(rows, ["parameter", "default", "allowed", "tuned over"], as_json)
+        show_rows(rows, ["parameter", "default", "allowed", "tuned over"], as_json)
         return
     found = sorted(index["methods"], key=lambda method: method["name"])
-    _show(
+    show_rows(
         found,
         ["name", "tasks", "size", "uses_unlabeled", "space", "plugin", "reference"],
         as_json,
@@ -97,7 +98,7 @@ def datasets(study: str | None, as_json: bool) -> None:
     if not as_json:
         for row in rows:
             row |= {key: format_bytes(row[key]) for key in ("memory", "fetch")}
-    _show(rows, ["name", "task", "n", "d", "classes", "memory", "fetch", "source"], as_json)
+    show_rows(rows, ["name", "task", "n", "d", "classes", "memory", "fetch", "source"], as_json)
 
 
 @main.command()
@@ -105,7 +106,7 @@ def datasets(study: str | None, as_json: bool) -> None:
 @_as_json
 def plugins(study: str | None, as_json: bool) -> None:
     """List plugins, with the reason where one could not be loaded."""
-    _show(_index(study)["plugins"], ["name", "path", "hooks", "failure"], as_json)
+    show_rows(_index(study)["plugins"], ["name", "path", "hooks", "failure"], as_json)
 
 
 @main.command()
@@ -117,7 +118,7 @@ def kernels(study: str | None, as_json: bool) -> None:
 
     index = _index(study)
     found = [item | {"parameter": name} for name, kind in NAMED.items() for item in index[kind]]
-    _show(found, ["parameter", "name", "plugin", "plugin_path"], as_json)
+    show_rows(found, ["parameter", "name", "plugin", "plugin_path"], as_json)
 
 
 @main.command()
@@ -147,7 +148,7 @@ def plan(study: str, cores: int, as_json: bool) -> None:
         }
         for cell in made.cells
     ]
-    _table(rows, list(rows[0]))
+    print_table(rows, list(rows[0]))
     for pair in made.left_out:
         click.echo(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
     if made.unbounded:
@@ -206,7 +207,7 @@ def show(study: str, as_json: bool) -> None:
     columns = ["row", "dataset", "method", "n_labeled", "budget", "seed", "outcome", "size"]
     scores = ["auc", "accuracy", "nmse", "adjusted_rand"]
     columns += [name for name in scores if any(row[name] is not None for row in rows)]
-    _show(rows, [*columns, "peak_bytes", "wall_s", "reason"], as_json)
+    show_rows(rows, [*columns, "peak_bytes", "wall_s", "reason"], as_json)
 
 
 @main.command()
@@ -234,12 +235,12 @@ def best(study: str, metric: str | None, as_json: bool) -> None:
             "budget": answer.budget,
             "best method": answer.method,
             "score": f"{scores[answer.problem].label} {answer.score}",
-            "holds while predicting": _bytes(answer.predict_peak_bytes),
+            "holds while predicting": _known_bytes(answer.predict_peak_bytes),
             "next best": answer.comparison,
         }
         for answer in answers
     ]
-    _table(rows, list(rows[0]))
+    print_table(rows, list(rows[0]))
 
 
 @main.command()
@@ -269,7 +270,7 @@ def compare(study: str, tables: Sequence[str], as_json: bool) -> None:
     for made in comparisons:
         rows = lines(made)
         click.echo(headline(made))
-        _table(rows, list(rows[0]), COLOURS)
+        print_table(rows, list(rows[0]), COLOURS)
         click.echo(f"{made.counts}; ranks: printed / ours / ours with methods not in the paper")
 
 
@@ -284,7 +285,7 @@ def reproduce(study: str, row: str) -> None:
     workload = load_workload(study)
     _results_of(workload.study)
     compared = run_again(workload, row)
-    _table(
+    print_table(
         [
             {
                 "column": c.column,
@@ -320,9 +321,9 @@ def check(file: Path, names: Sequence[str], as_json: bool) -> None:
         if not as_json:  # at once: a check may take minutes
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
             row = found[0] | {"check": found[0]["check"] + more}
-            _table([row], columns, widths=_FINDING_WIDTHS, header=len(rows) == len(found))
+            print_table([row], columns, widths=_FINDING_WIDTHS, header=len(rows) == len(found))
     if as_json:
-        _show(rows, columns, as_json)
+        show_rows(rows, columns, as_json)
     if any(row["result"] == "fails" for row in rows):
         sys.exit(1)
 
@@ -381,51 +382,8 @@ def _results_of(study: Study) -> Path:
     return folder
 
 
-def _show(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(rows, indent=1, default=str))
-    else:
-        _table(rows, columns)
-
-
-def _table(
-    rows: Iterable[dict[str, Any]],
-    columns: Sequence[str],
-    colours: Mapping[str, str] = {},
-    widths: Mapping[str, int] = {},
-    header: bool = True,
-) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold", show_header=header)
-    for column in columns:
-        table.add_column(column.replace("_", " "), overflow="fold", min_width=widths.get(column))
-    for row in rows:
-        cells = (_cell(row.get(column)) for column in columns)
-        table.add_row(*(Text(cell, colours.get(cell, "")) for cell in cells))
-    console = Console()
-    if not console.is_terminal:
-        # a pipe or a file has no width: never fold what a program may read
-        console = Console(width=1000)
-    console.print(table)
-
-
-def _bytes(count: float) -> str | None:
+def _known_bytes(count: float) -> str | None:
     return None if math.isnan(count) else format_bytes(count)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, (list, tuple, dict)):
-        return ", ".join(map(str, value)) or "-"
-    return str(value)
 
 
 if __name__ == "__main__":
