@@ -100,6 +100,11 @@ class Assignment:
         return np.concatenate([self.labeled, self.kept])
 
     @property
+    def predicts_seen(self) -> bool:
+        """Whether points that `fit` is given are among those that are predicted."""
+        return self.transductive and len(self.kept) > 0
+
+    @property
     def searched(self) -> Assignment:
         """The same trial as its search sees it: what `y_shown` says is labeled."""
         k = len(self.y_shown)
@@ -203,7 +208,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
         if checkpoints:
             with monitor.stage("checkpoint"):
                 end = point(estimator, X, step, monitor)
-        if not assignment.transductive:
+        if not assignment.predicts_seen:
             # so that what a prediction holds is what it holds on a device: a model that needs the
             # points it was fitted to has kept them
             del X
@@ -311,12 +316,12 @@ def make_estimator(
 def _predictions(
     assignment: Assignment, estimator: Any, X: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """Predict what is scored; X, the points of the fit, are needed where some are among them."""
+    """Predict what is scored; X, the points of the fit, is needed if some are among it."""
     n_labeled, task, n_classes = len(assignment.labeled), assignment.task, assignment.n_classes
     unseen, scored = assignment.test, len(assignment.test)
 
     def parts() -> Iterator[dict[str, np.ndarray]]:
-        if assignment.transductive:
+        if assignment.predicts_seen:
             seen = slice(n_labeled, len(X))
             found = transduction(estimator, seen, len(X), task, n_classes)
             if found is not None:

@@ -255,8 +255,13 @@ def _float64_bytes(shape: Shape) -> int:
 
 
 def _converted_bytes(shape: Shape) -> int:
-    """Bytes of the float64 copies that scikit-learn makes of float32 data and blocks."""
-    return 0 if shape.itemsize == 8 else _float64_bytes(shape) + 2 * shape.block_bytes
+    """Bytes of the float64 copy that scikit-learn makes of float32 data."""
+    return 0 if shape.itemsize == 8 else _float64_bytes(shape)
+
+
+def _converted_block_bytes(shape: Shape) -> int:
+    """Bytes of a block of rows, and of its float64 copy if it is float32."""
+    return shape.block_bytes * (1 if shape.itemsize == 8 else 3)
 
 
 def nearest_storage(shape: Shape, size: int) -> int:
@@ -273,8 +278,13 @@ def svm_cache_rows(shape: Shape) -> tuple[int, int]:
     return _CACHE_ROWS, max(_CACHE_ROWS, min(pair, _CACHE_BYTES // (4 * pair)))
 
 
-def svm_storage(shape: Shape, size: int, kernel: str | kernels.KernelFunction = "rbf") -> int:
-    """Bytes held: the data, and the solver's nodes and cache, then support vectors and votes.
+def svm_storage(
+    shape: Shape,
+    size: int,
+    kernel: str | kernels.KernelFunction = "rbf",
+    tuned: bool = False,
+) -> int:
+    """Bytes held: the data, and the solver's nodes and cache; then what predicts.
 
     Support vectors are at most all points again, copied when the cache is gone; votes are those
     of all pairs of classes for a block of predictions. 8 n^2 with a kernel that is not LIBSVM's.
@@ -291,21 +301,30 @@ def svm_storage(shape: Shape, size: int, kernel: str | kernels.KernelFunction = 
     # large support vectors are mapped beside what is left of the solver's heap
     left = cache // _CACHE_HOLES + _PAIR_POINT_BYTES * pair
     left = left if _float64_bytes(shape) >= _MAPPED_FROM else 0
-    model = left + coefficients + 24 * n + shape.block_bytes + votes
+    model = left + coefficients + 24 * n
     if kernel in _OF_LIBSVM:
-        converted, model = _converted_bytes(shape), model + _float64_bytes(shape)
-        return shape.data_bytes + converted + max(binding, coefficients + solver, model)
+        model += _float64_bytes(shape)
+        training = _converted_bytes(shape) + max(binding, coefficients + solver, model)
+        predicting = model + _converted_block_bytes(shape) + votes
+        return _larger_bytes(shape, training, predicting, tuned)
     rows, matrix = min(_MATRIX_ROWS, max(n, shape.n_test)), 8 * n * n
     group = rows * n * i + kernels.kernel_bytes(kernel, rows, n, d, i)
     training = matrix + max(group, coefficients + solver)
-    model += n * d * i + 8 * rows * n + group
-    return shape.data_bytes + max(binding, training, model)
+    predicting = model + n * d * i + shape.block_bytes + 8 * rows * n + group + votes
+    return _larger_bytes(shape, max(binding, training), predicting, tuned)
 
 
-def linear_svm_storage(shape: Shape, size: int) -> int:
+def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> int:
     """Bytes held: the data, and LIBLINEAR's copy of it with 16 bytes for each element."""
     nodes = 16 * shape.n * (shape.n_features + 2) + 96 * shape.n
-    return shape.data_bytes + _converted_bytes(shape) + nodes + shape.block_bytes
+    training = _converted_bytes(shape) + nodes
+    return _larger_bytes(shape, training, _converted_block_bytes(shape), tuned)
+
+
+def _larger_bytes(shape: Shape, training: int, predicting: int, tuned: bool) -> int:
+    """Bytes of the data while a model is trained, or of what predicts after they are let go."""
+    while_predicting = shape.data_bytes if tuned else 0  # a search needs them for its next fit
+    return max(shape.data_bytes + training, while_predicting + predicting)
 
 
 @hookimpl

@@ -128,13 +128,18 @@ class Keeps(Watches):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "transductive", "held"),
-    [(Watches, False, False), (Keeps, False, True), (Watches, True, True)],
+    ("estimator", "transductive", "uses_unlabeled", "held"),
+    [
+        (Watches, False, True, False),
+        (Keeps, False, True, True),
+        (Watches, True, True, True),
+        (Watches, True, False, False),
+    ],
 )
 def test_points_of_the_fit_are_let_go_where_new_ones_are_predicted(
-    tmp_path, estimator, transductive, held
+    tmp_path, estimator, transductive, uses_unlabeled, held
 ):
-    run(tmp_path, uses_unlabeled=True, estimator=estimator, transductive=transductive)
+    run(tmp_path, uses_unlabeled=uses_unlabeled, estimator=estimator, transductive=transductive)
     assert estimator.held == held
 
 
