@@ -9,7 +9,6 @@ from sklearn.neighbors import NearestNeighbors
 
 from harness.errors import HarnessError
 from harness.sandbox import Limits, Sandbox
-from harness.threads import THREAD_VARIABLES
 from harness.worker import warm_up
 
 
@@ -31,9 +30,7 @@ def run(trial, limits):
     return result.outcome, result.reason, result.value
 
 
-def test_nearest_neighbors_of_scikit_learn_fit_in_less_than_a_buffer_of_blas(monkeypatch):
-    for name in THREAD_VARIABLES:
-        monkeypatch.setenv(name, "1")
+def test_nearest_neighbors_of_scikit_learn_fit_in_less_than_a_buffer_of_blas():
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context) as process:
         limits = Limits(memory=5_000_000, seconds=20)

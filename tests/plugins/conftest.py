@@ -11,8 +11,6 @@ import pytest
 import trial_peaks
 from blobs import blobs
 
-from harness.threads import THREAD_VARIABLES
-
 sys.path.insert(0, str(Path(__file__).parents[2] / "plugins"))
 
 
@@ -26,16 +24,12 @@ def two_blobs():
 def assert_peak_between(tmp_path_factory):
     """Return a function that runs a trial as a study does and asserts its peak, in bytes.
 
-    In a process of its own, with BLAS as a worker has it: what tests in this one have used of
-    BLAS, a trial forked from here would have for nothing.
+    In a process of its own: what tests in this one have used of BLAS, a trial forked from here
+    would have for nothing.
     """
     folder = tmp_path_factory.mktemp("trials")
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context, initializer=trial_peaks.start) as process:
-        with pytest.MonkeyPatch.context() as environment:
-            for name in THREAD_VARIABLES:
-                environment.setenv(name, "1")
-            process.submit(int).result()  # starts it
 
         def measure(method, shape, size, task, **tuning):
             trial = method, shape, size, task, folder, tuning or None

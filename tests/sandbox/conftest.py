@@ -22,13 +22,12 @@ class Client:
         self.backend = backend
         self._mark = f"HARNESS_TEST_MARK={uuid.uuid4().hex}"
         name, value = self._mark.split("=")
-        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             [sys.executable, str(SERVER), backend],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, **threads, name: value},
+            env={**os.environ, name: value},
         )
 
     def run(self, trial, memory=None, seconds=None, threads=1, timeline=False, **args):

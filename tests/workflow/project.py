@@ -1,5 +1,6 @@
 """A working directory in which tests write and run studies as a user would."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,12 +9,15 @@ import yaml
 
 from harness.records import read_table
 from harness.registry import ROOT
+from harness.threads import THREAD_VARIABLES
 
 PLUGINS = Path(__file__).parent / "plugins"
 SNAKEMAKE = [
     *(sys.executable, "-m", "snakemake", "--cores", "2", "--snakefile", str(ROOT / "Snakefile")),
     *("--profile", str(ROOT / "profiles" / "default")),
 ]
+# A user's, where nothing is said of threads.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in THREAD_VARIABLES}
 
 
 class Project:
@@ -32,7 +36,9 @@ class Project:
     def start(self, study, *options):
         command = [*SNAKEMAKE, "--config", f"study={study}", *options]
         with self.log.open("wb") as log:
-            return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)
+            return subprocess.Popen(
+                command, cwd=self.folder, stdout=log, stderr=log, env=ENVIRONMENT
+            )
 
     def run(self, study, *options):
         """Run a study; return the exit status and all that was said."""
@@ -43,7 +49,12 @@ class Project:
         """Run a command of the command line; return what it prints."""
         command = [sys.executable, "-m", "harness.cli", *arguments]
         return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, check=True
+            command,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            env=ENVIRONMENT,
         ).stdout
 
     def rows(self, study="study"):
