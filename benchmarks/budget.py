@@ -26,7 +26,7 @@ from harness.datasets import load_catalog
 from harness.datasets.preparation import load
 from harness.kernels import active_rows, feature_cache, gram, hinge, landmark_features
 from harness.sandbox import Limits, Monitor, Sandbox
-from harness.worker import warm_up
+from harness.trial_runner import warm_up
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
 machines = importlib.import_module("budget_machines")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import site
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -43,6 +44,8 @@ def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
     asked = json.dumps(question, sort_keys=True, default=str)
     parts = [
         sys.version,
+        # changes where a package is installed, which a plugin may have lacked
+        *(f"{path} {path.stat().st_mtime_ns}" for path in _package_folders()),
         digest_files((ROOT / "harness").glob("*.py")),
         digest_files((ROOT / "harness" / "kernels").rglob("*.py")),
         *(f"{s.name} {s.origin} {s.sha256}" for s in find_sources(folders)),
@@ -59,6 +62,10 @@ def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
     text = made.stdout.splitlines()[-1]
     _keep(cached, text)
     return json.loads(text)
+
+
+def _package_folders() -> list[Path]:
+    return [path for path in map(Path, site.getsitepackages()) if path.is_dir()]
 
 
 def _keep(path: Path, text: str) -> None:

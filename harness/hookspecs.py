@@ -48,6 +48,7 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from harness.space import Distribution
 
 PROJECT = "harness"
+METRIC_NEEDS = ("labels", "scores", "values", "features")
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
@@ -113,6 +115,10 @@ class GeneratedDataset:
     scaling: str = "none"
     dtype: str = "float64"
 
+    def __post_init__(self) -> None:
+        for count in ("n", "d", "n_classes"):
+            object.__setattr__(self, count, operator.index(getattr(self, count)))
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -134,9 +140,20 @@ class Metric:
 
     name: str
     function: Callable[..., float]
-    tasks: frozenset[str]
+    tasks: Set[str]
     needs: str = "labels"
     greater_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.tasks, str):
+            message = (
+                f"metric {self.name!r}: tasks = {self.tasks!r}; give a set, {{{self.tasks!r}}}"
+            )
+            raise ValueError(message)
+        object.__setattr__(self, "tasks", frozenset(self.tasks))
+        if self.needs not in METRIC_NEEDS:
+            message = f"metric {self.name!r}: needs {self.needs!r} is not "
+            raise ValueError(message + " or ".join(map(repr, METRIC_NEEDS)))
 
 
 @dataclass(frozen=True)

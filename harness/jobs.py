@@ -24,6 +24,9 @@ def dataset(study: str, directory: str) -> None:
 
     workload = load_workload(study)
     entries = {workload.catalog[name].directory: name for name in workload.datasets()}
+    if directory not in entries:
+        message = f"{study}: no data set {directory!r}; its entry or its generator has changed"
+        raise HarnessError(message)
     name = entries[directory]
     entry = workload.catalog[name]
     if entry.format == "generated":

@@ -16,6 +16,7 @@ from harness.records import read_rows
 from harness.registry import Registry, place_in_plugin
 from harness.sizing import Plan, plan
 from harness.study import Block
+from harness.trial import searched_space
 from harness.workload import RESULTS, LeftOut, Workload
 
 WORKER_START_S = 2.5
@@ -91,6 +92,7 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
 
     Where the method's own storage model or sizes raise, that is the reason why there is none.
     """
+    tuned = block.grid.tuning is not None and bool(searched_space(method, params))
     try:
         return plan(
             method,
@@ -98,8 +100,8 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
             block.budget.bytes,
             params,
             block.budget.size if method.counts_landmarks else None,
-            tuned=block.grid.tuning is not None,
-            shown=block.grid.tuning.shown(shape.n_labeled) if block.grid.tuning else 0,
+            tuned=tuned,
+            shown=block.grid.tuning.shown(shape.n_labeled) if tuned else 0,
         )
     except Exception as error:
         what = f"{type(error).__name__}: {error} {place_in_plugin(error)}".rstrip()
@@ -136,7 +138,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         planned = plan_block(method, shape, block, params)
         rows = workload.finished_rows(block)
         done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)
-        per_trial = timings.seconds(block) if planned.feasible else 0.0
+        per_trial = timings.seconds(block, shape.n_labeled) if planned.feasible else 0.0
         to_run = len(block.seeds) - done
         if to_run:
             starts += 1
@@ -208,11 +210,13 @@ class _Timings:
             if row["wall_s"] is not None:
                 pair = (row["dataset"], row["method"])
                 self._pairs.setdefault(pair, []).append(row["wall_s"])
-                self._cells.setdefault((*pair, row["budget"]), []).append(row["wall_s"])
+                cell = (*pair, row["n_labeled"], row["budget"])
+                self._cells.setdefault(cell, []).append(row["wall_s"])
 
-    def seconds(self, block: Block) -> float | None:
+    def seconds(self, block: Block, n_labeled: int) -> float | None:
         pair = (block.dataset, block.method.label)
-        found = self._cells.get((*pair, block.budget.text)) or self._pairs.get(pair)
+        cell = (*pair, n_labeled, block.budget.text)
+        found = self._cells.get(cell) or self._pairs.get(pair)
         return fmean(found) if found else None
 
 

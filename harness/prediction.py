@@ -7,6 +7,7 @@ asked only where there are no scores.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,24 @@ def transduction(
     if hasattr(estimator, "transduction_"):
         return {"labels": _labels("transduction_", estimator.transduction_, n)[rows]}
     return None
+
+
+def join(parts: Iterable[dict[str, np.ndarray]], total: int) -> dict[str, np.ndarray]:
+    """Join predictions of `total` points in place; what some part lacks is left out."""
+    joined: dict[str, np.ndarray] = {}
+    start = 0
+    for part in parts:
+        if not start:
+            joined = {
+                kind: np.empty((total, *values.shape[1:]), values.dtype)
+                for kind, values in part.items()
+            }
+        joined = {kind: values for kind, values in joined.items() if kind in part}
+        stop = start + len(next(iter(part.values())))
+        for kind, values in joined.items():
+            values[start:stop] = part[kind]
+        start = stop
+    return dict(sorted(joined.items()))
 
 
 def labeled_predictions(

@@ -72,7 +72,11 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
         If Snakemake fails, with what its failed jobs said and where all of it is.
     """
     log = workload.results / "logs" / "snakemake.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"{log.parent.absolute()}: cannot be made: {error.strerror}"
+        raise HarnessError(message) from None
     command = [
         *(sys.executable, "-m", "snakemake", "--cores", str(cores)),
         *("--snakefile", str(ROOT / "Snakefile"), "--profile", str(ROOT / "profiles/default")),

@@ -130,11 +130,12 @@ class Journal:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add a row; it is on disk when this returns."""
-        line = json.dumps(without_nan(row), separators=(",", ":")) + "\n"
+        row = without_nan(row)
+        line = json.dumps(row, separators=(",", ":")) + "\n"
         self._file.write(line.encode())
         self._file.flush()
         os.fsync(self._file.fileno())
-        self.rows[row["fingerprint"]] = dict(row)
+        self.rows[row["fingerprint"]] = row
 
     def publish(self, output: Path) -> None:
         """Make the rows appear under another name, at once and without a second copy."""

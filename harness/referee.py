@@ -17,7 +17,7 @@ from harness.method import PREDICT_BLOCK, Method
 from harness.metrics import BUILT_IN, evaluate, primary_metric
 from harness.registry import Registry
 from harness.study import Block
-from harness.trial import Assignment
+from harness.trial import Assignment, searched_space
 from harness.workload import Workload
 
 
@@ -68,6 +68,8 @@ class Referee:
         rng = np.random.default_rng(split_seed)
         parts = self._split(rng)
         unlabeled, tuning = rng.permutation(parts.unlabeled), self.block.grid.tuning
+        if not searched_space(method, params):
+            tuning = None
         shown = tuning.shown(len(parts.labeled)) if tuning else 0
         return Assignment(
             method=method,

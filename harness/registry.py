@@ -126,14 +126,16 @@ def find_sources(folders: Sequence[Path] = ()) -> list[Source]:
     HarnessError
         If a folder does not exist.
     """
-    sources = []
+    sources, found = [], set()
     for folder in (BUILT_IN, *folders):
         if not folder.exists():
             raise HarnessError(f"plugins: there is no folder {str(folder)!r}")
         candidates = [folder] if folder.is_file() else sorted(folder.iterdir())
         for path in candidates:
-            is_module = path.suffix == ".py" and not path.name.startswith("_")
-            if is_module or (path / "__init__.py").is_file():
+            is_plugin = path.suffix == ".py" or (path / "__init__.py").is_file()
+            # a folder may be named twice, or be one that is searched anyway
+            if is_plugin and not path.name.startswith("_") and path.resolve() not in found:
+                found.add(path.resolve())
                 sources.append(Source(path.stem, str(path.parent), path.resolve()))
     for entry in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: e.name):
         sources.append(Source(entry.name, f"package {entry.dist.name}", entry_point=entry))

@@ -97,7 +97,7 @@ def _why_not(workload: Workload, row: str, recorded: Mapping[str, Any]) -> str:
 
 
 def _find(table: Any, row: str) -> dict[str, Any]:
-    if row.isdigit():
+    if row.isdecimal():
         if int(row) >= len(table):
             raise HarnessError(f"there is no row {row}: the table has rows 0 to {len(table) - 1}")
         found = table.iloc[int(row)]

@@ -106,7 +106,7 @@ class Inductive(_Strict):
     """Score on held-out points that training never saw."""
 
     test: Annotated[float, _count_or_share("test")] = 0.2
-    unlabeled_per_labeled: float | None = Field(default=None, gt=0)
+    unlabeled_per_labeled: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     stratified: bool = True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -124,6 +125,8 @@ def plan(
         # of the points that are kept, the search is shown the labels of some
         kept = max(0, size - shown) if method.size == N_UNLABELED else size
         shown_too = method.seen(searched, kept)
+        if shown_too.n > fitted.n:  # more than the mapped rows: these are read
+            shown_too = replace(shown_too, mapped=False)
         copies = tuned and not hasattr(method.estimator, "fit_features")
         peaks = [
             max(method.storage_bytes(seen, size, params, tuned), loading_bytes(seen))
@@ -147,7 +150,7 @@ def plan(
     elif method.size == N_UNLABELED:
         low, high = 1, max(1, shape.n_unlabeled)
     else:
-        low, high = method.sizes(method.seen(shape))
+        low, high = map(operator.index, method.sizes(method.seen(shape)))
     if largest is not None and turned:
         high = min(high, largest)
     if turned and high < low:

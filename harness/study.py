@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +25,9 @@ MAX_JOBS = 1000
 """Jobs that `seeds_per_job: auto` aims at: Snakemake plans them in about two seconds."""
 
 MAX_SEEDS_PER_JOB = 50
+
+_FOR_PATHS = re.compile(r"[^A-Za-z0-9.+=_-]+")
+"""What a label may have that its folder has not."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Block:
     @property
     def cell(self) -> str:
         """Folder of the block: everything but the seeds, as a path."""
-        label = re.sub(r"[^A-Za-z0-9.+=_-]+", "_", self.method.label).strip("_")
+        label = _FOR_PATHS.sub("_", self.method.label).strip("_") or self.method.name
         return f"{self.dataset}/{label}/l{self.labeled}-b{self.budget.slug}"
 
     @property
@@ -144,7 +147,8 @@ class Study:
             Without duplicates, in the order of the file.
         """
         size = self.seeds_per_job
-        blocks: dict[str, Block] = {}
+        # cases may ask for more seeds of what others ask for
+        alike: dict[tuple[str, str], tuple[Block, dict[int, None]]] = {}
         for grid, dataset, method, labeled, budget in self.cells():
             inputs = (fingerprints or {}).get((dataset, method.name), "")
             if grid.tuning is not None:
@@ -153,14 +157,17 @@ class Study:
                 if method.params.get(parameter) == name:
                     inputs += digest
             fingerprint = self._fingerprint(grid, dataset, method, labeled, budget, inputs)
+            block = Block(dataset, method, labeled, budget, (), grid, fingerprint)
+            _, seeds = alike.setdefault((block.cell, fingerprint), (block, {}))
+            seeds |= dict.fromkeys(grid.seeds)
+        blocks = []
+        for block, seeds in alike.values():
             # groups are aligned to multiples of the size, so that a new seed extends the last one
             groups: dict[int, list[int]] = {}
-            for seed in grid.seeds:
+            for seed in sorted(seeds):
                 groups.setdefault(seed // size, []).append(seed)
-            for seeds in groups.values():
-                block = Block(dataset, method, labeled, budget, tuple(seeds), grid, fingerprint)
-                blocks.setdefault(block.id, block)
-        return list(blocks.values())
+            blocks += [replace(block, seeds=tuple(group)) for group in groups.values()]
+        return blocks
 
     def _fingerprint(
         self,
@@ -237,9 +244,10 @@ def load_study(path: str | Path) -> Study:
         _refuse_label_clash(path, grid)
     if not wanted:
         raise HarnessError(f"{path}: names no data set with a method: give datasets and methods")
+    # clusters are found in all points, without labels: there is nothing to hold out or to tune by
+    unlabeled = {"labeled": [0], "evaluation": None, "tuning": None}
     grids = [
-        grid.model_copy(update={"labeled": [0]}) if grid.task == "clustering" else grid
-        for grid in wanted
+        grid.model_copy(update=unlabeled) if grid.task == "clustering" else grid for grid in wanted
     ]
     return Study(path, settings, tuple(grids), text)
 

@@ -51,7 +51,7 @@ def print_table(
     console = Console()
     if not console.is_terminal:
         # a pipe or a file has no width: never fold what a program may read
-        console = Console(width=1000)
+        console = Console(width=1_000_000)
     console.print(table)
 
 
@@ -64,4 +64,4 @@ def _cell(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, (list, tuple, dict)):
         return ", ".join(map(str, value)) or "-"
-    return str(value)
+    return " ".join(str(value).split("\n"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from harness.checkpoints import fit_in_steps, point
 from harness.datasets import open_mapped, read_rows, row_blocks
 from harness.hookspecs import Metric, Search
 from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, target_type
-from harness.prediction import predict, transduction
+from harness.prediction import join, predict, transduction
 from harness.registry import place_in_plugin
 from harness.sandbox import map_array, return_freed
 from harness.settings import Tuning
@@ -169,7 +169,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
         )
 
     space = searched_space(assignment.method, assignment.params)
-    if assignment.tuning is not None and space and assignment.task != "clustering":
+    if assignment.tuning is not None and space:
         with monitor.stage("tune"):
             tuned, score = tune(
                 make,
@@ -335,25 +335,7 @@ def _predictions(
     if assignment.transductive:
         scored = len(assignment.unlabeled)
         unseen = assignment.unlabeled[len(assignment.kept) :]
-    return _joined(parts(), scored)
-
-
-def _joined(parts: Iterable[dict[str, np.ndarray]], total: int) -> dict[str, np.ndarray]:
-    """Join predictions of `total` points in place; what some part lacks is left out."""
-    joined: dict[str, np.ndarray] = {}
-    start = 0
-    for part in parts:
-        if not start:
-            joined = {
-                kind: np.empty((total, *values.shape[1:]), values.dtype)
-                for kind, values in part.items()
-            }
-        joined = {kind: values for kind, values in joined.items() if kind in part}
-        stop = start + len(next(iter(part.values())))
-        for kind, values in joined.items():
-            values[start:stop] = part[kind]
-        start = stop
-    return dict(sorted(joined.items()))
+    return join(parts(), scored)
 
 
 def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from harness.hookspecs import Evaluate, Metric
+from harness.method import PREDICT_BLOCK
 from harness.metrics import evaluate
-from harness.prediction import labeled_predictions, predict, transduction
+from harness.prediction import join, labeled_predictions, predict, transduction
 from harness.sandbox import return_freed
 from harness.space import Distribution
 
@@ -252,12 +253,17 @@ class _Problem:
         if not self.uses_unlabeled:
             train = np.setdiff1d(np.arange(self.n_labeled), held)
             estimator.fit(X[train], y[train])
-            return predict(estimator, X[held], task, n_classes)
+            return self._predicted(estimator, held)
         estimator.fit(X, self._without(y, held))
         seen = transduction(estimator, slice(0, self.n_labeled), len(X), task, n_classes)
         if seen is None:
-            return predict(estimator, X[held], task, n_classes)
+            return self._predicted(estimator, held)
         return {kind: values[held] for kind, values in seen.items()}
+
+    def _predicted(self, estimator: Any, rows: np.ndarray) -> dict[str, np.ndarray]:
+        blocks = (rows[i : i + PREDICT_BLOCK] for i in range(0, len(rows), PREDICT_BLOCK))
+        parts = (predict(estimator, self.X[b], self.task, self.n_classes) for b in blocks)
+        return join(parts, len(rows))
 
     def refit(self, estimator: Any, held: np.ndarray) -> dict[str, np.ndarray]:
         """Do the same where all that no label decides is there already."""

@@ -8,17 +8,12 @@ that its process inherits.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import multiprocessing
 import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,15 +30,13 @@ from harness.searching import find_search
 from harness.sizing import Plan
 from harness.study import Block
 from harness.timelines import has_timeline, make_timeline, write_json
+from harness.trial_runner import TrialRunner
 from harness.workload import Workload
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from harness.hookspecs import Search
     from harness.referee import Referee
-    from harness.sandbox import Limits, Result
-    from harness.trial import Assignment
+    from harness.sandbox import Result
 
 STAGES = ("load", "tune", "fit", "predict")
 _MOST_TOLD = 500
@@ -119,7 +112,7 @@ class _BlockRun:
             "metric": metric,
             "search": self.search,
         }
-        runner = _Runner(self.workload.study.settings.enforcement, provided)
+        runner = TrialRunner(self.workload.study.settings.enforcement, provided)
         referee = Referee(self.registry, self.workload, self.block, self.meta)
         for seed in seeds:
             row, result = self._run_trial(runner, referee, planned, seed)
@@ -133,7 +126,7 @@ class _BlockRun:
         runner.stop()
 
     def _run_trial(
-        self, runner: _Runner, referee: Referee, planned: Plan, seed: int
+        self, runner: TrialRunner, referee: Referee, planned: Plan, seed: int
     ) -> tuple[dict[str, Any], Result | None]:
         from harness.sandbox import Limits
 
@@ -228,110 +221,6 @@ class _BlockRun:
             getattr(self.registry.manager.hook, hook)(trial=trial, **arguments)
         except Exception as error:
             print(f"{hook}: {type(error).__name__}: {error}", file=sys.stderr)
-
-
-class _Runner:
-    """The process that forks trials, seen from the worker.
-
-    What plugins provide are functions and classes that need not pickle; the runner has them from
-    the fork, so only plain data cross the pipe.
-    """
-
-    def __init__(self, enforcement: str, provided: Mapping[str, Any]) -> None:
-        context = multiprocessing.get_context("fork")
-        self._connection, theirs = context.Pipe()
-        arguments = (theirs, self._connection, enforcement, provided)
-        self._process = context.Process(target=_serve, args=arguments, daemon=True)
-        self._process.start()
-        theirs.close()
-        refused = self._connection.recv()
-        if refused:
-            raise HarnessError(refused)
-
-    @property
-    def alive(self) -> bool:
-        return self._process.is_alive()
-
-    def run(self, assignment: Assignment, limits: Limits, timeline: bool) -> Result | None:
-        """Run one trial; None if it took the runner down with it."""
-        plain = replace(assignment, method=None, params={}, metric=None, search=None)
-        try:
-            self._connection.send((plain, limits, timeline))
-            return self._connection.recv()
-        except (EOFError, ConnectionError):
-            self._process.join()
-            return None
-
-    def stop(self) -> None:
-        if self.alive:
-            self._connection.send(None)
-        self._process.join()
-
-
-def _serve(
-    connection: Connection,
-    workers_end: Connection,
-    enforcement: str,
-    provided: Mapping[str, Any],
-) -> None:
-    from harness.sandbox import Sandbox
-    from harness.trial import run_trial
-
-    # else the pipe would stay open here, and the end of the worker would go unnoticed
-    workers_end.close()
-    warm_up()
-    try:
-        sandbox = Sandbox(enforcement)
-    except HarnessError as error:
-        connection.send(str(error))
-        return
-    connection.send("")
-    with sandbox, contextlib.suppress(EOFError):
-        while (work := connection.recv()) is not None:
-            assignment, limits, timeline = work
-            assignment = replace(assignment, **provided)
-            connection.send(sandbox.run(partial(run_trial, assignment), limits, timeline))
-
-
-def warm_up() -> None:
-    """Let libraries set up their buffers and caches here, or every child pays for its own.
-
-    Those of BLAS and LAPACK, in NumPy's library and in SciPy's, and those of scikit-learn's
-    validation of data: it reads the entry points of all installed packages when first called.
-    """
-    import numpy as np
-    from sklearn.base import BaseEstimator
-    from sklearn.utils.validation import validate_data
-    from threadpoolctl import threadpool_limits
-
-    # Setting the threads of OpenBLAS takes a buffer of 32 MiB for them, and a product the next;
-    # forking gives the first one back. A trial in which scikit-learn sets them needs both, and
-    # OpenBLAS tries for ever to get one that the limit on data forbids.
-    with threadpool_limits(1, user_api="blas"):
-        _fill_blas_buffers()
-    child = os.fork()
-    if child == 0:
-        os._exit(0)
-    os.waitpid(child, 0)
-    _fill_blas_buffers()
-    validate_data(BaseEstimator(), np.ones((2, 1)))
-
-
-def _fill_blas_buffers() -> None:
-    import numpy as np
-    import scipy.linalg
-
-    from harness.kernels.gram import PACKED_COLUMNS, PACKED_ROWS
-
-    for dtype in (np.float32, np.float64):
-        rows = np.ones((PACKED_ROWS, PACKED_ROWS), dtype)
-        columns = rows[:PACKED_COLUMNS]
-        # BLAS sees the transposed product: the rows of its first factor are columns here
-        columns @ rows
-        scipy.linalg.get_blas_funcs("gemm", dtype=dtype)(1, rows.T, columns.T)
-        definite = columns[:, :PACKED_COLUMNS] + np.eye(PACKED_COLUMNS, dtype=dtype)
-        scipy.linalg.eigh(definite)
-        scipy.linalg.cho_factor(definite)
 
 
 def _load_plugins(workload: Workload, block: Block) -> Registry:

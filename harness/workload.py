@@ -141,14 +141,17 @@ def load_workload(path: str | Path) -> Workload:
     for block in study.blocks(fingerprints, searches, functions):
         task = _task(block.grid, catalog[block.dataset])
         tasks = methods[block.method.name]["tasks"]
-        if task in tasks:
-            kept.append(block)
-        else:
+        reason = ""
+        if task not in tasks:
             reason = (
                 f"{block.method.name} does {', '.join(tasks)}; {block.dataset} asks for {task}"
             )
-            pair = LeftOut(block.dataset, block.method.label, reason)
-            left_out[pair] = None
+        elif task == "clustering" and not catalog[block.dataset].n_classes:
+            reason = f"{block.dataset} has no classes to compare clusters with"
+        if reason:
+            left_out[LeftOut(block.dataset, block.method.label, reason)] = None
+        else:
+            kept.append(block)
     if not kept:
         reasons = "; ".join(pair.reason for pair in left_out)
         raise HarnessError(f"{study.path}: no method fits any data set: {reasons}")

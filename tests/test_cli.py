@@ -9,6 +9,7 @@ from harness.cli import main
 from harness.conformance import Finding
 from harness.progress import Outcomes
 from harness.records import COLUMNS, Journal, write_table
+from harness.terminal import print_table
 from harness.workload import load_workload
 
 FIXED_NAMES = {
@@ -163,6 +164,12 @@ def test_results_of_another_study_of_the_same_name_are_told_as_such(run, folder)
         assert result.stderr.startswith(told)
         assert told not in result.stdout
     assert "holds the results" not in run("show", "other/twice.yaml")
+
+
+def test_a_row_of_a_table_is_one_line_where_nothing_has_a_width(capsys):
+    print_table([{"a": "word " * 500 + "\nand more", "b": 1}], ["a", "b"])
+    _, row = capsys.readouterr().out.splitlines()
+    assert "and more" in row
 
 
 def test_the_doctor_tells_what_is_used_and_why(run):

@@ -11,6 +11,8 @@ from sklearn.metrics import (
 )
 
 from harness.errors import HarnessError
+from harness.hookspecs import Metric
+from harness.index import _describe
 from harness.metrics import (
     BUILT_IN,
     accuracy,
@@ -114,3 +116,27 @@ def test_the_coefficient_of_determination_is_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     truth, values = rng.normal(size=(2, 50))
     assert r2(truth, values) == pytest.approx(r2_score(truth, values))
+
+
+def test_what_a_metric_says_of_itself_is_read_or_refused():
+    assert Metric("m", accuracy, {"binary"}).tasks == frozenset({"binary"})
+    assert Metric("m", accuracy, ["binary"], needs="scores").tasks == frozenset({"binary"})
+    with pytest.raises(ValueError, match="tasks = 'binary'; give a set"):
+        Metric("m", accuracy, "binary")
+    with pytest.raises(ValueError, match="needs 'score' is not 'labels' or"):
+        Metric("m", accuracy, {"binary"}, needs="score")
+
+
+def test_the_index_has_all_of_a_metric_and_of_a_generated_set(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from harness import GeneratedDataset, Metric, hookimpl\n"
+        "import numpy as np\n"
+        "@hookimpl\n"
+        "def harness_metrics(): return [Metric('brier', None, {'binary'}, needs='scores')]\n"
+        "@hookimpl\n"
+        "def harness_datasets():\n"
+        "    return [GeneratedDataset('g', None, 'binary', *np.array([5, 3, 2]))]\n"
+    )
+    index = _describe([tmp_path])
+    assert [m["tasks"] for m in index["metrics"] if m["name"] == "brier"] == [["binary"]]
+    assert [d["n"] for d in index["datasets"] if d["name"] == "g"] == [5]

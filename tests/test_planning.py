@@ -4,14 +4,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness import Method, Shape
+from harness import Method, Shape, log_uniform
 from harness.budget import parse_budget
 from harness.planning import plan_block
+from harness.settings import Tuning
 
 
 class Estimator:
     def __init__(self, rank=1):
         self.rank = rank
+
+
+class Tuned:
+    def __init__(self, C=1.0):
+        self.C = C
 
 
 @pytest.mark.parametrize(
@@ -24,3 +30,19 @@ def test_a_budget_of_landmarks_is_no_bound_on_a_subsample_nor_a_cache(size, trad
     )
     block = SimpleNamespace(budget=parse_budget("20 landmarks"), grid=SimpleNamespace(tuning=None))
     assert plan_block(method, Shape(10, 500, 5, 2), block, {}).size == planned
+
+
+@pytest.mark.parametrize(("params", "planned"), [({}, 120), ({"C": 2.0}, 80)])
+def test_what_is_not_searched_is_not_planned_as_if_it_were(params, planned):
+    def storage(shape, size, tuned=False):
+        return 1_000_000 * (120 if tuned else 80)
+
+    method = Method(
+        "m", Tuned, storage, None, tasks={"binary"}, space={"C": log_uniform(1e-2, 1e2)}
+    )
+    grid = SimpleNamespace(tuning=Tuning(validation=600))
+    block = SimpleNamespace(budget=parse_budget("none"), grid=grid)
+    found = plan_block(method, Shape(10, 700, 5, 2), block, params)
+    assert found.planned_bytes // 1_000_000 == planned
+    few = plan_block(method, Shape(10, 500, 5, 2), block, params)
+    assert few.feasible == bool(params), few.reason

@@ -27,6 +27,7 @@ def test_rows_survive_and_a_cut_line_does_not(tmp_path):
     with Journal(path) as journal:
         journal.append(row(0, auc=0.5))
         journal.append(row(1, auc=math.nan))
+        assert journal.rows["f-1"]["auc"] is None  # as whoever reads it finds it
     with path.open("ab") as file:
         file.write(b'{"fingerprint": "f-2", "au')
     assert [r["seed"] for r in read_rows(path)] == [0, 1]

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from harness import index, registry
+from harness import aside, index, registry
 from harness.aside import CACHE
 from harness.errors import HarnessError
 from harness.registry import Registry, find_sources, load_plugin
@@ -107,6 +107,32 @@ def test_packages_modules_and_entry_points_are_found_alike(folder, monkeypatch):
     monkeypatch.setattr(registry.importlib.metadata, "entry_points", lambda group: [entry])
     names = {method.name for method, _ in Registry.load([folder]).items("methods")}
     assert names == {"from-module", "from-package", "from-installed"}
+
+
+def test_a_plugin_is_found_once_however_often_its_folder_is_named(folder):
+    (folder / "mine.py").write_text(WORKS.format(name="mine"))
+    (folder / "_helpers").mkdir()
+    (folder / "_helpers" / "__init__.py").write_text("raise RuntimeError")
+    again = folder.parent / "again"
+    again.symlink_to(folder)
+    assert [s.name for s in find_sources([folder, folder / "mine.py", again])] == ["mine"]
+    assert not any(plugin.failure for plugin in Registry.load([folder, folder]).plugins)
+
+
+def test_a_plugin_is_tried_again_after_something_was_installed(folder, monkeypatch, tmp_path):
+    (folder / "mine.py").write_text("import only_installed_later\n" + WORKS.format(name="mine"))
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(packages))
+    monkeypatch.setattr(aside.site, "getsitepackages", lambda: [str(packages), "nowhere"])
+
+    def failure():
+        plugins = index.read_index([folder])["plugins"]
+        return next(plugin["failure"] for plugin in plugins if plugin["name"] == "mine")
+
+    assert "only_installed_later" in failure()
+    (packages / "only_installed_later.py").write_text("")
+    assert not failure()
 
 
 def test_the_index_follows_the_plugins_source(folder):

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,6 +146,22 @@ def test_points_of_the_fit_wait_beside_those_of_a_larger_search():
     shape = Shape(100, 5000, 5, 2, n_test=50)
     more = plan(method, shape, None, tuned=True, shown=900).planned_bytes
     assert more >= 8 * 5 * (1000 + 100)
+
+
+def test_rows_that_a_search_is_shown_are_read_though_those_of_the_fit_are_mapped():
+    method = ranked(uses_unlabeled=False)
+    shape = Shape(100, 5000, 50, 2, mapped=True)
+    mapped, counted = (
+        plan(method, s, None, tuned=True, shown=4000).planned_bytes
+        for s in (shape, replace(shape, mapped=False))
+    )
+    # the points of the fit, which wait beside them, are no bytes of the trial
+    assert counted - mapped == 100 * shape.row_bytes
+
+
+def test_sizes_may_be_integers_of_numpy():
+    method = ranked(sizes=lambda shape: (np.int64(1), np.int64(50)))
+    assert type(plan(method, Shape(100, 500, 5, 2), None).size) is int
 
 
 def test_a_search_that_cannot_be_shown_its_labels_is_not_run_without_them():

@@ -40,12 +40,32 @@ def test_a_new_seed_keeps_every_other_trial(write):
 
 
 def test_other_seeds_are_other_blocks_though_first_last_and_count_are_the_same(write):
-    study = load_study(write(seeds=[0, 1, 3], cases=[{"seeds": [0, 2, 3]}]))
-    blocks = study.blocks()
-    assert {block.seeds for block in blocks} == {(0, 1, 3), (0, 2, 3)}
-    assert len({block.id for block in blocks}) == len(blocks) == 2 * 2 * 2 * 2 * 3
+    some, others = (load_study(write(seeds=seeds)).blocks() for seeds in ([0, 1, 3], [0, 2, 3]))
+    assert {block.id for block in some}.isdisjoint(block.id for block in others)
     whole = load_study(write(seeds=[0, 1, 2, 3])).blocks()[0]
     assert whole.name == f"s0-3n4-{whole.fingerprint}"
+
+
+def test_a_case_that_asks_for_more_seeds_of_the_same_runs_none_twice(write):
+    cases = [{"labeled": [100], "seeds": [2, 0, 1]}, {}]
+    blocks = load_study(write(seeds=[0, 3], cases=cases)).blocks()
+    trials = [(block.fingerprint, seed) for block in blocks for seed in block.seeds]
+    assert len(trials) == len(set(trials))
+    assert {(block.labeled, block.seeds) for block in blocks} == {
+        (100, (0, 1, 2, 3)),
+        (0.1, (0, 3)),
+    }
+
+
+def test_clusters_are_found_in_all_points_without_labels(write):
+    changes = {"evaluation": {"test": 0.3}, "tuning": {"search": "grid", "labeled": 20}}
+    (grid,) = load_study(write(task="clustering", **changes)).grids
+    assert (grid.evaluation, grid.tuning, grid.labeled) == (None, None, [0])
+
+
+def test_a_label_of_other_letters_has_a_folder(write):
+    block = load_study(write(methods=[{"clusk": None, "as": "核"}])).blocks()[0]
+    assert block.cell.split("/")[1] == "clusk"
 
 
 def test_fingerprints_follow_what_decides_a_trial(write):

@@ -2,10 +2,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from tuning_problems import METRICS, arguments, every
 
+from harness.method import PREDICT_BLOCK
 from harness.searching import random
 from harness.space import uniform
 from harness.tuning import tune
@@ -240,3 +242,18 @@ def test_one_target_tunes_nothing():
     )
     assert chosen in ({}, {"alpha": 1e4}, {"alpha": 1e-3})
     assert np.isnan(score)
+
+
+def test_what_is_held_out_is_predicted_in_blocks():
+    asked = []
+
+    class Counts(DummyClassifier):
+        def predict_proba(self, X):
+            asked.append(len(X))
+            return super().predict_proba(X)
+
+    n = 3 * PREDICT_BLOCK
+    X, y = np.zeros((n, 1)), np.arange(n) % 2
+    tune(lambda **_: Counts(), {}, X, y, **arguments(folds=2, **every([{}])))
+    assert max(asked) == PREDICT_BLOCK
+    assert sum(asked) == n

@@ -31,7 +31,7 @@ from harness.errors import unknown_name
 from harness.method import Method
 from harness.registry import PROVIDERS, Plugin, Source, load_plugin
 from harness.sandbox import Limits, Monitor, Sandbox
-from harness.worker import warm_up
+from harness.trial_runner import warm_up
 
 SECONDS = 20.0
 """What one check of small data may take."""
@@ -186,6 +186,8 @@ class _MethodCheck:
             advice = check(self.sandbox, self.folder, 6 * self.seconds)
         except NotApplicableError as why:
             return skipped(self.method.name, name, str(why))
+        except Exception as error:
+            advice = f"its storage model or sizes raised {describe(error)}"
         return (
             broken(self.method.name, name, advice) if advice else Finding(self.method.name, name)
         )
@@ -193,6 +195,8 @@ class _MethodCheck:
 
 def _load_advice(source: Source, sandbox: Sandbox, seconds: float) -> str:
     """Import the plugin in a child and say why it cannot be used, if it cannot."""
+    if source.path.is_file() and source.path.suffix != ".py":
+        return "is not a Python file"
     if source.path.is_dir() and not (source.path / "__init__.py").is_file():
         return "is a folder without __init__.py; name a file of it, or make it a package"
 

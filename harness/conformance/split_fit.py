@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.conformance.behaviour import SOLVER_SHARE
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import Problem, build
 from harness.method import Method
 from harness.prediction import labeled_predictions, predict, transduction
-
-_SOLVER_SHARE = 0.01
-"""Difference of scores, as a share of their spread, that a solver's stopping rule explains."""
 
 
 def split_fit_agrees(method: Method, problem: Problem) -> str:
@@ -29,7 +27,7 @@ def split_fit_agrees(method: Method, problem: Problem) -> str:
         found = labeled_predictions(estimator, len(rows), problem.task, problem.n_classes)
         expected = _fitted(method, problem, rows, held)
         difference = np.abs(_numbers(found)[held] - expected).max()
-        if difference > _SOLVER_SHARE * (np.ptp(expected) or 1):
+        if difference > SOLVER_SHARE * (np.ptp(expected) or 1):
             return (
                 f"fit_labels scores held-out points otherwise than fit on the same labels, by up "
                 f"to {difference:.3g}; both must train on the labels they are given and no others"

@@ -99,10 +99,10 @@ def sizes_are_valid(method: Method, task: str) -> str:
 
 def _shapes(task: str) -> Iterator[Shape]:
     for n_labeled, n_unlabeled, d in _POINTS:
-        for itemsize in (4, 8):
-            labeled = 0 if task == "clustering" else n_labeled
-            unlabeled = n_labeled + n_unlabeled - labeled
-            yield Shape(labeled, unlabeled, d, N_CLASSES[task], itemsize=itemsize)
+        labeled = 0 if task == "clustering" else n_labeled
+        unlabeled = n_labeled + n_unlabeled - labeled
+        for itemsize, n_test in ((4, 0), (8, n_labeled)):
+            yield Shape(labeled, unlabeled, d, N_CLASSES[task], n_test, itemsize)
 
 
 def _sizes(method: Method, shape: Shape, seen: Shape) -> list[int]:

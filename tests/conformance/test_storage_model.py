@@ -18,6 +18,11 @@ METHOD = '"landmarks", tasks'
             "at size 1 to",
         ),
         ({STORAGE: "return 8 * landmarks"}, "storage monotone", "add shape.data_bytes"),
+        (
+            {STORAGE: "return shape.data_bytes + (0 if shape.n_test == 0 else 8 // 0)"},
+            "storage monotone",
+            "ZeroDivisionError",
+        ),
         ({STORAGE: "return np.inf"}, "storage monotone", "storage is inf at size 1"),
         (
             {HEAD: "def storage(shape, landmarks, width=1):"},

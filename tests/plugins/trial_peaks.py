@@ -11,7 +11,7 @@ from harness.sandbox import Limits, Sandbox
 from harness.searching import find_search
 from harness.settings import Tuning
 from harness.trial import Assignment, run_trial
-from harness.worker import warm_up
+from harness.trial_runner import warm_up
 
 sandboxes = []
 

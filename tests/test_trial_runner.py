@@ -1,7 +1,8 @@
-"""What a trial finds that its worker has warmed up."""
+"""The process that forks trials: what they find there, and what is the machine's failure."""
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from harness.errors import HarnessError
 from harness.sandbox import Limits, Sandbox
-from harness.worker import warm_up
+from harness.trial import Assignment
+from harness.trial_runner import TrialRunner, warm_up
 
 
 def nearest_of_2000(monitor):
@@ -38,3 +40,14 @@ def test_nearest_neighbors_of_scikit_learn_fit_in_less_than_a_buffer_of_blas():
     if found is None:
         pytest.skip("this system does not limit a process's data")
     assert found == ("ok", "", {"n": 300})
+
+
+def test_a_machine_that_cannot_run_trials_is_no_row_of_a_method(monkeypatch):
+    def refuse(*arguments, **more):
+        raise HarnessError("no cgroup can be made here")
+
+    monkeypatch.setattr(Sandbox, "run", refuse)
+    runner = TrialRunner("auto", {"method": None})
+    with pytest.raises(HarnessError, match="no cgroup can be made here"):
+        runner.run(Assignment(**dict.fromkeys(f.name for f in fields(Assignment))), None, False)
+    runner.stop()
