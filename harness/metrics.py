@@ -14,13 +14,7 @@ from sklearn import config_context, metrics
 
 from harness.errors import unknown_name
 from harness.hookspecs import Metric
-
-CLASSIFICATION = frozenset({"binary", "multiclass"})
-REGRESSION = frozenset({"regression"})
-CLUSTERING = frozenset({"clustering"})
-
-PRIMARY = {"binary": "auc", "multiclass": "accuracy", "regression": "nmse"}
-"""What decides if a study names no metric that applies; for clustering the adjusted Rand index."""
+from harness.records import CLASSIFICATION, CLUSTERING, REGRESSION, deciding_metric
 
 SILHOUETTE_SAMPLE = 2000
 
@@ -113,12 +107,11 @@ BUILT_IN = (
 def primary_metric(task: str, asked: Iterable[str], known: Iterable[Metric]) -> Metric:
     """Return the metric that decides for a task: the first one asked for that applies."""
     by_name = {metric.name: metric for metric in known}
+    asked = list(asked)
     for name in asked:
         if name not in by_name:
             raise unknown_name("metric", name, by_name)
-        if task in by_name[name].tasks:
-            return by_name[name]
-    return by_name[PRIMARY.get(task, "adjusted_rand")]
+    return by_name[deciding_metric(task, asked, {name: m.tasks for name, m in by_name.items()})]
 
 
 def evaluate(

@@ -12,7 +12,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,19 +23,32 @@ if TYPE_CHECKING:
 
 OUTCOMES = ("ok", "infeasible", "over_budget", "timeout", "crashed", "error")
 
-METRICS = (
-    "auc",
-    "accuracy",
-    "balanced_accuracy",
-    "error_rate",
-    "f1_macro",
-    "nmse",
-    "r2",
-    "adjusted_rand",
-    "fowlkes_mallows",
-    "silhouette",
-    "calinski_harabasz",
-)
+CLASSIFICATION = frozenset({"binary", "multiclass"})
+REGRESSION = frozenset({"regression"})
+CLUSTERING = frozenset({"clustering"})
+
+METRICS = {
+    "auc": CLASSIFICATION,
+    "accuracy": CLASSIFICATION,
+    "balanced_accuracy": CLASSIFICATION,
+    "error_rate": CLASSIFICATION,
+    "f1_macro": CLASSIFICATION,
+    "nmse": REGRESSION,
+    "r2": REGRESSION,
+    "adjusted_rand": CLUSTERING,
+    "fowlkes_mallows": CLUSTERING,
+    "silhouette": CLUSTERING,
+    "calinski_harabasz": CLUSTERING,
+}
+"""Columns of built-in metrics, and the tasks that each applies to."""
+
+PRIMARY = {
+    "binary": "auc",
+    "multiclass": "accuracy",
+    "regression": "nmse",
+    "clustering": "adjusted_rand",
+}
+"""What decides if a study names no metric that applies."""
 
 COLUMNS: dict[str, str] = {
     # what was asked
@@ -149,6 +162,19 @@ class Journal:
         temporary.replace(output)
         # renaming a file onto another link of itself does nothing and leaves both
         temporary.unlink(missing_ok=True)
+
+
+def deciding_metric(task: str, asked: Iterable[str], tasks: Mapping[str, Set[str]]) -> str:
+    """Return the metric that decides for a task: the first one asked for that applies.
+
+    Parameters
+    ----------
+    task : str
+    asked : iterable of str
+    tasks : mapping of str to set of str
+        Where each metric applies, all that are asked for among them.
+    """
+    return next((name for name in asked if task in tasks[name]), PRIMARY[task])
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

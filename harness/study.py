@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -128,6 +128,7 @@ class Study:
         fingerprints: Mapping[tuple[str, str], str] | None = None,
         searches: Mapping[str, str] | None = None,
         functions: Mapping[tuple[str, str], str] | None = None,
+        scoring: Callable[[Grid, str], str] | None = None,
     ) -> list[Block]:
         """Expand into blocks.
 
@@ -140,6 +141,8 @@ class Study:
         functions : mapping (parameter, name) -> str, optional
             Digests of plugins that provide kernels and landmark selectors; part of the blocks
             whose method is given that name.
+        scoring : callable (grid, dataset) -> str, optional
+            What decides how trials are scored, and by what they are tuned; part of each block's.
 
         Returns
         -------
@@ -153,6 +156,8 @@ class Study:
             inputs = (fingerprints or {}).get((dataset, method.name), "")
             if grid.tuning is not None:
                 inputs += (searches or {}).get(grid.tuning.search, "")
+            if scoring is not None:
+                inputs += scoring(grid, dataset)
             for (parameter, name), digest in (functions or {}).items():
                 if method.params.get(parameter) == name:
                     inputs += digest

@@ -6,9 +6,10 @@ Snakemake reads this in every job, so it needs neither numpy nor any plugin.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index, unknown_entry
 from harness.parameters import refused_values
 from harness.published import table_names
-from harness.records import METRICS, finished_rows
+from harness.records import COLUMNS, METRICS, deciding_metric, finished_rows
 from harness.registry import NAMED, ROOT, digest_files
 from harness.searching import BUILT_IN
 from harness.settings import Grid, MethodChoice
@@ -138,7 +139,8 @@ def load_workload(path: str | Path) -> Workload:
         for parameter, kind in NAMED.items()
         for item in index[kind]
     }
-    for block in study.blocks(fingerprints, searches, functions):
+    scoring = partial(_scoring, study, index, catalog)
+    for block in study.blocks(fingerprints, searches, functions, scoring):
         task = _task(block.grid, catalog[block.dataset])
         tasks = methods[block.method.name]["tasks"]
         reason = ""
@@ -160,6 +162,25 @@ def load_workload(path: str | Path) -> Workload:
 
 def _task(grid: Grid, entry: Entry) -> str:
     return entry.task if grid.task == "auto" else grid.task
+
+
+def _scoring(
+    study: Study, index: Mapping[str, Any], catalog: Catalog, grid: Grid, dataset: str
+) -> str:
+    """Return the digests of plugins' metrics that score trials, and the one that tunes them.
+
+    Which that is need not be said where it is the first of the study's metrics, or the default.
+    """
+    task = _task(grid, catalog[dataset])
+    own = {metric["name"]: frozenset(metric["tasks"]) for metric in index["metrics"]}
+    digests = [m["plugin_sha256"] for m in index["metrics"] if task in own[m["name"]]]
+    if grid.tuning is not None:
+        metrics = study.settings.metrics
+        by_first, decides = (
+            deciding_metric(task, m, METRICS | own) for m in (metrics[:1], metrics)
+        )
+        digests += [decides] * (decides != by_first)
+    return "".join(digests)
 
 
 def _digest(*parts: object) -> str:
@@ -186,6 +207,13 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
     for name in study.settings.metrics:
         if name not in metrics:
             mistakes.append(unknown_name("metric", name, metrics, f"{study.path}: metrics"))
+    for name, count in Counter(metric["name"] for metric in index["metrics"]).items():
+        owners = " and ".join(m["plugin_path"] for m in index["metrics"] if m["name"] == name)
+        if count > 1:
+            mistakes.append(HarnessError(f"metric {name!r} is provided twice, by {owners}"))
+        elif name in COLUMNS:
+            message = f"metric {name!r} of {owners} is called like a column of every table"
+            mistakes.append(HarnessError(message))
     tables = table_names() if study.settings.published else []
     for name in study.settings.published:
         if name not in tables:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import unknown_name
 from harness.method import TASKS
-from harness.metrics import BUILT_IN, PRIMARY
+from harness.metrics import BUILT_IN
+from harness.records import PRIMARY
 
 if TYPE_CHECKING:
     from harness.report.results import Results
@@ -64,7 +65,6 @@ SCORES = {
     )
     for metric in BUILT_IN
 }
-DEFAULTS = {**PRIMARY, "clustering": "adjusted_rand"}
 FAMILIES = {"binary": "classification", "multiclass": "classification"}
 """Tasks whose data sets are ranked together; other tasks are families of their own."""
 
@@ -123,7 +123,7 @@ def choose_scores(results: Results, metric: str | None = None) -> dict[str, Scor
     chosen = {}
     for problem, task in tasks.items():
         has = [name for name in results.metrics if present.loc[problem, name]]
-        default = DEFAULTS.get(task, has[0] if has else "accuracy")
+        default = PRIMARY.get(task, has[0] if has else "accuracy")
         name = _first(wanted, default, has, task, declared)
         chosen[problem] = score_of(name, declared)
     return chosen

@@ -1,0 +1,71 @@
+"""What a study is joined with: which trials a change of it, or of a plugin, makes others."""
+
+import pytest
+import yaml
+
+from harness.errors import HarnessError
+from harness.workload import load_workload
+
+METRIC = """
+from harness import Metric, hookimpl
+
+@hookimpl
+def harness_metrics():
+    return [Metric({name!r}, None, {tasks!r})]
+"""
+
+
+@pytest.fixture
+def fingerprint(tmp_path, monkeypatch):
+    """Return a function that gives the fingerprint of a study of one block."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own").mkdir()
+
+    def fingerprint(plugins=None, **changes):
+        for name, text in (plugins or {}).items():
+            (tmp_path / "own" / name).write_text(text)
+        study = {
+            "datasets": "wine",
+            "methods": ["svm"],
+            "labeled": 50,
+            "plugins": "own",
+            "seeds": 1,
+        }
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(study | changes))
+        (block,) = load_workload(tmp_path / "study.yaml").blocks
+        return block.fingerprint
+
+    return fingerprint
+
+
+def test_trials_are_others_if_another_metric_tunes_them(fingerprint):
+    tuned = {"tuning": {"search": "grid"}}
+    plain = fingerprint(metrics=["nmse", "auc"], **tuned)
+    assert fingerprint(metrics=["nmse", "auc", "f1_macro"], **tuned) == plain
+    assert fingerprint(metrics=["nmse", "f1_macro", "auc"], **tuned) != plain
+    # of two that apply the first decides, of none the default
+    assert fingerprint(metrics=["auc"], **tuned) == fingerprint(metrics=["auc", "nmse"], **tuned)
+    assert fingerprint(metrics=["nmse", "auc"]) == fingerprint(metrics=["nmse", "f1_macro"])
+
+
+def test_trials_are_others_if_a_plugin_scores_them_otherwise(fingerprint):
+    plain = fingerprint()
+    elsewhere = {"m.py": METRIC.format(name="own", tasks={"regression"})}
+    assert fingerprint(elsewhere) == plain
+    scored = fingerprint({"m.py": METRIC.format(name="own", tasks={"multiclass"})})
+    assert scored != plain
+    edited = {"m.py": METRIC.format(name="own", tasks={"multiclass"}) + "# edited"}
+    assert fingerprint(edited) not in (plain, scored)
+
+
+def test_a_metric_has_a_name_of_its_own(fingerprint):
+    with pytest.raises(HarnessError, match=r"'seed' of .*m.py is called like a column"):
+        fingerprint({"m.py": METRIC.format(name="seed", tasks={"binary"})})
+    twice = METRIC.format(name="own", tasks={"binary"})
+    with pytest.raises(HarnessError, match=r"'own' is provided twice, by .*m.py and .*n.py"):
+        fingerprint({"m.py": twice, "n.py": twice})
+
+
+def test_a_set_without_classes_is_not_clustered(fingerprint):
+    with pytest.raises(HarnessError, match="diabetes-sklearn has no classes to compare"):
+        fingerprint(datasets="diabetes-sklearn", methods=["prior"], task="clustering")
