@@ -211,7 +211,9 @@ class Method:
     ) -> int:
         """Bytes at the peak for one size, with the estimator's parameters where it asks."""
         names = list(inspect.signature(self.storage).parameters)[2:]
-        given = {**params, "tuned": tuned}
+        # as `make_estimator` sets it
+        clusters = {"n_clusters": shape.n_classes} if shape.n_classes else {}
+        given = {**clusters, **params, "tuned": tuned}
         wanted = {name: value for name, value in given.items() if name in names}
         return int(self.storage(shape, size, **wanted))
 

@@ -241,9 +241,11 @@ class BudgetLSSVM(_BudgetMachine):
 
     def _prepare(self) -> None:
         self._classes = None
-        # Sums over few labels have no full rank: taking a fold from them would leave rounding.
-        if len(self._rows) > 2 * self._features.n_components:
-            self._prepared, _ = self._features.sums(self._X, self._rows, None, 0)
+        # Sums over few labels have no full rank, and in those with an outlier are no digits of the
+        # others: taking a fold from them would leave rounding.
+        features, points = self._features, (self._X, self._rows)
+        if len(self._rows) > 2 * features.n_components and not features.is_uneven(*points):
+            self._prepared, _ = features.sums(*points, None, 0)
 
     def _sums(
         self, some: np.ndarray, codes: np.ndarray, n_classes: int, gram: bool = True
@@ -267,7 +269,8 @@ class BudgetLSSVM(_BudgetMachine):
         else:
             raise LinAlgError("the sums of features are not positive definite")
         problem = self._problem(labels)
-        if found.doubt > _EXACT * found.objective or problem.is_uneven():
+        uneven = self._features.is_uneven(self._X, self._rows[labels.rows])
+        if found.doubt > _EXACT * found.objective or uneven:
             self._take(*kernels.refine_ridge_machines(problem, found, _EXACT))
             return
         self.coef_ = self._features.expansion(found.weights)
@@ -323,6 +326,7 @@ def svm_storage(
     kernel: str | kernels.KernelFunction = "rbf",
     selector: str | kernels.Selector = "uniform",
     solver: str = "exact",
+    tuned: bool = False,
 ) -> int:
     """Bytes held: the data, b landmarks, L, a cache of feature rows, and a Newton matrix.
 
@@ -331,7 +335,7 @@ def svm_storage(
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
     choosing, held, block = _phases(shape, size, kernel, selector)
-    training = _sgd_bytes(shape, b, "hinge")
+    training = _sgd_bytes(shape, b, "hinge", tuned)
     if solver == "exact":
         cache = kernels.cache_bytes(n, b)
         rows = min(n, cache // (4 * b) + n // 4)
@@ -356,21 +360,26 @@ def lssvm_storage(
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
     choosing, held, block = _phases(shape, size, kernel, selector)
-    training = _sgd_bytes(shape, b, "squared")
+    training = _sgd_bytes(shape, b, "squared", tuned)
     if solver == "exact":
         # which row is of which class, in one byte and in float32, for the rows of a block
         own = 5 * (Q + 1) * min(n, block // (4 * b))
         judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
-        scores = 20 * n * Q if tuned else 0
         training = (16 if tuned else 8) * b * b + 8 * 6 * b * Q
-        training += max(4 * b * b + own, judging) + scores
+        training += max(4 * b * b + own, judging) + _score_bytes(shape, tuned)
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))
 
 
-def _sgd_bytes(shape: Shape, b: int, loss: str) -> int:
+def _sgd_bytes(shape: Shape, b: int, loss: str, tuned: bool) -> int:
     sizes = shape.n_labeled, b, shape.n_features, shape.n_classes
-    return max(kernels.descent_bytes(*sizes), kernels.bounds_bytes(*sizes, loss))
+    descent = max(kernels.descent_bytes(*sizes), kernels.bounds_bytes(*sizes, loss))
+    return descent + _score_bytes(shape, tuned)
+
+
+def _score_bytes(shape: Shape, tuned: bool) -> int:
+    """Bytes of the labeled points' scores, which folds are judged by, and of their biases."""
+    return 20 * shape.n_labeled * max(1, shape.n_classes) if tuned else 0
 
 
 @hookimpl

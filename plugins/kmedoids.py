@@ -31,9 +31,10 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
     n_landmarks : int, default 1000
         b, the points of the budget; all of them where there are fewer.
     refine : {"swap", "none"}, default "swap"
-        "none": algorithm 4, where each medoid moves within its own cluster. "swap": then any
-        point of X may replace any medoid, the best of a block of points at a time, until none
-        lowers the objective (as PAM does, in the order of Schubert & Rousseeuw 2021).
+        "none": algorithm 4, where each medoid moves to the point that is nearest to all of its
+        cluster. "swap": then any point of X may replace any medoid, the best of a block of points
+        at a time, until none lowers the objective (as PAM does, in the order of Schubert &
+        Rousseeuw 2021).
     n_init : int, default 1
         Random starts, of which the lowest objective is kept.
     kernel : str or KernelFunction, default "rbf"
@@ -268,10 +269,11 @@ def storage(
     size: int,
     kernel: str | kernels.KernelFunction = "rbf",
     selector: str | kernels.Selector = "uniform",
+    n_clusters: int = 8,
 ) -> int:
     """Bytes held: the data, the budget's points, and a block of distances to them."""
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    b, Q = min(size, n), shape.n_classes
+    b, Q = min(size, n), n_clusters
     selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
     choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
     budget = b * i * (d + 3 + 4 * Q) + 2 * Q * d * i

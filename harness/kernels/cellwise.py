@@ -98,8 +98,12 @@ def laplacian_unit(X: np.ndarray) -> float:
 
 
 def chi2_most(d: int, largest: float, width: float) -> tuple[float, ...]:
-    """Return `gaussian.Most`: squares of features, sums of them, and the width squared."""
-    return largest * largest, d * largest, width * width, 1 / width / width
+    """Return `gaussian.Most`: squares of features, sums of them, and the width squared.
+
+    Distances are about as large as features, so squares of these vanish where it is tiny.
+    """
+    in_widths = 1 / width / width
+    return largest * largest, d * largest, width * width, in_widths * in_widths
 
 
 def laplacian_most(d: int, largest: float, width: float) -> tuple[float, ...]:

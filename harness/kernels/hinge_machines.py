@@ -9,7 +9,7 @@ come near 1. The duality gap is that of all rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,9 @@ _SLACK = 0.02
 _REACH = 0.5
 # Rows so far below may be bound; they are free again when they have come half as near.
 _DEPTH = 0.1
+# A step goes at most so many times as far as the machine that was found: what rounding makes of
+# its scores goes as far.
+_FARTHEST = 4.0
 # How a row's dual variable is kept between rounds, in one byte: 0 where it is not trained on, from
 # 1 for a dual variable of 0 to 254 for one at its cost, and 255 where it is bound.
 _NOT_AT_COST, _PARTS, _BOUND = 1, 253, 255
@@ -167,7 +170,27 @@ class _Problem:
             self.scores[:, j] = signs * margins
             primal = machine.primal(margins, costs)
             objective, gap = objective + primal, gap + primal - machine.dual
-        return self.result(objective, gap)
+        return self.as_rounded(self.result(objective, gap))
+
+    def as_rounded(self, found: HingeMachines) -> HingeMachines:
+        """Judge coefficients as they are rounded where that may be as much as the gap allowed.
+
+        Margins are those of features and weights. Where C is large coefficients are, too, and
+        cancel.
+        """
+        L, a = self.features.factor, found.coefficients
+        largest = float(np.square(L).sum(axis=1).max())  # k(b, b)
+        rounding = np.finfo(np.float32).eps * largest * np.linalg.norm(a, axis=0).sum()
+        if rounding * self.costs().sum() <= self.tol / 2 * found.objective:
+            return found
+        scores = self.features.scores(self.X, a, self.rows)
+        scores += found.intercepts.astype(np.float32)
+        objective = float(np.square(L.T @ a, dtype=np.float64).sum())
+        for j in self.columns:
+            margins = self.signs(j) * scores[:, j]
+            objective += float(self.costs() @ np.maximum(0, 1 - margins))
+        gap = objective - (found.objective - found.gap)
+        return replace(found, scores=scores, objective=objective, gap=gap)
 
     def train_in_rounds(self, cache: FeatureCache) -> HingeMachines:
         states = np.zeros(len(self.rows), np.uint8)
@@ -205,9 +228,12 @@ class _Problem:
         step, shift = found.weights - best.weights, found.bias - best.bias
         change = scores - self.scores[:, j]
         margins = (signs * self.scores[:, j]).astype(np.float64)
-        length = line_search(
-            best.weights, step, margins, signs * change, lambda at: costs * (at < 1)
-        )
+        length = 0.0
+        if step.any():  # else all of the change is rounding, which P may fall along for ever
+            length = line_search(
+                best.weights, step, margins, signs * change, lambda at: costs * (at < 1)
+            )
+            length = min(length, _FARTHEST)
         best.weights = best.weights + length * step
         best.bias += length * shift
         self.scores[:, j] += length * change

@@ -89,7 +89,8 @@ def _stable_step(problem: LandmarkProblem, penalty: float) -> float:
         largest = max(largest, float(np.einsum("ij,ij->i", K, K).max()))
     L = problem.features.factor
     # The largest row sum of |K_BB|, a bound of its eigenvalues.
-    bend = float((np.abs(L) @ np.abs(L).sum(axis=0)).max())
+    absolute = np.abs(L)
+    bend = float((absolute @ absolute.sum(axis=0)).max())
     return 1 / (problem.C * (1 + largest) + penalty * bend)
 
 

@@ -17,6 +17,9 @@ from harness.kernels.functions import BoundKernel, KernelFunction, kernel_bytes
 from harness.kernels.gaussian import BLOCK_BYTES, block_rows
 from harness.kernels.gram import GramSum
 
+# What the rows' k(x, x) would sum up to were all as the median, in parts of their sum.
+_EVEN = 0.01
+
 
 class LandmarkFeatures:
     """z(x) = L^-1 k(B, x), in float32.
@@ -75,6 +78,14 @@ class LandmarkFeatures:
         K = self.kernel_rows(X, out)
         strsm(1.0, self.factor, K.T, lower=1, overwrite_b=1)
         return K
+
+    def is_uneven(self, X: np.ndarray, rows: np.ndarray) -> bool:
+        """Whether a few rows have values of k(x, x) beside which all others are nothing."""
+        if self.unit_diagonal:
+            return False
+        blocks = self.blocks(len(rows))
+        own = np.concatenate([self.kernel.diagonal(X[rows[block]]) for block in blocks])
+        return bool(len(rows) * np.median(own) < _EVEN * own.sum(dtype=np.float64))
 
     def expansion(self, weights: np.ndarray) -> np.ndarray:
         """Return a such that k(x, B) a = z(x) @ weights; both of shape (r, Q)."""

@@ -12,8 +12,6 @@ from harness.kernels.landmark_features import LandmarkFeatures, feature_block_ro
 
 # Numbers in float32 that are held at once for each row of a block and each machine.
 _COLUMNS = 6
-# What the rows' k(x, x) would sum up to were all as the median, in parts of their sum.
-_EVEN = 0.01
 LANDMARKS_AT_ONCE = 64
 """Landmarks, and columns of L, that are held in float64: no more at a time."""
 
@@ -81,16 +79,6 @@ class LandmarkProblem:
                 part = slice(start, start + LANDMARKS_AT_ONCE)
                 K[:, part] = features.kernel(X, features.landmarks[part].astype(np.float64))
             yield block, K
-
-    def is_uneven(self) -> bool:
-        """Whether a few rows have values of k(x, x) beside which all others are nothing."""
-        kernel, m = self.features.kernel, len(self.rows)
-        if self.features.unit_diagonal:
-            return False
-        own = np.concatenate(
-            [kernel.diagonal(self.X[self.rows[block]]) for block in self.blocks()]
-        )
-        return bool(m * np.median(own) < _EVEN * own.sum(dtype=np.float64))
 
     def buffer(self) -> np.ndarray:
         """Return room for the kernel rows, or the features, of one of these blocks."""

@@ -230,3 +230,18 @@ def test_what_a_kernel_holds_is_what_it_says(name, shape):
     stated = kernels.kernel_bytes(name, *shape, 120, 4)
     assert held < 1.05 * stated + 20_000
     assert held > 0.5 * stated
+
+
+@pytest.mark.parametrize("exponent", [0, 6, 12, 15])
+def test_chi2_is_the_same_in_other_units(exponent):
+    X = points(60, 5).astype(np.float32)
+    tiny = X * np.float32(10.0**-exponent)
+    K, found = (kernels.bind_kernel("chi2", Z)(Z, Z) for Z in (X, tiny))
+    np.testing.assert_allclose(found, K, atol=1e-5)
+
+
+@pytest.mark.parametrize("exponent", [20, 22, 25])
+def test_chi2_of_features_whose_squares_vanish_is_refused(exponent):
+    tiny = points(60, 5).astype(np.float32) * np.float32(10.0**-exponent)
+    with pytest.raises(ValueError, match=r"the chi2 kernel is .* overflows"):
+        kernels.bind_kernel("chi2", tiny)

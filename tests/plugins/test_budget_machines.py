@@ -203,6 +203,37 @@ def test_a_labeled_outlier_does_not_pass_for_converged(factor):
     assert (found <= 1.02 * least) >= model.converged_
 
 
+@pytest.mark.parametrize("seed", [1, 3, 14, 18])
+def test_an_outlier_that_is_held_out_leaves_the_sums_of_the_others(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((600, 5))
+    y = (X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(600) > 0).astype(int) + (X[:, 2] > 0.8)
+    outlier = rng.integers(600)
+    X[outlier] *= 100
+    held = np.append(rng.permutation(600)[:120], outlier)
+    labels = np.where(np.isin(np.arange(600), held), -1, y)
+    params = {"kernel": "poly2", "sigma": 1.0, "sigma_unit": "absolute", "random_state": seed}
+    model = BudgetLSSVM(20, **params).fit_features(X, np.arange(600)).fit_labels(labels)
+    known = labels >= 0
+    found, least = least_squares(model, X[known], y[known], 10.0)
+    assert model.converged_
+    assert found <= 1.001 * least
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("C", [10.0, 1e4, 1e6])
+@pytest.mark.parametrize("kernel", ["rbf", "poly2"])
+def test_the_gap_of_the_svm_is_that_of_what_predicts(kernel, C):
+    X, y = problem(400)
+    model = BudgetSVM(300, kernel=kernel, C=C, sigma=0.3, random_state=0).fit(X, y)
+    k, w = model._features.kernel, model._features.factor.T @ model.coef_.astype(np.float64)
+    scores = k(X.astype(np.float32), model.landmarks_) @ model.coef_ + model.intercept_
+    signs = np.where(y[:, None] == model.classes_, 1.0, -1.0)
+    objective = np.square(w).sum() + C * np.maximum(0, 1 - signs * scores).sum()
+    assert objective <= (1 + 2e-3) * model.objective_
+    assert objective * (1 - 0.02) <= model.objective_ or not model.converged_
+
+
 @pytest.mark.filterwarnings("ignore:after .* epochs")
 @pytest.mark.parametrize("cls", MACHINES)
 def test_sgd_is_stable_where_printed_steps_diverge(cls):

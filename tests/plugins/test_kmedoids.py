@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from blobs import blobs
-from kmedoids import BudgetKernelKMedoids, storage
+from kmedoids import BudgetKernelKMedoids, harness_methods
 from sklearn.metrics import adjusted_rand_score
 
 from harness import Shape, kernels
@@ -179,7 +179,9 @@ def test_blocks_hold_what_the_storage_model_says(kernel, n, d, b, n_clusters):
     model.fit(X)
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    shape = Shape(0, n, d, n_clusters)
-    stated = storage(shape, b, kernel=kernel) - shape.data_bytes
+    # of another number of clusters than classes, as a study may ask for
+    shape, (method,) = Shape(0, n, d, 2), harness_methods()
+    params = {"kernel": kernel, "n_clusters": n_clusters}
+    stated = method.storage_bytes(shape, b, params) - shape.data_bytes
     # NumPy broadcasts by way of a buffer of 8,192 numbers
     assert 0.45 * stated < held < stated + 70_000
