@@ -101,3 +101,10 @@ def test_a_method_that_is_not_there_is_an_error(written):
 def test_only_the_named_methods_are_checked():
     findings = check_file(Path(BUILT_IN / "controls.py"), ["prior"], measure=False)
     assert {f.method for f in findings} == {"controls", "prior"}
+
+
+def test_a_file_that_is_no_module_is_told(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("notes")
+    (finding,) = check_file(path)
+    assert (finding.result, finding.advice) == ("fails", "is not a Python file")
