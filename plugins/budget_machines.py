@@ -366,7 +366,8 @@ def lssvm_storage(
         own = 5 * (Q + 1) * min(n, block // (4 * b))
         judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
         training = (16 if tuned else 8) * b * b + 8 * 6 * b * Q
-        training += max(4 * b * b + own, judging) + _score_bytes(shape, tuned)
+        scores = 20 * n * Q if tuned else 0
+        training += max(4 * b * b + own, judging) + scores
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))
 
@@ -374,12 +375,9 @@ def lssvm_storage(
 def _sgd_bytes(shape: Shape, b: int, loss: str, tuned: bool) -> int:
     sizes = shape.n_labeled, b, shape.n_features, shape.n_classes
     descent = max(kernels.descent_bytes(*sizes), kernels.bounds_bytes(*sizes, loss))
-    return descent + _score_bytes(shape, tuned)
-
-
-def _score_bytes(shape: Shape, tuned: bool) -> int:
-    """Bytes of the labeled points' scores, which folds are judged by, and of their biases."""
-    return 20 * shape.n_labeled * max(1, shape.n_classes) if tuned else 0
+    # scores of a fold's labeled points, in float32 and with biases, beside those of the last fold
+    scores = 4 * shape.n_labeled * max(1, shape.n_classes)
+    return max(descent, 3 * scores) + 2 * scores if tuned else descent
 
 
 @hookimpl

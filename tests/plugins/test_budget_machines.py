@@ -159,6 +159,22 @@ def test_passes_over_many_rows_hold_what_they_are_charged_for(cls, d, b, n_class
     assert 0.5 * charged < held <= charged - panels
 
 
+@pytest.mark.filterwarnings("ignore:after .* epochs")
+@pytest.mark.parametrize("cls", MACHINES)
+def test_scores_of_a_search_are_charged_for_with_sgd_too(cls):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40000, 3)), rng.integers(10, size=40000)
+    model = cls(8, C=1.0, solver="sgd", epochs=1, random_state=0).fit_features(X, np.arange(40000))
+    tracemalloc.start()
+    model.fit_labels(y).fit_labels(y)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    shape = Shape(40000, 0, 3, 10)
+    method = next(m for m in budget_machines.harness_methods() if m.estimator is cls)
+    charged = method.storage_bytes(shape, 8, {"solver": "sgd"}, tuned=True) - shape.data_bytes
+    assert 0.5 * charged < held <= charged
+
+
 def least_squares(model, X, y, C):
     """Return the objective of an LS-SVM and its minimum, both in float64."""
     _, k, T = pieces(model, X, y)
