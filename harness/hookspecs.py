@@ -32,9 +32,9 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
   folds: `fit_features(X, labeled)` does what neither labels nor the parameters named in
   `Method.label_params` decide (`labeled`: numbers of the rows that may get labels), and
   `fit_labels(y)` the rest, with y for those rows only, -1 (regression: NaN) where a label is held
-  out. It leaves their scores in `labeled_scores_`, of shape (len(labeled),) for two classes, else
-  (len(labeled), n_classes), or for regression their values in `labeled_values_`, of shape
-  (len(labeled),). `fit` then is the two in turn.
+  out. It leaves the scores of these h points, in their order, in `held_out_scores_`, of shape (h,)
+  for two classes, else (h, n_classes), or for regression their values in `held_out_values_`, of
+  shape (h,). `fit` then is the two in turn.
 - It may learn in steps: `fit_steps(X, y)` is a generator that yields None after every step, when
   it can be asked for predictions as if it were fitted (storage then counts what the iteration
   holds together with what prediction takes), and `fit` is the same as exhausting it. Work that

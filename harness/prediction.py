@@ -85,15 +85,15 @@ def join(parts: Iterable[dict[str, np.ndarray]], total: int) -> dict[str, np.nda
     return dict(sorted(joined.items()))
 
 
-def labeled_predictions(
-    estimator: Any, n_labeled: int, task: str, n_classes: int
+def held_out_predictions(
+    estimator: Any, n_held_out: int, task: str, n_classes: int
 ) -> dict[str, np.ndarray]:
-    """Return what `fit_labels` left for the labeled points, those without a label among them."""
+    """Return what `fit_labels` left for the points whose label it was not given."""
     if task == "regression":
-        values = estimator.labeled_values_
-        return {"values": _numbers("labeled_values_", values, (n_labeled,))}
-    raw = estimator.labeled_scores_
-    return _from_scores(estimator, "labeled_scores_", raw, n_labeled, n_classes)
+        values = estimator.held_out_values_
+        return {"values": _numbers("held_out_values_", values, (n_held_out,))}
+    raw = estimator.held_out_scores_
+    return _from_scores(estimator, "held_out_scores_", raw, n_held_out, n_classes)
 
 
 def _from_scores(

@@ -25,7 +25,7 @@ import numpy as np
 from harness.hookspecs import Evaluate, Metric
 from harness.method import PREDICT_BLOCK
 from harness.metrics import evaluate
-from harness.prediction import join, labeled_predictions, predict, transduction
+from harness.prediction import held_out_predictions, join, predict, transduction
 from harness.sandbox import return_freed
 from harness.space import Distribution
 
@@ -179,17 +179,20 @@ class _Tried:
             self.estimator, self.estimator_key = self.make(**group[0]), key
             if hasattr(self.estimator, "fit_features"):
                 self.estimator.fit_features(problem.X, np.arange(problem.n_labeled))
-        staged = hasattr(self.estimator, "fit_features")
         for j, held in enumerate(self._parts):
             for i, setting in enumerate(group):
-                if staged:
-                    changes = {name: setting[name] for name in self.label_params & set(setting)}
-                    predicted = problem.refit(self.estimator.set_params(**changes), held)
-                else:
-                    predicted = problem.fit(self.make(**setting), held)
-                scored = evaluate([self.metric], problem.task, problem.y[held], predicted)
-                scores[i, j] = scored.get(self.metric.name, np.nan)
+                scores[i, j] = self._score_fold(setting, held)
         self.scores |= {_key(setting): row for setting, row in zip(group, scores, strict=True)}
+
+    def _score_fold(self, setting: dict[str, Any], held: np.ndarray) -> float:
+        problem = self.problem
+        if hasattr(self.estimator, "fit_features"):
+            changes = {name: setting[name] for name in self.label_params & set(setting)}
+            predicted = problem.refit(self.estimator.set_params(**changes), held)
+        else:
+            predicted = problem.fit(self.make(**setting), held)
+        scored = evaluate([self.metric], problem.task, problem.y[held], predicted)
+        return scored.get(self.metric.name, np.nan)
 
     def _signed(self, setting: dict[str, Any]) -> np.ndarray:
         scores = self.scores[_key(setting)]
@@ -268,8 +271,7 @@ class _Problem:
     def refit(self, estimator: Any, held: np.ndarray) -> dict[str, np.ndarray]:
         """Do the same where all that no label decides is there already."""
         estimator.fit_labels(self._without(self.y[: self.n_labeled], held))
-        found = labeled_predictions(estimator, self.n_labeled, self.task, self.n_classes)
-        return {kind: values[held] for kind, values in found.items()}
+        return held_out_predictions(estimator, len(held), self.task, self.n_classes)
 
     def _without(self, y: np.ndarray, held: np.ndarray) -> np.ndarray:
         masked = y.copy()

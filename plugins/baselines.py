@@ -143,7 +143,8 @@ class NystroemRidge(RBFSamplerRidge):
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Draw landmarks from all points, learn from those whose label is not -1."""
         X, labeled, y = self._check(X, y)
-        self.fit_features(X, labeled).fit_labels(y)
+        self.fit_features(X, labeled)
+        self._train(self._Z, kernels.read_labels(y, self.n_classes))
         del self._Z
         return self
 
@@ -156,8 +157,8 @@ class NystroemRidge(RBFSamplerRidge):
     def fit_labels(self, y: np.ndarray) -> Self:
         """Learn from those of the labeled rows whose y is not -1."""
         labels = kernels.read_labels(y, self.n_classes)
-        self._train(self._Z if len(labels.rows) == len(y) else self._Z[labels.rows], labels)
-        self.labeled_scores_ = self._scores(self._Z)
+        self._train(self._Z[labels.rows], labels)
+        self.held_out_scores_ = self._scores(self._Z[np.asarray(y) == -1])
         return self
 
     def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> Nystroem:
@@ -224,7 +225,7 @@ class SelfTraining(_FeatureClassifier):
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from all points; y is -1 where a point has no label."""
         X, labeled, y = self._check(X, y)
-        self.fit_features(X, labeled).fit_labels(y)
+        self.fit_features(X, labeled)._learn(y)
         self.decision_scores_ = self._scores(self._Z)
         del self._Z
         return self
@@ -238,6 +239,11 @@ class SelfTraining(_FeatureClassifier):
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Label and learn in turn, from those of the labeled rows whose y is not -1."""
+        self._learn(y)
+        self.held_out_scores_ = self._scores(self._Z[self._labeled[np.asarray(y) == -1]])
+        return self
+
+    def _learn(self, y: np.ndarray) -> None:
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_, self._present = labels.classes, labels.present
         codes = np.full(len(self._Z), -1)
@@ -252,8 +258,6 @@ class SelfTraining(_FeatureClassifier):
                 base, threshold=self.threshold, max_iter=self.max_iter
             ).fit(self._Z, codes)
         self.n_iter_ = self._classifier.n_iter_ + 1
-        self.labeled_scores_ = self._scores(self._Z[self._labeled])
-        return self
 
     def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> Nystroem:
         return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)

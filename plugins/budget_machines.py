@@ -82,7 +82,7 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         check_classification_targets(y)
         rows = kernels.read_labels(y, self.n_classes).rows
         self._choose(X, rows)
-        self._learn(np.asarray(y)[rows], scored=False)
+        self._learn(np.asarray(y)[rows])
         del self._X, self._rows, self._prepared
         return self
 
@@ -95,7 +95,7 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train on those of the labeled rows whose y is not -1."""
-        self._learn(y, scored=True)
+        self._learn(y)
         return self
 
     def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
@@ -107,7 +107,8 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         self._X, self._rows, self._prepared = X, rows, None
         self._rng = deepcopy(rng) if self.solver == "sgd" else None
 
-    def _learn(self, y: np.ndarray, scored: bool) -> None:
+    def _learn(self, y: np.ndarray) -> None:
+        self.held_out_scores_ = None  # before as many are computed
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_, self._present = labels.classes, labels.present
         learn = self._minimise if self.solver == "exact" else self._descend
@@ -122,10 +123,12 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
             message += "raise epochs or use solver='exact'" if sgd else "scale the features to 1"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         self.landmarks_ = self._features.landmarks
-        if scored:
-            if scores is None:
-                scores = self._features.scores(self._X, self.coef_, self._rows) + self.intercept_
-            self.labeled_scores_ = self._decision(scores)
+        held_out = np.flatnonzero(np.asarray(y) == -1)
+        if scores is None:
+            scores = self._scores(self._X, self._rows[held_out])
+        else:
+            scores = scores[held_out]
+        self.held_out_scores_ = self._decision(scores)
 
     @abstractmethod
     def _prepare(self) -> None:
@@ -153,7 +156,10 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
-        return self._decision(self._features.scores(X, self.coef_) + self.intercept_)
+        return self._decision(self._scores(X))
+
+    def _scores(self, X: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        return self._features.scores(X, self.coef_, rows) + self.intercept_
 
     def _decision(self, scores: np.ndarray) -> np.ndarray:
         return kernels.as_decision(scores, self._present, len(self.classes_))
@@ -365,9 +371,9 @@ def lssvm_storage(
         # which row is of which class, in one byte and in float32, for the rows of a block
         own = 5 * (Q + 1) * min(n, block // (4 * b))
         judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
-        training = (16 if tuned else 8) * b * b + 8 * 6 * b * Q
-        scores = 20 * n * Q if tuned else 0
-        training += max(4 * b * b + own, judging) + scores
+        training = 8 * b * b + 8 * 6 * b * Q + max(4 * b * b + own, judging)
+        if tuned:
+            training = 8 * b * b + max(training, _held_out_bytes(shape))
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))
 
@@ -375,9 +381,12 @@ def lssvm_storage(
 def _sgd_bytes(shape: Shape, b: int, loss: str, tuned: bool) -> int:
     sizes = shape.n_labeled, b, shape.n_features, shape.n_classes
     descent = max(kernels.descent_bytes(*sizes), kernels.bounds_bytes(*sizes, loss))
-    # scores of a fold's labeled points, in float32 and with biases, beside those of the last fold
-    scores = 4 * shape.n_labeled * max(1, shape.n_classes)
-    return max(descent, 3 * scores) + 2 * scores if tuned else descent
+    return max(descent, _held_out_bytes(shape)) if tuned else descent
+
+
+def _held_out_bytes(shape: Shape) -> int:
+    """Bytes of scores in float32 and then in float64; most labels may be held out."""
+    return 12 * shape.n_labeled * max(1, shape.n_classes)
 
 
 @hookimpl

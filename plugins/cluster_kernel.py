@@ -232,7 +232,8 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         coefficients, self._intercepts = kernels.train_machines(product, labels, self.C, _TOL)
         self._weights = np.zeros((len(y), coefficients.shape[1]))
         self._weights[labels.rows] = coefficients
-        self.labeled_scores_ = self._decision(self._gram @ self._weights.astype(np.float32))
+        scores = self._gram[np.asarray(y) == -1] @ self._weights.astype(np.float32)
+        self.held_out_scores_ = self._decision(scores)
         return self
 
     def _decision(self, values: np.ndarray) -> np.ndarray:

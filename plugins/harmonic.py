@@ -53,8 +53,8 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         takes them for new points: it gives others, since a point is then its own neighbor.
     transduction_ : ndarray of shape (n,)
         The classes of the points of `fit`; labels that were given stay.
-    labeled_scores_ : ndarray of shape (n_labeled,) or (n_labeled, n_classes)
-        After `fit_labels`: scores of the points that may have labels.
+    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
+        After `fit_labels`: scores of the points whose label it was not given.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -125,7 +125,7 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
-        """Score the points that may have labels; y holds theirs, -1 where held out."""
+        """Score those of the points that may have labels whose y is -1."""
         labels = kernels.read_labels(y, self.n_classes)
         deviations = _deviations(labels)
         if self._reduced is not None:
@@ -137,7 +137,7 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
             total = everywhere.sum(axis=0) - deviations.sum(axis=0)
         n_unlabeled = len(self._unlabeled) + len(self._labeled) - len(labels.rows)
         distributions = self._distributions(labels, extended, total, n_unlabeled)
-        self.labeled_scores_ = self._decision(distributions)
+        self.held_out_scores_ = self._decision(distributions[np.asarray(y) == -1])
         return self
 
     def _prepare(self, X: np.ndarray, n_unlabeled: int) -> bool:

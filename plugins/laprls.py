@@ -116,8 +116,8 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         self._coefficients = np.zeros((len(self._kernel), values.shape[1]))
         self._coefficients[rows] = a
 
-    def _labeled_values(self) -> np.ndarray:
-        return self._kernel @ self._coefficients + self.intercept_
+    def _values_of(self, rows: np.ndarray) -> np.ndarray:
+        return self._kernel[rows] @ self._coefficients + self.intercept_
 
     def _finish(self) -> None:
         self.dual_coef_ = self._functions @ self._coefficients

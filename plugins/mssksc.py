@@ -189,8 +189,11 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             H[:, j] -= self.gamma1 * self._spectral[:, j]
         self._solve(H, self.gamma2 * self._cross)
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
-        scores = (self._samples @ weights).astype(np.float64)
-        self.labeled_scores_ = kernels.as_decision(scores, self._present, len(self.classes_))
+        held_out = np.flatnonzero(np.asarray(y) == -1)
+        scores = np.empty((len(held_out), weights.shape[1]))
+        for block in _blocks(len(held_out)):
+            scores[block] = self._samples[held_out[block]] @ weights
+        self.held_out_scores_ = kernels.as_decision(scores, self._present, len(self.classes_))
         return self
 
     def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:

@@ -248,8 +248,10 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         multipliers = of_targets - np.outer(of_bias, self.intercept_)
         self._multipliers = np.zeros((len(y), multipliers.shape[1]))
         self._multipliers[labels.rows] = multipliers
-        scores = self._gram @ self._multipliers + np.outer(influence, self.intercept_)
-        self.labeled_scores_ = self._decision(scores)
+        held_out = np.asarray(y) == -1
+        scores = self._gram[held_out] @ self._multipliers
+        scores += np.outer(influence[held_out], self.intercept_)
+        self.held_out_scores_ = self._decision(scores)
         return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:

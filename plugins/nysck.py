@@ -186,7 +186,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
                 kernels.unit_rows(F)
         F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
         self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, self.C)
-        self.labeled_scores_ = self._scores(self._samples)
+        self.held_out_scores_ = self._scores(self._samples[np.asarray(y) == -1])
         return self
 
     def _one_shot(self, X: np.ndarray, rng: np.random.RandomState) -> np.ndarray:

@@ -72,8 +72,8 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
     eigenvalues_ : ndarray of shape (r,)
         Of L, before the transfer function.
-    labeled_scores_ : ndarray of shape (n_labeled,) or (n_labeled, n_classes)
-        Scores of the rows that may have labels.
+    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
+        Scores of the rows that may have labels and were given none.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -199,7 +199,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
             F[block] = self._virtual_samples(self._kernel.factor[self._labeled[block]])
         samples = F if known == len(F) else F[labels.rows]
         self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, self.C)
-        self.labeled_scores_ = self._score(F)
+        self.held_out_scores_ = self._score(F[self._y == -1])
         self._scores, self._stale = None, False
         return self
 

@@ -100,8 +100,8 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
         self._weights = np.linalg.lstsq(F, values - offset, rcond=_UNSEEN)[0]
         self.intercept_ = offset - center @ self._weights
 
-    def _labeled_values(self) -> np.ndarray:
-        functions = self._functions[self._labeled, : len(self._weights)]
+    def _values_of(self, rows: np.ndarray) -> np.ndarray:
+        functions = self._functions[self._labeled[rows], : len(self._weights)]
         return functions @ self._weights + self.intercept_
 
     def _finish(self) -> None:

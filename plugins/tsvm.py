@@ -66,8 +66,8 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`.
-    labeled_scores_ : ndarray of shape (n_labeled,) or (n_labeled, n_classes)
-        Those of the rows that `fit_features` was told of.
+    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
+        Those of the rows that `fit_features` was told of and `fit_labels` given no label for.
     transduction_ : ndarray of shape (n,)
         Classes of the points of `fit`; labels that were given stay.
     objective_ : list of ndarray of shape (steps, 2)
@@ -165,7 +165,7 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         linear = self.kernel == "linear"
         self._coefficients = self._X.T @ coefficients if linear else coefficients
         self.decision_scores_ = self._decision(scores)
-        self.labeled_scores_ = self.decision_scores_[self._candidates]
+        self.held_out_scores_ = self.decision_scores_[self._candidates[np.asarray(y) == -1]]
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
         self.transduction_[labeled] = self.classes_[labels.codes]
         return self

@@ -142,9 +142,9 @@ class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
             kernels.centered_ridge(z[rows], values, penalty) for z in self._coordinates
         ]
 
-    def _labeled_values(self) -> np.ndarray:
+    def _values_of(self, rows: np.ndarray) -> np.ndarray:
         both = zip(self._coordinates, self._weights, strict=True)
-        return sum(z @ w + b for z, (w, b) in both) / len(self._weights)
+        return sum(z[rows] @ w + b for z, (w, b) in both) / len(self._weights)
 
     def _finish(self) -> None:
         both = list(zip(self._bases, self._weights, strict=True))

@@ -30,7 +30,8 @@ class Staged(BaseEstimator):
         self.classes_ = np.array([0, 1])
         known = np.where(y < 0, 0.0, np.where(y == 1, 1.0, -1.0))
         self._scores = self._K[:, self._labeled] @ known
-        self.labeled_scores_ = np.sign(self._scores[self._labeled]) ** self.power
+        held_out = self._labeled[y < 0]
+        self.held_out_scores_ = np.sign(self._scores[held_out]) ** self.power
         return self
 
     def fit(self, X, y):
@@ -125,7 +126,7 @@ class StagedValues(BaseEstimator):
         F, known = self._F[self._labeled], np.isfinite(y)
         gram = F[known].T @ F[known] + self.alpha * np.eye(F.shape[1])
         self._w = np.linalg.solve(gram, F[known].T @ y[known])
-        self.labeled_values_ = F @ self._w
+        self.held_out_values_ = F[~known] @ self._w
         return self
 
     def fit(self, X, y):

@@ -8,7 +8,7 @@ from harness.conformance.behaviour import SOLVER_SHARE
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import Problem, build
 from harness.method import Method
-from harness.prediction import labeled_predictions, predict, transduction
+from harness.prediction import held_out_predictions, predict, transduction
 
 
 def split_fit_agrees(method: Method, problem: Problem) -> str:
@@ -24,9 +24,9 @@ def split_fit_agrees(method: Method, problem: Problem) -> str:
         masked = problem.y[rows].copy()
         masked[held] = _unknown(problem)
         estimator.fit_labels(masked)
-        found = labeled_predictions(estimator, len(rows), problem.task, problem.n_classes)
+        found = held_out_predictions(estimator, len(held), problem.task, problem.n_classes)
         expected = _fitted(method, problem, rows, held)
-        difference = np.abs(_numbers(found)[held] - expected).max()
+        difference = np.abs(_numbers(found) - expected).max()
         if difference > SOLVER_SHARE * (np.ptp(expected) or 1):
             return (
                 f"fit_labels scores held-out points otherwise than fit on the same labels, by up "
@@ -40,7 +40,8 @@ def _held_out(problem: Problem, rows: np.ndarray, first: int) -> np.ndarray:
     if problem.task == "regression":
         return np.arange(len(rows))[first::3]
     y = problem.y[rows]
-    return np.concatenate([np.flatnonzero(y == label)[first::3] for label in np.unique(y)])
+    parts = [np.flatnonzero(y == label)[first::3] for label in np.unique(y)]
+    return np.sort(np.concatenate(parts))
 
 
 def _unknown(problem: Problem) -> float:

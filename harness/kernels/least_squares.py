@@ -186,16 +186,16 @@ class RidgeOnFeatures:
         penalty = len(values) * self.alpha
         self._weights, self.intercept_ = centered_ridge(self._features[rows], values, penalty)
 
-    def _labeled_values(self) -> np.ndarray:
-        return self._features @ self._weights + self.intercept_
+    def _values_of(self, rows: np.ndarray) -> np.ndarray:
+        return self._features[rows] @ self._weights + self.intercept_
 
 
 class SplitLeastSquares(SquaredLossMixin):
     """The same with a fit in two stages, for searches that keep the first.
 
     It offers `fit_features(X, labeled)`; `_fit_values(rows, values)`, least squares on those rows
-    of `labeled`; `_labeled_values()`, of shape (len(labeled), Q); and `_finish()`, which lets go
-    of what only fitting needs.
+    of `labeled`; `_values_of(rows)`, of shape (len(rows), Q), for others of them; and `_finish()`,
+    which lets go of what only fitting needs.
     """
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
@@ -207,14 +207,15 @@ class SplitLeastSquares(SquaredLossMixin):
         return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
-        """Fit those of the labeled rows whose y is known; leave the values of all of them.
+        """Fit those of the labeled rows whose y is known; leave the values of the others.
 
-        They are in `labeled_scores_` where `n_classes` is set, else in `labeled_values_`.
+        They are in `held_out_scores_` where `n_classes` is set, else in `held_out_values_`.
         """
         targets = self._read_targets(y)
         self._fit_values(targets.rows, targets.values)
-        values = _one_column_flat(self._labeled_values())
-        setattr(self, "labeled_scores_" if self.n_classes else "labeled_values_", values)
+        held_out = np.delete(np.arange(len(y)), targets.rows)
+        values = _one_column_flat(self._values_of(held_out))
+        setattr(self, "held_out_scores_" if self.n_classes else "held_out_values_", values)
         return self
 
 

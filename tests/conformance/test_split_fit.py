@@ -30,7 +30,7 @@ class Smoother(ClassifierMixin, BaseEstimator):
         self.classes_ = np.array([0, 1])
         signs = np.where(self._y < 0, 0.0, 2.0 * self._y - 1)
         self.decision_scores_ = self.C * self._K[:, self._labeled] @ signs
-        self.labeled_scores_ = self.decision_scores_[self._labeled]
+        self.held_out_scores_ = self.decision_scores_[self._labeled[y < 0]]
         return self
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Any:
@@ -56,7 +56,7 @@ class Ridge(RegressorMixin, BaseEstimator):
     def fit_labels(self, y: np.ndarray) -> Any:
         known = np.isfinite(y) | self.takes_nan_for_zero
         self._w = np.linalg.lstsq(self._F[known], np.nan_to_num(y[known]))[0]
-        self.labeled_values_ = self._F @ self._w
+        self.held_out_values_ = self._F[np.isnan(y)] @ self._w
         return self
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Any:

@@ -79,8 +79,8 @@ def test_folds_are_fits_of_their_own(estimator, change):
         masked[held] = -1
         staged.set_params(**change).fit_labels(masked[rows])
         whole = estimator(25, random_state=0, **change).fit(X, masked)
-        expected = whole.decision_function(X[rows])
-        np.testing.assert_allclose(staged.labeled_scores_, expected, atol=1e-10)
+        expected = whole.decision_function(X[held])
+        np.testing.assert_allclose(staged.held_out_scores_, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("estimator", [NystroemRidge, RBFSamplerRidge, SelfTraining])

@@ -78,8 +78,8 @@ def test_a_fold_is_scored_as_fit_scores_it(transfer):
         masked = y.copy()
         masked[held] = -1
         whole = ClusterKernelSVM(transfer=transfer, **ABSOLUTE).fit(X, masked)
-        found = model.fit_labels(masked[rows]).labeled_scores_
-        np.testing.assert_allclose(found, whole.decision_scores_[rows], atol=1e-3)
+        found = model.fit_labels(masked[rows]).held_out_scores_
+        np.testing.assert_allclose(found, whole.decision_scores_[held], atol=1e-3)
 
 
 @pytest.mark.parametrize("transfer", kernels.TRANSFERS)

@@ -63,14 +63,13 @@ def test_split_fit_is_the_fit(features):
     for gamma1, gamma2 in [(0.1, 1.0), (0.5, 10.0)]:
         parts.set_params(gamma1=gamma1, gamma2=gamma2).fit_labels(y[rows])
     np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-8)
-    np.testing.assert_allclose(parts.labeled_scores_, whole.decision_function(X)[rows], atol=1e-8)
+    np.testing.assert_allclose(parts.intercept_, whole.intercept_, atol=1e-8)
     held = np.where(np.arange(len(rows)) % 3 == 0, -1, y[rows])
     other = y.copy()
     other[rows] = held
     parts.fit_labels(held)
-    np.testing.assert_allclose(
-        parts.labeled_scores_, _scores_without(parts, X, other)[rows], atol=1e-6
-    )
+    expected = _scores_without(parts, X, other)[rows[held == -1]]
+    np.testing.assert_allclose(parts.held_out_scores_, expected, atol=1e-6)
 
 
 def _scores_without(model, X, y):
@@ -302,7 +301,7 @@ def test_a_class_without_labeled_point_is_never_predicted(features, gamma1, n_cl
     parts = make(features, gamma1=gamma1, n_classes=n_classes, n_components=30)
     rows = np.union1d(np.flatnonzero(y != -1), np.flatnonzero(few != -1))
     parts.fit_features(X, rows).fit_labels(few[rows])
-    assert parts.labeled_scores_[:, 2:].max() < parts.labeled_scores_[:, :2].min()
+    assert parts.held_out_scores_[:, 2:].max() < parts.held_out_scores_[:, :2].min()
 
 
 def test_the_highest_score_is_the_nearest_code_word_ties_broken_by_score():
@@ -339,8 +338,8 @@ def test_the_spectral_term_is_computed_when_gamma1_first_asks_for_it():
     assert split._spectral is None
     split.set_params(gamma1=0.5).fit_labels(y[rows])
     whole = PrimalMSSKSC(n_components=20, gamma1=0.5, random_state=0).fit(X, y)
-    found = whole.decision_function(X[rows])
-    np.testing.assert_allclose(split.labeled_scores_, found, atol=1e-4)
+    expected = whole.decision_function(X)
+    np.testing.assert_allclose(split.decision_function(X), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("params", [{"normalize": True, "gamma1": 0.9}, {"gamma1": 5.0}])

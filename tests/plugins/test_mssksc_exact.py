@@ -118,7 +118,9 @@ def test_folds_are_fits_of_their_own(gamma1):
         masked[held] = -1
         staged.set_params(gamma2=7.0).fit_labels(masked[rows])
         whole = MSSKSC(gamma1=gamma1, gamma2=7.0).fit(X, masked)
-        np.testing.assert_allclose(staged.labeled_scores_, whole.decision_scores_[rows], atol=1e-9)
+        np.testing.assert_allclose(
+            staged.held_out_scores_, whole.decision_scores_[held], atol=1e-9
+        )
 
 
 def test_order_and_single_precision():

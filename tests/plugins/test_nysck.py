@@ -118,8 +118,8 @@ def test_a_fold_is_scored_as_fit_scores_it(variant, transfer):
         masked = y.copy()
         masked[held] = -1
         whole = NystromClusterKernelSVM(90, **settings).fit(X, masked)
-        found = model.fit_labels(masked[rows]).labeled_scores_
-        np.testing.assert_allclose(found, whole.decision_function(X[rows]), atol=0.02)
+        found = model.fit_labels(masked[rows]).held_out_scores_
+        np.testing.assert_allclose(found, whole.decision_function(X[held]), atol=0.02)
 
 
 def test_a_rank_that_poly_step_would_square_is_warned_of():

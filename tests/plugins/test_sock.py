@@ -210,9 +210,8 @@ def test_two_stages_are_the_fit(n_classes):
         staged.set_params(**changed).fit_labels(masked[rows])
         whole = StochasticClusterKernelSVM(20, **changed, **ABSOLUTE).fit(X, masked)
         np.testing.assert_array_equal(staged.decision_scores_, whole.decision_scores_)
-        np.testing.assert_allclose(
-            staged.labeled_scores_, staged.decision_scores_[rows], rtol=1e-3, atol=1e-3
-        )
+        expected = staged.decision_scores_[rows[held]]
+        np.testing.assert_allclose(staged.held_out_scores_, expected, rtol=1e-3, atol=1e-3)
     assert {"C", "transfer"} <= METHOD.label_params
 
 

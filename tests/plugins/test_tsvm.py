@@ -239,13 +239,13 @@ def test_two_stages_give_the_same_as_fit_whatever_was_fitted_before(form, kernel
     staged.set_params(C=0.5, unlabeled_weight=0.5).fit_labels(held)
     staged.set_params(C=3.0, unlabeled_weight=0.1).fit_labels(y[labeled])
     np.testing.assert_array_equal(staged.decision_scores_, whole.decision_scores_)
-    np.testing.assert_array_equal(staged.labeled_scores_, whole.decision_scores_[labeled])
     # A held-out point is an unlabeled one.
     hidden = y.copy()
     hidden[labeled[::3]] = -1
     staged.fit_labels(held)
     whole.fit(X, hidden)
     np.testing.assert_array_equal(staged.decision_scores_, whole.decision_scores_)
+    np.testing.assert_array_equal(staged.held_out_scores_, whole.decision_scores_[labeled[::3]])
 
 
 @pytest.mark.parametrize("form", FORMS)

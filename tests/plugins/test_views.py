@@ -27,12 +27,12 @@ both = pytest.mark.parametrize("model", [XNV, XKS])
 
 @both
 @pytest.mark.parametrize("combine", [False, True])
-def test_labeled_values_are_predictions_of_the_same_fit(model, combine):
+def test_held_out_values_are_predictions_of_a_fit_on_the_other_labels(model, combine):
     X, y, _ = sines()
-    model = make(model, combine=combine)
-    rows = np.arange(60)
-    values = model.fit_features(X, rows).fit_labels(y[rows]).labeled_values_
-    expected = model.fit(X, y).predict(X[rows])
+    model, rows = make(model, combine=combine), np.arange(60)
+    y[:60:3] = np.nan
+    values = model.fit_features(X, rows).fit_labels(y[rows]).held_out_values_
+    expected = model.fit(X, y).predict(X[:60:3])
     np.testing.assert_allclose(values, expected, atol=1e-3)
 
 
@@ -94,9 +94,10 @@ def test_equal_views_leave_a_plain_ridge_in_whitened_coordinates():
     model = TwoOfAKind(6, ridge=1e-7, alpha=0.1, random_state=0)
     Z, c = canonical(model, X, rows)
     np.testing.assert_allclose(c, 1, atol=1e-2)
+    y[:20] = np.nan
     model.fit_labels(y[rows])
-    w, b = kernels.centered_ridge(Z, y[rows, None], 60 * 0.1)
-    np.testing.assert_allclose(model.labeled_values_, (Z @ w + b)[:, 0], atol=0.02)
+    w, b = kernels.centered_ridge(Z[20:], y[20:60, None], 40 * 0.1)
+    np.testing.assert_allclose(model.held_out_values_, (Z[:20] @ w + b)[:, 0], atol=0.02)
 
 
 def test_a_large_penalty_leaves_the_mean():
