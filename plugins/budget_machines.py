@@ -82,7 +82,7 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         check_classification_targets(y)
         rows = kernels.read_labels(y, self.n_classes).rows
         self._choose(X, rows)
-        self._learn(np.asarray(y)[rows])
+        self.fit_labels(np.asarray(y)[rows])
         del self._X, self._rows, self._prepared
         return self
 
@@ -95,19 +95,6 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train on those of the labeled rows whose y is not -1."""
-        self._learn(y)
-        return self
-
-    def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
-        rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, np.float32)
-        b = min(self.n_landmarks, len(X))
-        chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
-        self._features = kernels.LandmarkFeatures(X[chosen], kernel)
-        self._X, self._rows, self._prepared = X, rows, None
-        self._rng = deepcopy(rng) if self.solver == "sgd" else None
-
-    def _learn(self, y: np.ndarray) -> None:
         self.held_out_scores_ = None  # before as many are computed
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_, self._present = labels.classes, labels.present
@@ -123,12 +110,19 @@ class _BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
             message += "raise epochs or use solver='exact'" if sgd else "scale the features to 1"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         self.landmarks_ = self._features.landmarks
-        held_out = np.flatnonzero(np.asarray(y) == -1)
-        if scores is None:
-            scores = self._scores(self._X, self._rows[held_out])
-        else:
-            scores = scores[held_out]
+        held = np.asarray(y) == -1
+        scores = self._scores(self._X, self._rows[held]) if scores is None else scores[held]
         self.held_out_scores_ = self._decision(scores)
+        return self
+
+    def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
+        rng = check_random_state(self.random_state)
+        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, np.float32)
+        b = min(self.n_landmarks, len(X))
+        chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
+        self._features = kernels.LandmarkFeatures(X[chosen], kernel)
+        self._X, self._rows, self._prepared = X, rows, None
+        self._rng = deepcopy(rng) if self.solver == "sgd" else None
 
     @abstractmethod
     def _prepare(self) -> None:

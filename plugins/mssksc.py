@@ -141,13 +141,12 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         labels = kernels.read_labels(y, self.n_classes)
         # not of all y, which it would sort
         check_classification_targets(y[labels.rows])
-        self.classes_ = labels.classes
+        self.classes_, self._present = labels.classes, labels.present
         self._draw_features(X, len(labels.rows))
         start = None
         if self.gamma1:
             start = self._spectral_term(X)
             start *= -self.gamma1
-        self._present = labels.present
         dtype = _type_of_sums(self._map.dtype, self.gamma2, len(labels.rows))
         H = kernels.GramSum(self._m + 1, dtype, start)
         right = 0.0
@@ -161,11 +160,10 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Keep the features of `labeled`; the spectral term waits for a gamma1 that is not 0."""
         self._draw_features(X, len(labeled))
-        self._X, self._spectral = X, None
+        self._X, self._spectral, self._known = X, None, None
         self._samples = np.empty((len(labeled), self._m + 1), self._map.dtype)
         for block, Phi in self._features(X, labeled):
             self._samples[block] = Phi
-        self._known = None
         return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
