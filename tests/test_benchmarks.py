@@ -13,6 +13,7 @@ COMMANDS = [
     "clusk.py --points 200 --repeats 1",
     "degrees.py --points 600 --features 20 --repeats 1",
     "graph.py",
+    "hinge_smoothing.py digits --points 1000 --seeds 2",
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
     "landmark_selectors.py --dataset digits --landmarks 10 --seeds 1",
     "mssksc.py --points 3000 --features 20",
