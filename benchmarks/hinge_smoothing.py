@@ -63,7 +63,8 @@ def main() -> None:
             accuracies = [np.mean(model.predict(X_new) == y_new) for model in (svm, lssvm)]
             for h in WIDTHS:
                 W = [smoothed(Z, np.where(y == label, 1.0, -1.0), h) for label in classes]
-                scores = Z_new @ np.column_stack(W)[:-1] + np.column_stack(W)[-1]
+                *weights, biases = np.transpose(W)
+                scores = Z_new @ np.array(weights) + biases
                 accuracies.append(np.mean(classes[scores.argmax(axis=1)] == y_new))
             found.append(accuracies)
         means = 100 * np.mean(found, axis=0)
