@@ -117,6 +117,7 @@ from harness.kernels.ridge_machines import (
     refine_ridge_machines,
     train_ridge_machines,
 )
+from harness.kernels.smooth_hinge import SmoothHinge
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
 from harness.kernels.symmetric import (
     eigensystem,
@@ -188,6 +189,7 @@ __all__ = [
     "RidgeOnFeatures",
     "RowSketch",
     "Selector",
+    "SmoothHinge",
     "SplitLeastSquares",
     "SquaredLossMixin",
     "Targets",

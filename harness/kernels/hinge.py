@@ -1,11 +1,12 @@
 """Linear support vector machines with the hinge loss, by the augmented Lagrangian of their dual.
 
-Minimises P(w, b) = |w|^2 + sum_i c_i max(0, 1 - y_i (w'z_i + b)), the bias free. Each row has a
-dual variable a_i between 0 and c_i. Newton's method minimises P with the hinge replaced by a
-parabola whose slope at a margin of 1 is -a_i; the slopes found are the next dual variables. They
-converge to the solution without the parabolas getting as narrow as the hinge, so that a matrix
-stays as well conditioned as the kernel lets it; the first problem, all a_i = 0, is the squared
-hinge loss (Rockafellar 1976; Yan & Li 2020). It ends by the duality gap of the hinge itself.
+Minimises P(w, b) = |w|^2 + sum_i c_i l(y_i (w'z_i + b)), l the hinge or a smooth one, the bias
+free. Each row has a dual variable a_i between 0 and c_i. Newton's method minimises P with the
+corner of the hinge replaced by a parabola whose slope at a margin of 1 is -a_i; the slopes found
+are the next dual variables. They converge to the solution without the parabolas getting as narrow
+as the corner, so that a matrix stays as well conditioned as the kernel lets it; the first problem,
+all a_i = 0, is the squared hinge loss (Rockafellar 1976; Yan & Li 2020). It ends by the duality
+gap of the loss itself.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from scipy.linalg.blas import dsyrk
 
 from harness.kernels.active_rows import ActiveRows
 from harness.kernels.feature_cache import FeatureCache
+from harness.kernels.smooth_hinge import SmoothHinge
 from harness.kernels.symmetric import solve_positive_definite
 
 # The first parabolas have at most this curvature, in parts of 1 / mean |z|^2, and at least this
@@ -59,14 +61,15 @@ class HingeMachine:
         self.bound_sums = np.zeros((len(self.weights), 2))
         self.bound_totals = np.zeros(2)
 
-    def primal(self, margins: np.ndarray, costs: np.ndarray) -> float:
+    def primal(self, margins: np.ndarray, loss: SmoothHinge) -> float:
         """Return P, given y_i f(x_i)."""
-        return float(self.weights @ self.weights + costs @ np.maximum(0, 1 - margins))
+        return float(self.weights @ self.weights) + loss.total(margins)
 
-    def bound_losses(self) -> float:
-        """Return the sum of c_i (1 - y_i f(x_i)) over the rows that are bound."""
+    def bound_losses(self, smoothing: float) -> float:
+        """Return the sum of c_i (1 - y_i f(x_i) - s / 2) over the rows that are bound."""
         slope, shift = self.bound_slope()
-        return float(self.bound_totals.sum() - slope @ self.weights - shift * self.bias)
+        total = (1 - smoothing / 2) * self.bound_totals.sum()
+        return float(total - slope @ self.weights - shift * self.bias)
 
     def bound_slope(self) -> tuple[np.ndarray, float]:
         """Return minus the derivatives of the losses of the rows that are bound."""
@@ -74,17 +77,21 @@ class HingeMachine:
         return self.bound_sums[:, 0] - self.bound_sums[:, 1], float(above - below)
 
 
-def spare_bias(margins: np.ndarray, signs: np.ndarray, costs: np.ndarray) -> float:
+def spare_bias(margins: np.ndarray, signs: np.ndarray, loss: SmoothHinge) -> float:
     """Return what takes the bias to the middle of those that are as good, mostly next to nothing.
 
-    Where rows below a margin of 1 weigh the same on either side and none is at 1, as with two
-    points of a small cost, the losses do not change before the next row comes to 1.
+    Where rows below the corner weigh the same on either side and none is at it, as with two points
+    of a small cost, the losses do not change before the next row comes to it.
     """
-    known = costs > 0
-    below, rises = margins < 1, signs > 0
-    if not np.isclose(costs[below] @ signs[below], 0, atol=1e-9 * costs.sum()):
+    known = loss.costs > 0
+    below, rises = margins < loss.straight, signs > 0
+    pull = loss.costs[below] @ signs[below]
+    if (
+        not np.isclose(pull, 0, atol=1e-9 * loss.costs.sum())
+        or (known & ~below & (margins < 1)).any()
+    ):
         return 0.0
-    distance = np.abs(1 - margins)
+    distance = np.where(below, loss.straight - margins, margins - 1)
     up = distance[known & (rises == below)].min(initial=np.inf)
     down = distance[known & (rises != below)].min(initial=np.inf)
     return float(up - down) / 2 if np.isfinite(up) and np.isfinite(down) else 0.0
@@ -93,7 +100,7 @@ def spare_bias(margins: np.ndarray, signs: np.ndarray, costs: np.ndarray) -> flo
 def train_hinge(
     cache: FeatureCache,
     signs: np.ndarray,
-    costs: np.ndarray,
+    loss: SmoothHinge,
     machine: HingeMachine,
     tol: float,
     duals: np.ndarray | None = None,
@@ -106,8 +113,8 @@ def train_hinge(
         Z, the rows loaded; r features.
     signs : ndarray of shape (n,), float64
         y, +1 or -1.
-    costs : ndarray of shape (n,), float64
-        c; a row of cost 0 is left out. Both signs must have a row that is not.
+    loss : SmoothHinge
+        A row of cost 0 is left out. Both signs must have a row that is not.
     machine : HingeMachine
         Where to start.
     tol : float
@@ -127,16 +134,18 @@ def train_hinge(
     duals = np.zeros(len(signs)) if duals is None else duals
     margins = signs * (cache.products(machine.weights) + machine.bias)
     sides = np.column_stack([signs > 0, signs < 0])
-    penalty = min(_FIRST_PENALTY / cache.mean_square(), costs.max() / _FIRST_WIDTH)
+    penalty = min(_FIRST_PENALTY / cache.mean_square(), loss.cost / _FIRST_WIDTH)
     bound, bound_shift = machine.bound_slope()
     machine.dual, kept = -np.inf, ActiveRows(cache, len(machine.weights))
     for _ in range(_MOST_STEPS):
-        pull = _pulled(duals, penalty, costs, margins)
+        pull = loss.proximal_pull(margins, duals, penalty)
         sums = machine.bound_sums + cache.sums(pull[:, None] * sides)
         totals = machine.bound_totals + pull @ sides
-        machine.dual = max(machine.dual, dual_value(*totals, sums))
-        losses = float(costs @ np.maximum(0, 1 - margins))
-        primal = float(machine.weights @ machine.weights) + losses + machine.bound_losses()
+        spent = loss.conjugate(pull) @ sides + loss.smoothing / 2 * machine.bound_totals
+        machine.dual = max(machine.dual, dual_value(totals, sums, spent))
+        losses = loss.total(margins)
+        squared = float(machine.weights @ machine.weights)
+        primal = squared + losses + machine.bound_losses(loss.smoothing)
         if not np.isfinite(primal) or not np.isfinite(sums).all():
             message = "kernel values overflow in float32: scale the features to about 1"
             raise ValueError(message)
@@ -145,23 +154,25 @@ def train_hinge(
         gradient = 2 * machine.weights - (sums[:, 0] - sums[:, 1])
         imbalance = float(totals[0] - totals[1])
         # Of the gap the first is for Newton's method to close, the second for the dual variables.
-        residue, slackness = gradient @ gradient / 4, losses - pull @ (1 - margins)
+        residue = gradient @ gradient / 4
+        slackness = losses + loss.conjugate(pull).sum() - pull @ (1 - margins)
         if residue <= slackness and abs(imbalance) <= _UNBALANCED * totals.min():
             duals[:], penalty = pull, _GROWTH * penalty
             continue
-        active = np.flatnonzero((pull > 0) & (pull < costs))
+        active = np.flatnonzero((pull > 0) & (pull < loss.costs))
         if not active.size:
-            known = np.flatnonzero(costs)
+            known = np.flatnonzero(loss.costs)
             nearest = np.argsort(np.abs(1 - margins[known]))[: len(gradient)]
             active = np.sort(known[nearest])
-        step, shift = _newton_direction(cache, active, kept, penalty, gradient, -imbalance)
+        curvature = loss.curvature(penalty)
+        step, shift = _newton_direction(cache, active, kept, curvature, gradient, -imbalance)
         change = signs * (cache.products(step) + shift)
         length = line_search(
             machine.weights,
             step,
             margins,
             change,
-            partial(_pulled, duals, penalty, costs),
+            partial(loss.proximal_pull, duals=duals, penalty=penalty),
             float(bound @ step) + bound_shift * shift,
         )
         if length == 0:
@@ -174,47 +185,44 @@ def train_hinge(
     return margins
 
 
-def _pulled(
-    duals: np.ndarray, penalty: float, costs: np.ndarray, margins: np.ndarray
-) -> np.ndarray:
-    """Return minus the slopes of the parabolas, which are flat or straight beyond 0 and c."""
-    return np.clip(duals + penalty * (1 - margins), 0, costs)
+def dual_value(totals: np.ndarray, sums: np.ndarray, spent: np.ndarray | float = 0.0) -> float:
+    """Return D = sum(a - s a^2 / 2c) - |sum a_i y_i z_i|^2 / 4 at the best scaling of a.
 
-
-def dual_value(above: float, below: float, sums: np.ndarray) -> float:
-    """Return D = sum(a) - |sum a_i y_i z_i|^2 / 4 at the best scaling of a that is feasible.
-
-    The free bias asks for as much on either side, so the heavier one is scaled down.
+    The free bias asks for as much on either side, so the heavier one is scaled down, and then
+    both.
 
     Parameters
     ----------
-    above, below : float
+    totals : ndarray of shape (2,)
         Sums of a over the rows with y = 1 and y = -1; 0 <= a_i <= c_i.
     sums : ndarray of shape (r, 2)
         Sums of a_i z_i over the same.
+    spent : ndarray of shape (2,), default 0
+        Sums of s a^2 / 2c.
     """
-    side = min(above, below)
+    side = totals.min()
     if side <= 0:
         return 0.0
-    v = sums[:, 0] * (side / above) - sums[:, 1] * (side / below)
-    total, norm = 2 * side, v @ v
-    scale = min(1.0, 2 * total / norm) if norm > 0 else 1.0
-    return float(scale * total - scale**2 * norm / 4)
+    scales = side / totals
+    v = sums[:, 0] * scales[0] - sums[:, 1] * scales[1]
+    total, bend = 2 * side, v @ v / 4 + (scales**2 * spent).sum()
+    scale = min(1.0, total / (2 * bend)) if bend > 0 else 1.0
+    return float(scale * total - scale**2 * bend)
 
 
 def _newton_direction(
     cache: FeatureCache,
     active: np.ndarray,
     kept: ActiveRows,
-    penalty: float,
+    curvature: float,
     gradient: np.ndarray,
     bias_gradient: float,
 ) -> tuple[np.ndarray, float]:
-    """Solve [2 I + s Z'Z, s Z'1; s 1'Z, s 1'1] (step, shift) = -(gradient, bias_gradient).
+    """Solve [2 I + q Z'Z, q Z'1; q 1'Z, q 1'1] (step, shift) = -(gradient, bias_gradient).
 
-    Z are the active rows, s the penalty. The bias is eliminated, which centres Z; of the two forms
-    of the matrix that is left, of order r and of the number of active rows, the smaller one is
-    factorised.
+    Z are the active rows, q the curvature. The bias is eliminated, which centres Z; of the two
+    forms of the matrix that is left, of order r and of the number of active rows, the smaller one
+    is factorised.
 
     Returns
     -------
@@ -228,16 +236,16 @@ def _newton_direction(
         among[active] = 1
         mean = cache.sums(among)[:, 0] / m
         right = -(gradient - mean * bias_gradient)
-        step = _step_by_rows(cache, active, mean.astype(np.float32), 2 / penalty, right)
+        step = _step_by_rows(cache, active, mean.astype(np.float32), 2 / curvature, right)
     else:
         # In float32: it is a direction that is wanted, and a matrix of doubles would be twice as
         # large as all else of order r^2.
         kept.move_to(active)
         mean = kept.mean()
         right = -(gradient - mean * bias_gradient)
-        step = _step_by_features(kept, 2 / penalty, right.astype(np.float32)).astype(np.float64)
-        step /= penalty
-    return step, -bias_gradient / (penalty * m) - float(mean @ step)
+        step = _step_by_features(kept, 2 / curvature, right.astype(np.float32)).astype(np.float64)
+        step /= curvature
+    return step, -bias_gradient / (curvature * m) - float(mean @ step)
 
 
 def _step_by_rows(

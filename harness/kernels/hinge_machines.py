@@ -16,6 +16,7 @@ import numpy as np
 from harness.kernels.feature_cache import FeatureCache
 from harness.kernels.hinge import HingeMachine, line_search, spare_bias, train_hinge
 from harness.kernels.landmark_features import LandmarkFeatures
+from harness.kernels.smooth_hinge import SmoothHinge
 
 # After so many rounds a gap that is left with more than this part of what it was asks for half as
 # many more rows, than there is room for if need be.
@@ -72,8 +73,9 @@ def train_hinge_machines(
     C: float,
     cache: FeatureCache,
     tol: float = 1e-3,
+    smoothing: float = 0.0,
 ) -> HingeMachines:
-    """Minimise |w|^2 + C sum_i max(0, 1 - y_i (w'z_i + b)) for each class against the rest.
+    """Minimise |w|^2 + C sum_i l(y_i (w'z_i + b)), l a hinge, for each class against the rest.
 
     Parameters
     ----------
@@ -90,8 +92,10 @@ def train_hinge_machines(
         Of these features. If it holds all the rows already they are not computed again.
     tol : float, default 1e-3
         Duality gap of each machine, in parts of its objective.
+    smoothing : float, default 0
+        Of the hinge, see `SmoothHinge`.
     """
-    problem = _Problem(features, X, rows, codes, n_classes, C, tol)
+    problem = _Problem(features, X, rows, codes, n_classes, C, tol, smoothing)
     if cache.n_held < len(rows):
         return problem.train_in_rounds(cache)
     if len(cache) != len(rows):
@@ -131,6 +135,7 @@ class _Problem:
     n_classes: int
     C: float
     tol: float
+    smoothing: float
 
     def __post_init__(self) -> None:
         self.classes = [1] if self.n_classes == 2 else list(range(self.n_classes))
@@ -147,8 +152,8 @@ class _Problem:
     def signs(self, j: int, part: np.ndarray | slice = slice(None)) -> np.ndarray:
         return np.where(self.codes[part] == self.classes[j], 1.0, -1.0)
 
-    def costs(self, part: np.ndarray | slice = slice(None)) -> np.ndarray:
-        return self.C * (self.codes[part] >= 0)
+    def loss(self, part: np.ndarray | slice = slice(None)) -> SmoothHinge:
+        return SmoothHinge(self.C * (self.codes[part] >= 0), self.smoothing)
 
     def result(self, objective: float, gap: float) -> HingeMachines:
         return HingeMachines(
@@ -160,15 +165,15 @@ class _Problem:
         )
 
     def train_at_once(self, cache: FeatureCache) -> HingeMachines:
-        objective, gap, costs = 0.0, 0.0, self.costs()
+        objective, gap, loss = 0.0, 0.0, self.loss()
         for j in self.columns:
             machine, signs = self.machines[j], self.signs(j)
-            margins = train_hinge(cache, signs, costs, machine, self.tol)
-            spare = spare_bias(margins, signs, costs)
+            margins = train_hinge(cache, signs, loss, machine, self.tol)
+            spare = spare_bias(margins, signs, loss)
             machine.bias += spare
             margins += spare * signs
             self.scores[:, j] = signs * margins
-            primal = machine.primal(margins, costs)
+            primal = machine.primal(margins, loss)
             objective, gap = objective + primal, gap + primal - machine.dual
         return self.as_rounded(self.result(objective, gap))
 
@@ -181,14 +186,14 @@ class _Problem:
         L, a = self.features.factor, found.coefficients
         largest = float(np.square(L).sum(axis=1).max())  # k(b, b)
         rounding = np.finfo(np.float32).eps * largest * np.linalg.norm(a, axis=0).sum()
-        if rounding * self.costs().sum() <= self.tol / 2 * found.objective:
+        loss = self.loss()
+        if rounding * loss.costs.sum() <= self.tol / 2 * found.objective:
             return found
         scores = self.features.scores(self.X, a, self.rows)
         scores += found.intercepts.astype(np.float32)
         objective = float(np.square(L.T @ a, dtype=np.float64).sum())
         for j in self.columns:
-            margins = self.signs(j) * scores[:, j]
-            objective += float(self.costs() @ np.maximum(0, 1 - margins))
+            objective += loss.total(self.signs(j) * scores[:, j])
         gap = objective - (found.objective - found.gap)
         return replace(found, scores=scores, objective=objective, gap=gap)
 
@@ -224,21 +229,19 @@ class _Problem:
         scores of both make cheap, twice as many rounds are needed (Franc & Sonnenburg 2008).
         """
         best, found = progress.best, self.machines[j]
-        signs, costs = self.signs(j), self.costs()
+        signs, loss = self.signs(j), self.loss()
         step, shift = found.weights - best.weights, found.bias - best.bias
         change = scores - self.scores[:, j]
         margins = (signs * self.scores[:, j]).astype(np.float64)
         length = 0.0
         if step.any():  # else all of the change is rounding, which P may fall along for ever
-            length = line_search(
-                best.weights, step, margins, signs * change, lambda at: costs * (at < 1)
-            )
+            length = line_search(best.weights, step, margins, signs * change, loss.pull)
             length = min(length, _FARTHEST)
         best.weights = best.weights + length * step
         best.bias += length * shift
         self.scores[:, j] += length * change
         found.weights, found.bias = best.weights, best.bias
-        progress.primal = best.primal(signs * self.scores[:, j], costs)
+        progress.primal = best.primal(signs * self.scores[:, j], loss)
 
     def _is_done(self, progress: _Progress, j: int, scores: np.ndarray, may_grow: bool) -> bool:
         """Return whether the gap is small enough, or nothing but the rounding of the scores."""
@@ -280,19 +283,21 @@ class _Problem:
         Of the rows trained on both are replaced by the margins that they have then.
         """
         machine, signs, states = self.machines[j], self.signs(j), progress.states
-        freed = (states == _BOUND) & (np.maximum(margins, found) >= 1 - _DEPTH / 2)
+        straight = self.loss().straight
+        freed = (states == _BOUND) & (np.maximum(margins, found) >= straight - _DEPTH / 2)
         bound = (states == _BOUND) & ~freed
         # By the machine whose dual variables these are, not by the best one.
         pulling = freed | ((states > 0) & ~bound & (found < 1 + _SLACK))
         candidates = (self.codes >= 0) & ~pulling & ~bound
         some = _working_set(margins, signs, pulling, candidates, progress.most)
         cache.load(self.rows[some])
-        signs, costs = signs[some], self.costs(some)
+        signs, loss = signs[some], self.loss(some)
+        costs = loss.costs
         _bind(cache, machine, signs, -costs * freed[some])
         parts = np.clip(states[some].astype(np.float64) - _NOT_AT_COST, 0, _PARTS) / _PARTS
         duals = costs * parts
         tol = max(self.tol / 2, min(_FIRST_TOL, _SHARE * progress.gap))
-        trained = train_hinge(cache, signs, costs, machine, tol, duals)
+        trained = train_hinge(cache, signs, loss, machine, tol, duals)
         margins[some] = found[some] = trained
         progress.dual = max(progress.dual, machine.dual)
         states[~bound] = 0
@@ -300,7 +305,8 @@ class _Problem:
         # Half of the room is for rows that do not pull yet.
         crowd = int((trained < 1 + _SLACK).sum()) - progress.most // 2
         if crowd > 0:
-            far = _farthest(trained, signs, duals >= costs, crowd)
+            may = (duals >= costs) & (trained < straight - _DEPTH)
+            far = _farthest(trained, signs, may, crowd)
             _bind(cache, machine, signs, np.where(np.isin(np.arange(len(some)), far), costs, 0))
             states[some[far]] = _BOUND
 
@@ -313,9 +319,10 @@ class _Problem:
         )
         sample = known[np.unique(np.concatenate([first, sample]))]
         cache.load(self.rows[sample])
-        costs = self.costs(sample) * (len(known) / len(sample))
+        loss = self.loss(sample)
+        loss = replace(loss, costs=loss.costs * (len(known) / len(sample)))
         for j in self.columns:
-            train_hinge(cache, self.signs(j, sample), costs, self.machines[j], _SAMPLE_TOL)
+            train_hinge(cache, self.signs(j, sample), loss, self.machines[j], _SAMPLE_TOL)
         return sample
 
     def _scores_of(self, columns: list[int]) -> np.ndarray:
@@ -335,12 +342,9 @@ def _bind(
     machine.bound_totals += values.sum(axis=0)
 
 
-def _farthest(
-    margins: np.ndarray, signs: np.ndarray, at_cost: np.ndarray, most: int
-) -> np.ndarray:
+def _farthest(margins: np.ndarray, signs: np.ndarray, may: np.ndarray, most: int) -> np.ndarray:
     """Return rows to bind, those of least margin; half of either sign's stay, for the bias."""
-    far = at_cost & (margins < 1 - _DEPTH)
-    of_a_sign = [np.flatnonzero(far & (signs == sign)) for sign in (1, -1)]
+    of_a_sign = [np.flatnonzero(may & (signs == sign)) for sign in (1, -1)]
     lowest = [rows[np.argsort(margins[rows])[: len(rows) // 2]] for rows in of_a_sign]
     rows = np.concatenate(lowest)
     return rows[np.argsort(margins[rows])[:most]]

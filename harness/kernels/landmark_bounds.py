@@ -326,4 +326,4 @@ def _ascent(
 
 def _dual_values(totals: np.ndarray, sums: np.ndarray) -> list[float]:
     """Return the dual objective of each machine, given sums of shape (2, Q) and (2, r, Q)."""
-    return [dual_value(*totals[:, q], sums[:, :, q].T) for q in range(totals.shape[1])]
+    return [dual_value(totals[:, q], sums[:, :, q].T) for q in range(totals.shape[1])]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.linalg.lapack import dpstrf
+from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 from harness import kernels
@@ -123,10 +124,10 @@ def test_the_dual_value_is_a_lower_bound_for_any_machine():
     cache.load(np.arange(len(X)))
     signs, costs = np.where(y == 0, 1.0, -1.0), np.full(len(X), 3.0)
     rough, fine = (kernels.HingeMachine(np.zeros(features.n_components)) for _ in range(2))
-    margins = kernels.train_hinge(cache, signs, costs, rough, 0.3)
-    kernels.train_hinge(cache, signs, costs, fine, 1e-6)
+    margins = kernels.train_hinge(cache, signs, kernels.SmoothHinge(costs), rough, 0.3)
+    kernels.train_hinge(cache, signs, kernels.SmoothHinge(costs), fine, 1e-6)
     assert rough.dual < fine.dual * (1 + 1e-6)
-    assert rough.primal(margins, costs) > fine.dual
+    assert rough.primal(margins, kernels.SmoothHinge(costs)) > fine.dual
 
 
 @pytest.mark.parametrize("held_rows", [10, 10**6])
@@ -209,7 +210,7 @@ def test_rows_far_above_the_margin_are_not_loaded(monkeypatch):
     found = kernels.train_hinge_machines(features, X, np.arange(4000), codes, 2, 10.0, cache)
     near = (np.where(codes == 1, 1, -1) * found.scores[:, 0] < 1.6).sum()
     assert near < 1500 < cache.n_held
-    assert len(trained[-1][2]) < 1.2 * near
+    assert len(trained[-1][2].costs) < 1.2 * near
     assert found.gap <= 1e-3 * found.objective
 
 
@@ -369,10 +370,94 @@ def test_the_bias_is_in_the_middle_of_those_that_are_as_good(seed):
     def losses(shift):
         return costs @ np.maximum(0, 1 - margins - signs * shift)
 
-    spare = hinge.spare_bias(margins, signs, costs)
+    spare = hinge.spare_bias(margins, signs, kernels.SmoothHinge(costs))
     reach = np.abs(1 - margins)[costs > 0].min() + abs(spare)
     for inside in (-0.99, 0, 0.99):
         assert losses(spare + inside * reach) == pytest.approx(losses(0), rel=1e-12)
     assert min(losses(spare - 1.01 * reach), losses(spare + 1.01 * reach)) > losses(0)
     # nothing is spare where one side weighs more
-    assert hinge.spare_bias(margins, signs, costs + (signs > 0) * (costs > 0)) == 0
+    heavier = kernels.SmoothHinge(costs + (signs > 0) * (costs > 0))
+    assert hinge.spare_bias(margins, signs, heavier) == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_bias_is_in_the_middle_beside_a_smooth_hinge_too(seed):
+    rng = np.random.default_rng(seed)
+    signs, loss = np.tile([1.0, -1.0], 4), kernels.SmoothHinge(np.full(8, 2.0), 0.5)
+    margins = np.repeat([0.5, 0.5, 1, 1], 2) + np.repeat([-1, -1, 1, 1], 2) * rng.exponential(
+        size=8
+    )
+    spare = hinge.spare_bias(margins, signs, loss)
+    low, high = (0.5 - margins[:4]).min(), (margins[4:] - 1).min()
+    reach = min(low, high) + abs(spare)
+    for inside in (-0.99, 0, 0.99):
+        moved = loss.total(margins + signs * (spare + inside * reach))
+        assert moved == pytest.approx(loss.total(margins), rel=1e-12)
+    # nothing is spare where a row is on the parabola
+    margins[0] = 0.9
+    assert hinge.spare_bias(margins, signs, loss) == 0
+
+
+def smooth_minimum(Z, signs, C, h):
+    """Return the least |w|^2 + C sum l(y f), l the smooth hinge, by another method."""
+    features = np.column_stack([Z.astype(np.float64), np.ones(len(Z))])
+    penalty = np.append(np.ones(Z.shape[1]), 0)
+
+    def objective(w):
+        slack = 1 - signs * (features @ w)
+        slope = np.clip(slack / h, 0, 1)
+        value = penalty @ w**2 + C * np.sum(slope * (slack - h * slope / 2))
+        return value, 2 * penalty * w - C * (features.T @ (slope * signs))
+
+    options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-13, "gtol": 1e-8}
+    start = np.zeros(len(penalty))
+    return minimize(objective, start, jac=True, method="L-BFGS-B", options=options).fun
+
+
+@pytest.mark.parametrize("held_rows", [150, 10**6])
+@pytest.mark.parametrize("smoothing", [0.05, 0.5, 3.0])
+@pytest.mark.parametrize("C", [0.01, 1.0, 50.0])
+def test_a_smooth_hinge_is_minimised_at_once_and_in_rounds(C, smoothing, held_rows):
+    X, y = problem(800)
+    features = features_of(X, 40)
+    cache = kernels.FeatureCache(features, X, 4 * held_rows * features.n_components, 800)
+    arguments = (features, X, np.arange(800), y, 3, C, cache)
+    found = kernels.train_hinge_machines(*arguments, tol=1e-4, smoothing=smoothing)
+    Z = features.transform(X)
+    least = sum(smooth_minimum(Z, np.where(y == q, 1.0, -1.0), C, smoothing) for q in range(3))
+    assert (1 - 1e-6) * least <= found.objective <= (1 + 1.1e-4) * least
+    assert found.objective - found.gap <= least * (1 + 1e-6)
+    assert 0 <= found.gap <= 1e-4 * found.objective
+
+
+def test_smoothing_of_nothing_is_the_hinge():
+    X, y = problem()
+    features = features_of(X, 40)
+    found = [
+        kernels.train_hinge_machines(
+            features,
+            X,
+            np.arange(len(X)),
+            y,
+            3,
+            1.0,
+            kernels.FeatureCache(features, X, 10**8, len(X)),
+            tol=1e-5,
+            smoothing=smoothing,
+        ).objective
+        for smoothing in (0.0, 1e-6, 1e-2)
+    ]
+    assert found[1] == pytest.approx(found[0], rel=2e-5)
+    assert found[2] < found[0] * (1 - 1e-3)
+
+
+def test_rows_on_the_straight_part_of_a_smooth_hinge_need_no_room(monkeypatch):
+    X, codes, features = noisy()
+    cache = kernels.FeatureCache(features, X, 4 * 500 * features.n_components, 4000)
+    trained = counted(monkeypatch, hinge_machines, "train_hinge")
+    arguments = (features, X, np.arange(4000), codes, 2, 1.0, cache)
+    found = kernels.train_hinge_machines(*arguments, smoothing=0.3)
+    straight = (np.where(codes == 1, 1, -1) * found.scores[:, 0] < 0.7).sum()
+    assert max(call[3].bound_totals.sum() for call in trained) > straight / 3 > 300
+    least = smooth_minimum(features.transform(X), np.where(codes == 1, 1.0, -1.0), 1.0, 0.3)
+    assert found.objective == pytest.approx(least, rel=1e-3)

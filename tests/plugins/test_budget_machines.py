@@ -108,7 +108,7 @@ def test_sgd_that_says_converged_is_within_two_percent_of_the_minimum(cls, C):
 
 @pytest.mark.parametrize(("tol", "warnings_given"), [(0.01, 0), (0.5, 1)])
 def test_the_exact_svm_warns_of_a_gap_beyond_two_percent(tol, warnings_given, monkeypatch):
-    monkeypatch.setattr(budget_machines, "_EXACT", tol)
+    monkeypatch.setattr(budget_machines.svm, "EXACT", tol)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = BudgetSVM(40, random_state=0).fit(*problem(2000))
@@ -137,6 +137,8 @@ def test_labels_given_before_do_not_change_a_descent(cls):
         (BudgetSVM, 2, 2, 26, {"solver": "sgd", "epochs": 1}),
         (BudgetSVM, 10, 50, 26, {"solver": "sgd", "epochs": 1}),
         (BudgetSVM, 10, 50, 26, {"solver": "sgd", "epochs": 1, "batch_size": 30000}),
+        (BudgetSVM, 10, 60, 3, {"solver": "exact", "C": 0.1}),
+        (BudgetSVM, 10, 60, 3, {"solver": "exact", "C": 0.1, "smoothing": 0.5}),
         (BudgetLSSVM, 2, 2, 26, {"solver": "sgd", "epochs": 1}),
         (BudgetLSSVM, 10, 50, 26, {"solver": "sgd", "epochs": 1}),
         # refined, in float64
@@ -260,6 +262,27 @@ def test_sgd_is_stable_where_printed_steps_diverge(cls):
         model = cls(40, C=1.0, kernel=kernel, solver="sgd", epochs=3, random_state=0)
         start = len(X) * 3 * (1.0 if cls is BudgetSVM else 0.5)
         assert model.fit(30 * X, y).objective_ < start
+
+
+def test_a_smooth_hinge_leaves_an_order_where_the_hinge_is_constant():
+    """Three landmarks do not tell a class apart that is everywhere: it is never predicted."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2)).astype(np.float32)
+    y = np.where(rng.random(600) < 0.2, 2, (X[:, 0] > 0).astype(int))
+    hinge, smooth = (
+        BudgetSVM(3, C=1.0, smoothing=width, random_state=0).fit(X, y).decision_function(X)
+        for width in (0, 2.0)
+    )
+    np.testing.assert_allclose(hinge[:, 2], -1, atol=1e-3)
+    assert np.ptp(smooth[:, 2]) > 0.01
+
+
+def test_smoothing_is_for_the_exact_solver():
+    X, y = problem()
+    with pytest.raises(ValueError, match=r"smoothing is 0\.5, but solver='sgd'"):
+        BudgetSVM(10, smoothing=0.5, solver="sgd").fit(X, y)
+    with pytest.raises(ValueError, match="'smoothing' parameter"):
+        BudgetSVM(10, smoothing=-1.0).fit(X, y)
 
 
 @pytest.mark.parametrize("cls", MACHINES)

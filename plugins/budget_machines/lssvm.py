@@ -1,0 +1,109 @@
+"""The budgeted LSSVM: least squares over all labeled points (Castellanos 2021, algorithm 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from harness import Shape, kernels
+
+from .machine import EXACT, BudgetMachine, held_out_bytes, phases, sgd_bytes
+
+
+class BudgetLSSVM(BudgetMachine):
+    """Minimise |w|^2 / 2 + C / 2 sum_i (y_i - f(x_i))^2, least squares (equation 4-13).
+
+    Parameters and attributes are those of `BudgetSVM`; "exact" is one pass and one factorisation,
+    and up to four passes more where rounding may matter.
+    The text's further term, -sum_j alpha_j over the landmarks, is left out: it belongs to the dual
+    problem, and without it the machine with B = X is the LS-SVM of equation 4-9 with gamma = C.
+    """
+
+    _loss = "squared"
+
+    def _prepare(self) -> None:
+        self._classes = None
+        # Sums over few labels have no full rank, and in those with an outlier are no digits of the
+        # others: taking a fold from them would leave rounding.
+        features, points = self._features, (self._X, self._rows)
+        if len(self._rows) > 2 * features.n_components and not features.is_uneven(*points):
+            self._prepared, _ = features.sums(*points, None, 0)
+
+    def _sums(
+        self, some: np.ndarray, codes: np.ndarray, n_classes: int, gram: bool = True
+    ) -> tuple[np.ndarray | None, np.ndarray]:
+        return self._features.sums(self._X, self._rows[some], codes[some], n_classes, gram)
+
+    def _minimise(self, labels: kernels.Labels, n: int) -> None:
+        Q, codes = len(labels.classes), np.full(n, -1)
+        codes[labels.rows] = labels.codes
+        counts = np.bincount(labels.codes, minlength=Q)
+        for rounding in kernels.ROUNDINGS:
+            if self._prepared is None or rounding > kernels.ROUNDINGS[0]:
+                gram, sums = self._sums(labels.rows, codes, Q)
+            else:
+                gram, sums = self._without_held_out(labels, codes)
+            system = (gram, sums[:, :Q], counts, self.C, rounding)
+            found = kernels.train_ridge_machines(self._features, *system)
+            del gram, system
+            if found is not None:
+                break
+        else:
+            raise LinAlgError("the sums of features are not positive definite")
+        problem = self._problem(labels)
+        uneven = self._features.is_uneven(self._X, self._rows[labels.rows])
+        if found.doubt > EXACT * found.objective or uneven:
+            self._take(*kernels.refine_ridge_machines(problem, found, EXACT))
+            return
+        self.coef_ = self._features.expansion(found.weights)
+        self.intercept_, self.objective_ = found.intercepts, found.objective
+        self.gap_ = found.doubt / found.objective
+
+    def _without_held_out(
+        self, labels: kernels.Labels, codes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Take the held-out rows from the sums over all rows.
+
+        Folds show the labels of all rows in turn: what is known of a row's class stays known, and
+        only rows that are held out, or were so far, are computed again.
+        """
+        Q, held = len(labels.classes), np.flatnonzero(codes < 0)
+        if (
+            not np.array_equal(self._classes, labels.classes)
+            or ((self._codes >= 0) & (codes >= 0) & (self._codes != codes)).any()
+        ):
+            self._classes, self._codes = labels.classes, np.full(len(codes), -1)
+            self._by_class = 0.0
+        new = np.flatnonzero((codes >= 0) & (self._codes < 0))
+        self._codes[new] = codes[new]
+        self._by_class = self._by_class + self._sums(new, codes, Q, gram=False)[1]
+        gram, sums = self._sums(held, self._codes, Q)
+        gram *= -1
+        gram += self._prepared
+        return gram, self._by_class - sums
+
+
+def lssvm_storage(
+    shape: Shape,
+    size: int,
+    kernel: str | kernels.KernelFunction = "rbf",
+    selector: str | kernels.Selector = "uniform",
+    solver: str = "exact",
+    tuned: bool = False,
+) -> int:
+    """Bytes held: the data, b landmarks, L, and a Gram matrix in float64 with a part in float32.
+
+    8 n d + 4 b d + 16 b^2, and 8 b^2 more for the Gram matrix of all folds where C is searched.
+    """
+    n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
+    choosing, held, block = phases(shape, size, kernel, selector)
+    training = sgd_bytes(shape, b, "squared", tuned)
+    if solver == "exact":
+        # which row is of which class, in one byte and in float32, for the rows of a block
+        own = 5 * (Q + 1) * min(n, block // (4 * b))
+        judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
+        training = 8 * b * b + 8 * 6 * b * Q + max(4 * b * b + own, judging)
+        if tuned:
+            training = 8 * b * b + max(training, held_out_bytes(shape))
+    loaded = shape.block_bytes if shape.n_test else 0
+    return max(choosing, held + block + max(training, loaded))

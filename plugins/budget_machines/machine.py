@@ -1,0 +1,188 @@
+"""What the budgeted SVM and LSSVM share: landmarks, features, SGD, prediction, storage."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from copy import deepcopy
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import Shape, kernels
+
+EXACT = 1e-3
+"""Part of the minimum within which an objective is "exact"."""
+
+# The same of SGD that converged.
+_CONVERGED = 0.02
+
+
+class BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
+    """A machine for each class against the rest, on features of landmarks."""
+
+    _loss: ClassVar[str]
+    _parameter_constraints: ClassVar[dict] = {
+        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "kernel": [StrOptions(set(kernels.KERNELS)), HasMethods("function")],
+        "selector": [StrOptions(set(kernels.SELECTORS)), callable],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma_unit": [StrOptions({"median", "absolute"})],
+        "solver": [StrOptions({"exact", "sgd"})],
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        C: float = 10.0,
+        kernel: str | kernels.KernelFunction = "rbf",
+        selector: str | kernels.Selector = "uniform",
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        solver: str = "exact",
+        epochs: int = 10,
+        batch_size: int = 64,
+        n_classes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.C = C
+        self.kernel = kernel
+        self.selector = selector
+        self.sigma = sigma
+        self.sigma_unit = sigma_unit
+        self.solver = solver
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.n_classes = n_classes
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Choose landmarks among all points, learn from those whose label is not -1."""
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        check_classification_targets(y)
+        rows = kernels.read_labels(y, self.n_classes).rows
+        self._choose(X, rows)
+        self.fit_labels(np.asarray(y)[rows])
+        del self._X, self._rows, self._prepared
+        return self
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Choose landmarks; `labeled` are the rows that may get labels."""
+        self._choose(X, labeled)
+        if self.solver == "exact":
+            self._prepare()
+        return self
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Train on those of the labeled rows whose y is not -1."""
+        self.held_out_scores_ = None  # before as many are computed
+        labels = kernels.read_labels(y, self.n_classes)
+        self.classes_, self._present = labels.classes, labels.present
+        learn = self._minimise if self.solver == "exact" else self._descend
+        scores = learn(labels, len(y))
+        self.converged_ = bool(self.gap_ <= _CONVERGED / (1 + _CONVERGED))
+        if not self.converged_:
+            sgd = self.solver == "sgd"
+            message = (f"after {self.epochs} epochs " if sgd else "") + (
+                f"the objective is {self.objective_:.4g}, of which a part of {self.gap_:.2g} may "
+                f"be above its minimum: not known to be within {_CONVERGED:.0%}; lower C, or "
+            )
+            message += "raise epochs or use solver='exact'" if sgd else "scale the features to 1"
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        self.landmarks_ = self._features.landmarks
+        held = np.asarray(y) == -1
+        scores = self._scores(self._X, self._rows[held]) if scores is None else scores[held]
+        self.held_out_scores_ = self._decision(scores)
+        return self
+
+    def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
+        rng = check_random_state(self.random_state)
+        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, np.float32)
+        b = min(self.n_landmarks, len(X))
+        chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
+        self._features = kernels.LandmarkFeatures(X[chosen], kernel)
+        self._X, self._rows, self._prepared = X, rows, None
+        self._rng = deepcopy(rng) if self.solver == "sgd" else None
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Compute what serves all labels."""
+
+    @abstractmethod
+    def _minimise(self, labels: kernels.Labels, n: int) -> np.ndarray | None:
+        """Set coefficients, intercept and objective; return scores of the rows if at hand."""
+
+    def _descend(self, labels: kernels.Labels, n: int) -> None:
+        problem = self._problem(labels)
+        # From the same state for all labels: a descent must not know of those before it.
+        solution = kernels.descend(problem, self.epochs, self.batch_size, deepcopy(self._rng))
+        self._take(*solution, *kernels.objective_bounds(problem, *solution))
+
+    def _problem(self, labels: kernels.Labels) -> kernels.LandmarkProblem:
+        rows = self._rows[labels.rows]
+        return kernels.LandmarkProblem(self._features, self._X, rows, labels, self.C, self._loss)
+
+    def _take(self, a: np.ndarray, b: np.ndarray, objective: float, least: float) -> None:
+        self.coef_, self.intercept_, self.objective_ = a, b, objective
+        self.gap_ = (objective - least) / objective
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+        return self._decision(self._scores(X))
+
+    def _scores(self, X: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        return self._features.scores(X, self.coef_, rows) + self.intercept_
+
+    def _decision(self, scores: np.ndarray) -> np.ndarray:
+        return kernels.as_decision(scores, self._present, len(self.classes_))
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the class of each row."""
+        return kernels.decide(self.decision_function(X), self.classes_)
+
+
+def phases(
+    shape: Shape, size: int, kernel: str | kernels.KernelFunction, selector: str | kernels.Selector
+) -> tuple[int, int, int]:
+    """Return bytes held while landmarks are chosen, while training and predicting, and in blocks.
+
+    The second leaves out what training alone holds; both count the data.
+    """
+    n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
+    panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
+    shared = shape.data_bytes + 8 * 4 * shape.n_labeled + panels
+    choosing = max(
+        kernels.binding_bytes(kernel, n, d, i),
+        kernels.selection_bytes(selector, n, d, b, i, kernel),
+        kernels.building_bytes(b, d, i),
+    )
+    block = kernels.feature_block_bytes(max(n, shape.n_test), b, d, i, kernel)
+    return shared + choosing, shared + 4 * b * (b + d), block
+
+
+def sgd_bytes(shape: Shape, b: int, loss: str, tuned: bool) -> int:
+    """Bytes that SGD holds besides a block of features, with the scores of a search if tuned."""
+    sizes = shape.n_labeled, b, shape.n_features, shape.n_classes
+    descent = max(kernels.descent_bytes(*sizes), kernels.bounds_bytes(*sizes, loss))
+    return max(descent, held_out_bytes(shape)) if tuned else descent
+
+
+def held_out_bytes(shape: Shape) -> int:
+    """Bytes of scores in float32 and then in float64; most labels may be held out."""
+    return 12 * shape.n_labeled * max(1, shape.n_classes)
