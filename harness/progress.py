@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from types import FrameType
 
+import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -93,6 +98,9 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
     console = Console(stderr=True)
     with log.open("wb") as file, Progress(*columns, console=console) as progress:
         bar = progress.add_task("", total=total, completed=outcomes.count().total())
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has the second
+                signal.signal(number, _interrupt)
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
         try:
             while process.poll() is None:
@@ -107,6 +115,19 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
         raise HarnessError("\n".join([f"snakemake failed; its whole log is {log}", *reasons]))
     console.print(f"{workload.results / 'report.html'}")
     return process.returncode
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End a study as Ctrl-C does, which a terminal sends to Snakemake and its jobs too.
+
+    Snakemake by itself would first finish the jobs that run. Trials have groups of their own: who
+    runs them ends them.
+    """
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error, OSError):
+            if os.getpgid(process.pid) == os.getpgrp():
+                process.send_signal(signal.SIGINT)
+    raise KeyboardInterrupt
 
 
 def failures(said: str) -> list[str]:

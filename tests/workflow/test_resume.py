@@ -4,9 +4,12 @@ import os
 import random
 import shutil
 import signal
+import subprocess
+import sys
 import time
 
-from project import PLUGINS
+import psutil
+from project import ENVIRONMENT, PLUGINS
 
 from harness.records import read_rows
 
@@ -100,3 +103,22 @@ def test_killed_at_any_moment_nothing_is_lost_or_done_twice(project):
     assert set(rows["outcome"]) == {"ok"}
     run = [row["fingerprint"] for row in journal_rows(project)]
     assert sorted(run) == sorted(rows["fingerprint"])
+
+
+def test_a_run_that_is_ended_ends_all_that_it_started(project):
+    study = project.write(**SMALL | {"methods": ["random"], "seeds": 400, "seeds_per_job": 400})
+    command = [sys.executable, "-m", "harness.cli", "run", study, "--cores", "2"]
+    run = psutil.Popen(command, cwd=project.folder, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+    for _ in range(120):
+        time.sleep(0.5)
+        if len(journal_rows(project)) > 3:
+            break
+    started = run.children(recursive=True)
+    assert len(started) > 2
+    run.terminate()
+    assert run.wait(60) != 0
+    _, left = psutil.wait_procs(started, timeout=20)
+    assert left == []
+    rows = journal_rows(project)
+    assert 3 < len(rows) < 400
+    assert {row["outcome"] for row in rows} == {"ok"}
