@@ -58,7 +58,7 @@ class Operations:
         features, cache = landmark_features.LandmarkFeatures, feature_cache.FeatureCache
         self._count(features, "kernel_rows", lambda f, X, *_, **__: 2 * X.size * f.n_components)
         self._count(features, "transform", lambda f, X, *_, **__: len(X) * f.n_components**2)
-        self._count(features, "scores", lambda f, X, a, rows=None: 2 * _rows(X, rows) * a.size)
+        self._count(features, "scores", lambda f, X, a, rows=None, *_: 2 * _rows(X, rows) * a.size)
         self._count(cache, "products", lambda c, w: 2 * len(c) * w.size)
         self._count(cache, "sums", lambda c, v: 2 * np.count_nonzero(v) * c._buffer.shape[1])
         self._count(gram.GramSum, "add", lambda _, Z, *__, **___: Z.size * Z.shape[1])

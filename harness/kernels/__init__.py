@@ -4,6 +4,7 @@ Nothing here knows of the harness. What a function holds beyond its inputs is st
 not obvious from its result, because the storage models of the plugins are built from it.
 """
 
+from harness.kernels.active_rows import newton_bytes
 from harness.kernels.cca import (
     CanonicalCorrelations,
     CanonicalPairs,
@@ -73,6 +74,7 @@ from harness.kernels.landmark_features import (
     LandmarkFeatures,
     building_bytes,
     feature_block_bytes,
+    features_bytes,
 )
 from harness.kernels.landmark_problem import LandmarkProblem
 from harness.kernels.landmarks import (
@@ -217,6 +219,7 @@ __all__ = [
     "factoring_bytes",
     "feature_block_bytes",
     "feature_degrees",
+    "features_bytes",
     "filling_bytes",
     "gaussian_expansion",
     "gaussian_kernel",
@@ -237,6 +240,7 @@ __all__ = [
     "minimise",
     "mirror",
     "moved",
+    "newton_bytes",
     "newton_step",
     "objective_bounds",
     "packed_bytes",

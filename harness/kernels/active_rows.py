@@ -11,6 +11,8 @@ from scipy.linalg.blas import ssyr, ssyrk
 
 from harness.kernels.feature_cache import FeatureCache
 
+# Columns of features that are in float64 at a time.
+_PART = 256
 # Sums are made anew after so many changes, or where the rows have become so many times fewer:
 # the rounding errors of rows that have gone stay.
 _MOST_CHANGES, _SHRUNK = 30, 4
@@ -20,7 +22,8 @@ _TILE = 128
 class ActiveRows:
     """Centred second moments of some rows of a cache, float32, kept in the upper triangle.
 
-    Holds one matrix of order r, whose lower triangle is for a factorisation, once there are rows.
+    Holds one matrix of order r, whose lower triangle is for a factorisation, once there are rows;
+    in its place, where there are few, what `room_for_products` returns: `newton_bytes`.
 
     Parameters
     ----------
@@ -33,6 +36,7 @@ class ActiveRows:
     def __init__(self, cache: FeatureCache, n_components: int) -> None:
         self._cache = cache
         self._among = np.zeros(len(cache), bool)
+        self._room = np.empty(0)
         self._moments: np.ndarray | None = None
         self._diagonal = np.zeros(n_components, np.float32)
         self._origin = np.zeros(n_components, np.float32)
@@ -63,15 +67,39 @@ class ActiveRows:
         positions = np.flatnonzero(self._among)
         mean = self._cache.sums(self._among[:, None])[:, 0] / len(positions)
         if self._moments is None:
-            self._moments = np.empty((len(mean), len(mean)), np.float32, order="F")
+            single = self._room_of(-(-(len(mean) ** 2) // 2)).view(np.float32)
+            self._moments = single[: len(mean) ** 2].reshape(len(mean), -1, order="F")
         self._origin[:] = mean
         self._total[:], self._moments[:] = 0, 0
         self._add(positions, 1)
         self._most, self.n_changes = len(positions), 0
 
-    def forget(self) -> None:
-        """Let the matrix go: there is something else to hold."""
+    def room_for_products(self, m: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return arrays in place of the matrix, which is made anew when it is asked for.
+
+        Parameters
+        ----------
+        m : int
+            Rows, r / 2 at most.
+
+        Returns
+        -------
+        ndarray of shape (m, m), float64, Fortran-contiguous
+            For products of the rows.
+        ndarray of shape (m * columns,), float64
+            For some of the columns of their features, 256 at most.
+        """
         self._moments = None
+        most = min(len(self._among), len(self._total) // 2)
+        room = self._room_of(most * (most + min(_PART, len(self._total))))
+        products = room[: m * m].reshape(m, m, order="F")
+        return products, room[m * m : m * (m + min(_PART, len(self._total)))]
+
+    def _room_of(self, size: int) -> np.ndarray:
+        if len(self._room) < size:
+            self._moments, self._room = None, np.empty(0)
+            self._room = np.empty(size)
+        return self._room
 
     def _add(self, positions: np.ndarray, sign: int) -> None:
         for Z in self._cache.taken(positions):
@@ -100,3 +128,10 @@ class ActiveRows:
         n = np.count_nonzero(self._among)
         offset = (self._total / np.sqrt(n)).astype(np.float32)
         return ssyr(-1.0, offset, lower=1, a=A, overwrite_a=1)
+
+
+def newton_bytes(n: int, n_components: int) -> int:
+    """Bytes that `ActiveRows` hold for n rows."""
+    r = n_components
+    few = min(n, r // 2)
+    return max(4 * r * r if 2 * n > r else 0, 8 * few * (few + min(_PART, r))) + 16 * r

@@ -12,7 +12,8 @@ from harness.kernels.landmark_features import LandmarkFeatures
 class FeatureCache:
     """The features of a changing set of rows of X, float32.
 
-    Holds `n_held` rows of features, and a block of `LandmarkFeatures.blocks` while there are more.
+    Holds `n_held` rows of features, and one block of `LandmarkFeatures.blocks`. That is given out
+    by `taken` and `gathered`, and used by all else: none of them during another.
 
     Parameters
     ----------
@@ -22,6 +23,11 @@ class FeatureCache:
         What the rows that are held may take.
     most_rows : int
         Rows that are ever loaded at once.
+
+    Attributes
+    ----------
+    block : ndarray
+        Room for the features, or kernel rows, of a block.
     """
 
     def __init__(
@@ -30,14 +36,15 @@ class FeatureCache:
         self._features, self._X = features, X
         self.n_held = min(most_rows, most_bytes // (4 * features.n_components))
         self._buffer = np.empty((self.n_held, features.n_components), np.float32)
+        self.block = features.block_buffer(most_rows)
         self.load(np.empty(0, np.intp))
 
     def load(self, rows: np.ndarray) -> None:
         """Replace the rows: the first `n_held` of them are computed now."""
         self.rows = rows
         self._held = self._buffer[: min(len(rows), self.n_held)]
-        for block in self._features.blocks(len(self._held)):
-            self._features.transform(self._X[rows[block]], out=self._held[block])
+        for block, points in self._features.points(self._X, rows[: self.n_held]):
+            self._features.transform(points, out=self._held[block])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -47,21 +54,17 @@ class FeatureCache:
         L = self._features.factor
         return float(np.linalg.norm(L)) ** 2 / len(L) or 1.0
 
-    def _computed(
-        self, positions: np.ndarray, buffer: np.ndarray
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield positions beyond those held, and their features, in blocks of one buffer."""
-        for block in self._features.blocks(len(positions)):
-            some = positions[block]
-            yield some, self._features.transform(self._X[self.rows[some]], buffer[: len(some)])
+    def _computed(self, positions: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield positions beyond those held, and their features, in blocks."""
+        for block, points in self._features.points(self._X, self.rows[positions]):
+            yield positions[block], self._features.transform(points, self.block[: len(points)])
 
     def products(self, weights: np.ndarray) -> np.ndarray:
         """Return Z @ weights, float32 of shape (len(self),) or (len(self), m)."""
         weights = weights.astype(np.float32)
         found = np.empty((len(self), *weights.shape[1:]), np.float32)
         np.matmul(self._held, weights, out=found[: len(self._held)])
-        others = np.arange(len(self._held), len(self))
-        for some, Z in self._computed(others, self._features.block_buffer(len(others))):
+        for some, Z in self._computed(np.arange(len(self._held), len(self))):
             found[some] = Z @ weights
         return found
 
@@ -82,17 +85,31 @@ class FeatureCache:
         return total.T
 
     def taken(self, positions: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the features at ascending positions, in blocks that may be written to.
-
-        A block is gone when the next is asked for.
-        """
-        held = positions[: np.searchsorted(positions, len(self._held))]
-        buffer = self._features.block_buffer(len(positions))
+        """Yield the features at ascending positions, in blocks that may be written to."""
+        held, others = self._split(positions)
         for block in self._features.blocks(len(held)):
-            some = held[block]
-            yield self._held.take(some, axis=0, out=buffer[: len(some)], mode="clip")
-        for _, Z in self._computed(positions[len(held) :], buffer):
+            yield self._taken(held[block])
+        for _, Z in self._computed(others):
             yield Z
+
+    def gathered(self, positions: np.ndarray) -> np.ndarray:
+        """Return the features at ascending positions, no more than r / 2, that may be written to.
+
+        They are in `block`.
+        """
+        held, others = self._split(positions)
+        self._taken(held)
+        Z = self.block[: len(positions)]
+        if len(others):
+            self._features.transform(self._X[self.rows[others]], Z[len(held) :])
+        return Z
+
+    def _split(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        at = np.searchsorted(positions, len(self._held))
+        return positions[:at], positions[at:]
+
+    def _taken(self, some: np.ndarray) -> np.ndarray:
+        return self._held.take(some, axis=0, out=self.block[: len(some)], mode="clip")
 
 
 def cache_bytes(n: int, n_components: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +26,7 @@ from harness.kernels.cellwise import (
 )
 from harness.kernels.gaussian import (
     MEDIAN_SAMPLE,
+    GaussianAt,
     Most,
     gaussian_kernel,
     gaussian_most,
@@ -106,6 +107,20 @@ class BoundKernel:
             return K
         out[...] = K
         return out
+
+    def at(self, Z: np.ndarray) -> Callable[..., np.ndarray]:
+        """Return the kernel as a function of X, and of `out`, for one and the same Z.
+
+        Holds m numbers of the type of Z, and then nothing besides with the Gaussian kernel.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (m, d)
+            C-contiguous, as any X has to be.
+        """
+        if self.kernel.function is gaussian_kernel:
+            return GaussianAt(Z, self.width)
+        return partial(self, Z=Z)
 
     def _refuse_no_matrix(self, K: np.ndarray, n: int, m: int) -> None:
         name = getattr(self.kernel, "name", type(self.kernel).__name__)

@@ -33,7 +33,6 @@ _UNBALANCED = 0.01
 _LINE_TRIALS = 40
 # A line search ends where the slope has fallen to this part.
 _SLOPE_LEFT = 0.01
-_PART = 256
 
 
 @dataclass
@@ -231,12 +230,14 @@ def _newton_direction(
     """
     m, r = len(active), len(gradient)
     if 2 * m <= r:
-        kept.forget()
         among = np.zeros((len(cache), 1))
         among[active] = 1
         mean = cache.sums(among)[:, 0] / m
         right = -(gradient - mean * bias_gradient)
-        step = _step_by_rows(cache, active, mean.astype(np.float32), 2 / curvature, right)
+        S, columns = kept.room_for_products(m)
+        Z = cache.gathered(active)
+        Z -= mean.astype(np.float32)
+        step = _step_by_rows(Z, S, columns, 2 / curvature, right)
     else:
         # In float32: it is a direction that is wanted, and a matrix of doubles would be twice as
         # large as all else of order r^2.
@@ -249,19 +250,16 @@ def _newton_direction(
 
 
 def _step_by_rows(
-    cache: FeatureCache, active: np.ndarray, centre: np.ndarray, ridge: float, right: np.ndarray
+    Z: np.ndarray, S: np.ndarray, columns: np.ndarray, ridge: float, right: np.ndarray
 ) -> np.ndarray:
-    m, r = len(active), len(right)
-    Z, start = np.empty((m, r), np.float32), 0
-    for block in cache.taken(active):
-        np.subtract(block, centre, out=Z[start : start + len(block)])
-        start += len(block)
     # In float64, for what is left of a difference, but never with all of Z in it.
-    S, projected = np.zeros((m, m), order="F"), np.zeros(m)
-    for start in range(0, r, _PART):
-        part = Z[:, start : start + _PART].astype(np.float64)
-        S = dsyrk(1.0, part.T, beta=1.0, c=S, trans=1, lower=1, overwrite_c=1)
-        projected += part @ right[start : start + _PART]
+    projected, width = np.zeros(len(Z)), len(columns) // len(Z)
+    for start in range(0, len(right), width):
+        part = Z[:, start : start + width]
+        double = columns[: part.size].reshape(part.shape)
+        double[...] = part
+        S = dsyrk(1.0, double.T, beta=float(start > 0), c=S, trans=1, lower=1, overwrite_c=1)
+        projected += double @ right[start : start + width]
     diagonal = S.diagonal() + ridge
     try:
         u = _solved(S, ridge, projected)

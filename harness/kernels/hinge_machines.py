@@ -95,12 +95,12 @@ def train_hinge_machines(
     smoothing : float, default 0
         Of the hinge, see `SmoothHinge`.
     """
-    problem = _Problem(features, X, rows, codes, n_classes, C, tol, smoothing)
+    problem = _Problem(features, X, rows, codes, n_classes, C, cache, tol, smoothing)
     if cache.n_held < len(rows):
-        return problem.train_in_rounds(cache)
+        return problem.train_in_rounds()
     if len(cache) != len(rows):
         cache.load(rows)
-    return problem.train_at_once(cache)
+    return problem.train_at_once()
 
 
 @dataclass
@@ -134,6 +134,7 @@ class _Problem:
     codes: np.ndarray
     n_classes: int
     C: float
+    cache: FeatureCache
     tol: float
     smoothing: float
 
@@ -164,11 +165,11 @@ class _Problem:
             gap,
         )
 
-    def train_at_once(self, cache: FeatureCache) -> HingeMachines:
+    def train_at_once(self) -> HingeMachines:
         objective, gap, loss = 0.0, 0.0, self.loss()
         for j in self.columns:
             machine, signs = self.machines[j], self.signs(j)
-            margins = train_hinge(cache, signs, loss, machine, self.tol)
+            margins = train_hinge(self.cache, signs, loss, machine, self.tol)
             spare = spare_bias(margins, signs, loss)
             machine.bias += spare
             margins += spare * signs
@@ -189,7 +190,7 @@ class _Problem:
         loss = self.loss()
         if rounding * loss.costs.sum() <= self.tol / 2 * found.objective:
             return found
-        scores = self.features.scores(self.X, a, self.rows)
+        scores = self.features.scores(self.X, a, self.rows, self.cache.block)
         scores += found.intercepts.astype(np.float32)
         objective = float(np.square(L.T @ a, dtype=np.float64).sum())
         for j in self.columns:
@@ -197,12 +198,12 @@ class _Problem:
         gap = objective - (found.objective - found.gap)
         return replace(found, scores=scores, objective=objective, gap=gap)
 
-    def train_in_rounds(self, cache: FeatureCache) -> HingeMachines:
+    def train_in_rounds(self) -> HingeMachines:
         states = np.zeros(len(self.rows), np.uint8)
-        states[self._train_on_a_sample(cache)] = _NOT_AT_COST
+        states[self._train_on_a_sample()] = _NOT_AT_COST
         r = self.features.n_components
         progress = {
-            j: _Progress(HingeMachine(np.zeros(r)), states.copy(), cache.n_held)
+            j: _Progress(HingeMachine(np.zeros(r)), states.copy(), self.cache.n_held)
             for j in self.columns
         }
         self.scores[:, self.columns] = 0
@@ -212,7 +213,7 @@ class _Problem:
             for j, scores in zip(left, found.T, strict=True):
                 self._improve(progress[j], j, scores)
                 if not self._is_done(progress[j], j, scores, may_grow=t >= _PATIENCE):
-                    self._train_on_some(cache, progress[j], j, scores)
+                    self._train_on_some(progress[j], j, scores)
                     unfinished.append(j)
             left = unfinished
             if not left:
@@ -255,9 +256,7 @@ class _Problem:
             progress.most += progress.most // 2
         return False
 
-    def _train_on_some(
-        self, cache: FeatureCache, progress: _Progress, j: int, scores: np.ndarray
-    ) -> None:
+    def _train_on_some(self, progress: _Progress, j: int, scores: np.ndarray) -> None:
         """Train a machine, from the best one so far, on the rows that matter.
 
         Where more rows are below 1 than there is room for, others follow without a pass over all.
@@ -265,14 +264,13 @@ class _Problem:
         signs = self.signs(j)
         margins, found = signs * self.scores[:, j], signs * scores
         for _ in range(_MOST_TURNS):
-            self._train_in_turn(cache, progress, j, margins, found)
+            self._train_in_turn(progress, j, margins, found)
             waiting = (progress.states == 0) & (self.codes >= 0) & (margins < 1)
             if waiting.sum() < progress.most // 2:
                 break
 
     def _train_in_turn(
         self,
-        cache: FeatureCache,
         progress: _Progress,
         j: int,
         margins: np.ndarray,
@@ -290,6 +288,7 @@ class _Problem:
         pulling = freed | ((states > 0) & ~bound & (found < 1 + _SLACK))
         candidates = (self.codes >= 0) & ~pulling & ~bound
         some = _working_set(margins, signs, pulling, candidates, progress.most)
+        cache = self.cache
         cache.load(self.rows[some])
         signs, loss = signs[some], self.loss(some)
         costs = loss.costs
@@ -310,25 +309,25 @@ class _Problem:
             _bind(cache, machine, signs, np.where(np.isin(np.arange(len(some)), far), costs, 0))
             states[some[far]] = _BOUND
 
-    def _train_on_a_sample(self, cache: FeatureCache) -> np.ndarray:
+    def _train_on_a_sample(self) -> np.ndarray:
         """Return the rows of the sample, of which those that pull are trained on next."""
         known = np.flatnonzero(self.codes >= 0)
         first = np.unique(self.codes[known], return_index=True)[1]
         sample = np.random.default_rng(0).choice(
-            len(known), min(len(known), cache.n_held), replace=False
+            len(known), min(len(known), self.cache.n_held), replace=False
         )
         sample = known[np.unique(np.concatenate([first, sample]))]
-        cache.load(self.rows[sample])
+        self.cache.load(self.rows[sample])
         loss = self.loss(sample)
         loss = replace(loss, costs=loss.costs * (len(known) / len(sample)))
         for j in self.columns:
-            train_hinge(cache, self.signs(j, sample), loss, self.machines[j], _SAMPLE_TOL)
+            train_hinge(self.cache, self.signs(j, sample), loss, self.machines[j], _SAMPLE_TOL)
         return sample
 
     def _scores_of(self, columns: list[int]) -> np.ndarray:
         weights = np.column_stack([self.machines[j].weights for j in columns])
         coefficients = self.features.expansion(weights)
-        scores = self.features.scores(self.X, coefficients, self.rows)
+        scores = self.features.scores(self.X, coefficients, self.rows, self.cache.block)
         scores += np.array([self.machines[j].bias for j in columns], np.float32)
         return scores
 

@@ -10,12 +10,17 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.blas import strsm
 from scipy.linalg.lapack import dpstrf
 
 from harness.kernels.functions import BoundKernel, KernelFunction, kernel_bytes
 from harness.kernels.gaussian import BLOCK_BYTES, block_rows
 from harness.kernels.gram import GramSum
+from harness.kernels.substitution import (
+    PANEL,
+    ForwardSubstitution,
+    inverses_bytes,
+    substitution_bytes,
+)
 
 # What the rows' k(x, x) would sum up to were all as the median, in parts of their sum.
 _EVEN = 0.01
@@ -24,7 +29,7 @@ _EVEN = 0.01
 class LandmarkFeatures:
     """z(x) = L^-1 k(B, x), in float32.
 
-    Holds 4 r (d + r) bytes for the r landmarks that are kept; `building_bytes` while it is made.
+    Holds `features_bytes` for the landmarks that are kept; `building_bytes` while it is made.
 
     Parameters
     ----------
@@ -63,6 +68,9 @@ class LandmarkFeatures:
             self.factor[j:, j] = L[j : len(kept), j] if rank else 1
         if scale is not None:
             self.factor *= scale[kept, None]
+        del L
+        self._at_landmarks = kernel.at(self.landmarks)
+        self._substitution = ForwardSubstitution(self.factor)
 
     @property
     def n_components(self) -> int:
@@ -71,13 +79,11 @@ class LandmarkFeatures:
 
     def kernel_rows(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return k between the rows of X and the landmarks, float32 of shape (n, r)."""
-        return self.kernel(X.astype(np.float32, copy=False), self.landmarks, out=out)
+        return self._at_landmarks(X.astype(np.float32, copy=False), out=out)
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the features of X, float32 of shape (n, r), in `out` if it is given."""
-        K = self.kernel_rows(X, out)
-        strsm(1.0, self.factor, K.T, lower=1, overwrite_b=1)
-        return K
+        return self._substitution.solve_rows(self.kernel_rows(X, out))
 
     def is_uneven(self, X: np.ndarray, rows: np.ndarray) -> bool:
         """Whether a few rows have values of k(x, x) beside which all others are nothing."""
@@ -97,6 +103,15 @@ class LandmarkFeatures:
         """Cut n rows into blocks that suit kernel rows, a copy of X, and `columns` beside them."""
         step = feature_block_rows(*self.landmarks.shape, columns)
         return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+    def points(self, X: np.ndarray, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows and what X holds there, each in the same array."""
+        most = min(len(rows), feature_block_rows(*self.landmarks.shape))
+        buffer = np.empty((most, X.shape[1]), X.dtype)
+        for block in self.blocks(len(rows)):
+            some = rows[block]
+            # with "raise", the default, NumPy would take into a copy of the buffer
+            yield block, X.take(some, axis=0, out=buffer[: len(some)], mode="clip")
 
     def block_buffer(self, n: int) -> np.ndarray:
         """Return room for the features of one of these blocks.
@@ -135,9 +150,8 @@ class LandmarkFeatures:
         total = GramSum(r) if gram else None
         by_class = np.zeros((r, n_classes + 1))
         buffer = self.block_buffer(len(rows))
-        for block in self.blocks(len(rows)):
-            some = rows[block]
-            Z = self.transform(X[some], buffer[: len(some)])
+        for block, points in self.points(X, rows):
+            Z = self.transform(points, buffer[: len(points)])
             if codes is not None:
                 own = codes[block, None] == np.append(np.arange(n_classes), -1)
                 by_class += Z.T @ own.astype(np.float32)
@@ -146,15 +160,29 @@ class LandmarkFeatures:
         return None if total is None else total.total(), by_class
 
     def scores(
-        self, X: np.ndarray, coefficients: np.ndarray, rows: np.ndarray | None = None
+        self,
+        X: np.ndarray,
+        coefficients: np.ndarray,
+        rows: np.ndarray | None = None,
+        buffer: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return k(x, B) @ coefficients for some or all rows of X, float32 of shape (n, Q)."""
+        """Return k(x, B) @ coefficients for some or all rows of X, float32 of shape (n, Q).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        coefficients : ndarray of shape (r, Q)
+        rows : ndarray, optional
+            All by default.
+        buffer : ndarray, optional
+            What `block_buffer` returns, where there is one already.
+        """
         n = len(X) if rows is None else len(rows)
         scores = np.empty((n, coefficients.shape[1]), np.float32)
-        buffer = self.block_buffer(n)
-        for block in self.blocks(n):
-            part = X[block] if rows is None else X[rows[block]]
-            K = self.kernel_rows(part, buffer[: len(part)])
+        buffer = self.block_buffer(n) if buffer is None else buffer
+        all_rows = ((block, X[block]) for block in self.blocks(n))
+        for block, points in all_rows if rows is None else self.points(X, rows):
+            K = self.kernel_rows(points, buffer[: len(points)])
             np.matmul(K, coefficients, out=scores[block])
         return scores
 
@@ -172,12 +200,13 @@ def _scale_to_unit_diagonal(K: np.ndarray) -> np.ndarray:
 
 
 def feature_block_rows(n_landmarks: int, n_features: int, columns: int = 0) -> int:
-    """Rows of a block: a quarter of the landmarks, or what fits `BLOCK_BYTES`.
+    """Rows of a block: half of the landmarks, or what fits `BLOCK_BYTES`.
 
-    Features are held, X as it is, in float32, and scaled for the Gaussian kernel, and as many
-    float32 numbers of a row as there are further columns.
+    Features are held, a panel of them, X as it is and in float32, and as many float32 numbers of a
+    row as there are further columns.
     """
-    return max(n_landmarks // 4, block_rows(n_landmarks + 4 * n_features + columns, 4))
+    columns += n_landmarks + min(n_landmarks, PANEL) + 3 * n_features
+    return max(n_landmarks // 2, block_rows(columns, 4))
 
 
 def feature_block_bytes(
@@ -188,12 +217,20 @@ def feature_block_bytes(
     kernel: str | KernelFunction = "rbf",
 ) -> int:
     """Bytes of a block of `LandmarkFeatures.blocks` at most; never falls as n or b grows."""
-    row = 4 * n_landmarks + (16 if itemsize != 4 else 8) * n_features
-    held = min(n * row, max(BLOCK_BYTES, 16 * row, n_landmarks // 4 * row))
+    row = 4 * n_landmarks + (12 if itemsize != 4 else 4) * n_features
+    row += substitution_bytes(1, n_landmarks)
+    held = min(n * row, max(BLOCK_BYTES, 16 * row, n_landmarks // 2 * row))
     return held + (0 if kernel == "rbf" else kernel_bytes(kernel, n, n_landmarks, n_features, 4))
+
+
+def features_bytes(n_landmarks: int, n_features: int) -> int:
+    """Bytes that `LandmarkFeatures` hold: landmarks, their norms, L, and what solves with it."""
+    b, d = n_landmarks, n_features
+    return 4 * b * (b + d + 1) + inverses_bytes(b)
 
 
 def building_bytes(n_landmarks: int, n_features: int, itemsize: int = 4) -> int:
     """Bytes held while `LandmarkFeatures` are made, the features and landmarks included."""
     b, d = n_landmarks, n_features
-    return b * d * itemsize + max(8 * b * b + 16 * b * d, 12 * b * b + 4 * b * d)
+    inverting = features_bytes(b, d) + 2 * inverses_bytes(min(b, PANEL))
+    return b * d * itemsize + max(8 * b * b + 16 * b * d, 12 * b * b + 4 * b * d, inverting)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harness.kernels.gaussian import block_rows
 from harness.kernels.labels import Labels
 from harness.kernels.landmark_features import LandmarkFeatures, feature_block_rows
 
@@ -70,14 +71,15 @@ class LandmarkProblem:
     def exact_kernel_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks and their kernel rows in float64, for sums whose rounding would matter."""
         features, r = self.features, self.features.n_components
-        blocks = list(features.blocks(len(self.rows), r + 2 * _COLUMNS * self.n_machines))
-        buffer = np.empty((blocks[0].stop, r))
-        for block in blocks:
+        n, step = len(self.rows), _exact_rows(*features.landmarks.shape, self.n_machines)
+        buffer = np.empty((min(n, step), r))
+        for first in range(0, n, step):
+            block = slice(first, min(first + step, n))
             X = self.X[self.rows[block]].astype(np.float64, copy=False)
             K = buffer[: len(X)]
             for start in range(0, r, LANDMARKS_AT_ONCE):
                 part = slice(start, start + LANDMARKS_AT_ONCE)
-                K[:, part] = features.kernel(X, features.landmarks[part].astype(np.float64))
+                K[:, part] = features.kernel.at(features.landmarks[part].astype(np.float64))(X)
             yield block, K
 
     def buffer(self) -> np.ndarray:
@@ -98,9 +100,16 @@ def problem_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: in
 
 def exact_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int) -> int:
     """Bytes that a block takes in float64, besides those of a block of features in float32."""
-    columns = n_landmarks + 2 * _COLUMNS * n_machines(n_classes)
-    block = 4 * columns * min(n, feature_block_rows(n_landmarks, n_features, columns))
-    # a part of kernel rows, and landmarks, twice with the Gaussian kernel
-    part = min(LANDMARKS_AT_ONCE, n_landmarks)
-    rows = min(n, feature_block_rows(n_landmarks, n_features, columns))
-    return block + 8 * part * (rows + 2 * n_features)
+    b, d, Q = n_landmarks, n_features, n_machines(n_classes)
+    rows = min(n, _exact_rows(b, d, Q))
+    # a part of kernel rows, and of landmarks
+    part = 8 * min(LANDMARKS_AT_ONCE, b) * (rows + 2 * d)
+    charged = min(n, feature_block_rows(b, d)) * 4 * (b + d)
+    return max(0, rows * (8 * b + 12 * d + 8 * _COLUMNS * Q) - charged) + part
+
+
+def _exact_rows(n_landmarks: int, n_features: int, machines: int) -> int:
+    """Rows of a block in float64, with a part of it and X as it is beside it."""
+    held = n_landmarks + min(LANDMARKS_AT_ONCE, n_landmarks) + _COLUMNS * machines
+    columns = 2 * held + 3 * n_features
+    return max(n_landmarks // 4, block_rows(columns, 4))

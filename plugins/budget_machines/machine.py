@@ -173,7 +173,7 @@ def phases(
         kernels.building_bytes(b, d, i),
     )
     block = kernels.feature_block_bytes(max(n, shape.n_test), b, d, i, kernel)
-    return shared + choosing, shared + 4 * b * (b + d), block
+    return shared + choosing, shared + kernels.features_bytes(b, d), block
 
 
 def sgd_bytes(shape: Shape, b: int, loss: str, tuned: bool) -> int:

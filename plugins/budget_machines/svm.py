@@ -140,7 +140,7 @@ def svm_storage(
 ) -> int:
     """Bytes held: the data, b landmarks, L, a cache of feature rows, and a Newton matrix.
 
-    8 n d + 4 b d + 4 b^2 + min(4 n b, 8 MB + 6 b^2) + 6 b^2 + 9 n Q: with 60,000 points and 1,280
+    8 n d + 4 b d + 4 b^2 + min(4 n b, 8 MB + 6 b^2) + 4 b^2 + 9 n Q: with 60,000 points and 1,280
     landmarks of 784 features 60 MB beside the data.
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
@@ -150,7 +150,6 @@ def svm_storage(
         cache = kernels.cache_bytes(n, b)
         rows = min(n, cache // (4 * b) + n // 4)
         vectors = 8 * 12 * rows + 9 * n * Q + 8 * 5 * n
-        newton = min(6 * b * b, 8 * n * b + 12 * n * n)
-        training = cache + newton + vectors + min(1024 * b, _SCATTERED_BYTES)
+        training = cache + kernels.newton_bytes(n, b) + vectors + min(1024 * b, _SCATTERED_BYTES)
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))

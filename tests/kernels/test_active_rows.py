@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from harness.kernels import active_rows
-from harness.kernels.active_rows import ActiveRows
+from harness.kernels.active_rows import ActiveRows, newton_bytes
 
 
 class Rows:
@@ -69,12 +69,28 @@ def test_only_rows_that_changed_are_read(monkeypatch):
     assert (rows.taken_rows, kept.n_changes) == (1409, 0)
 
 
-def test_what_is_forgotten_is_made_anew():
+def test_what_gave_its_room_to_products_is_made_anew():
     Z = np.random.default_rng(0).standard_normal((300, 5)).astype(np.float32)
     rows = Rows(Z)
     kept = ActiveRows(rows, 5)
     kept.move_to(np.arange(200))
-    kept.forget()
+    products, columns = kept.room_for_products(2)
+    products[...], columns[...] = np.nan, np.nan
     kept.move_to(np.arange(201))
     assert (rows.taken_rows, kept.n_changes) == (401, 0)
     np.testing.assert_allclose(np.tril(kept.centred()), np.tril(moments(Z[:201])), atol=2e-3)
+
+
+@pytest.mark.parametrize(("n", "r"), [(10, 100), (49, 100), (300, 5), (300, 100), (2000, 600)])
+def test_what_it_holds_is_what_it_is_charged_for(n, r):
+    kept = ActiveRows(Rows(np.ones((n, r), np.float32)), r)
+    few = min(n, r // 2)
+    products, columns = kept.room_for_products(few)
+    assert products.shape == (few, few)
+    assert products.flags.f_contiguous
+    assert len(columns) == few * min(r, 256)
+    assert not np.shares_memory(products, columns)
+    if 2 * n > r:
+        kept.move_to(np.arange(n))
+        assert np.shares_memory(kept.centred(), kept.room_for_products(1)[0])
+    assert kept._room.nbytes + 16 * r <= newton_bytes(n, r) <= kept._room.nbytes + 16 * r + 8

@@ -211,6 +211,30 @@ def test_bound_kernels_can_be_pickled():
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(bound))(X, X), bound(X, X))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_kernel_at_points_is_the_kernel(name, dtype):
+    X, Z = points(300, 20).astype(dtype), points(40, 20, seed=1).astype(dtype)
+    bound = pickle.loads(pickle.dumps(kernels.bind_kernel(name, X, sigma=0.5)))
+    at = bound.at(Z)
+    rounding = 1e-5 if dtype == np.float32 else 1e-13
+    np.testing.assert_allclose(at(X), bound(X, Z), rtol=rounding, atol=rounding)
+    out = np.full((300, 40), np.nan, dtype)
+    assert at(X, out=out) is out
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(at))(X), out)
+    assert bound.at(X)(X).diagonal().max() <= bound.diagonal(X).max() * (1 + 10 * rounding)
+
+
+def test_the_gaussian_kernel_at_points_copies_no_points():
+    X, Z = (points(n, 120).astype(np.float32) for n in (1000, 200))
+    at, out = kernels.bind_kernel("rbf", X).at(Z), np.empty((1000, 200), np.float32)
+    tracemalloc.start()
+    at(X, out=out)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held < 50_000  # numpy's own buffers; X has 480,000
+
+
 def test_an_unknown_name_is_told_what_there_is():
     with pytest.raises(ValueError, match="kernel='gauss' is not one of rbf, linear, poly2, chi2"):
         kernels.bind_kernel("gauss", points(3, 2))
