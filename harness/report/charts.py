@@ -19,7 +19,7 @@ import pandas as pd
 from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import BYTES, SECONDS, layered, least_range, log_axis
-from harness.report.looks import GREY, NAME_WIDTH, PALETTES
+from harness.report.looks import GREY, NAME_AXIS, PALETTES
 from harness.report.scores import Score
 from harness.report.tables import HONEST
 
@@ -320,9 +320,7 @@ def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
         {key: number(value) for key, value in row.items()} for row in data.to_dict("records")
     ]
     base = alt.Chart(alt.Data(values=values))
-    y = alt.Y(
-        "method:N", sort=list(data["method"]), title=None, axis=alt.Axis(labelLimit=NAME_WIDTH)
-    )
+    y = alt.Y("method:N", sort=list(data["method"]), title=None, axis=alt.Axis(**NAME_AXIS))
     wide = data["max"].max() / max(data["min"].min(), 1e-9) > 20
     scale = alt.Scale(type="log", nice=True) if wide else alt.Scale(zero=True, nice=True)
     x = alt.X("median:Q", title="measured peak / planned peak", scale=scale)

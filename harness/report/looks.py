@@ -17,8 +17,15 @@ INKS = {
 GREY = "#8a929c"
 """Controls and methods that are not picked: it reads on both grounds."""
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3]]
-NAME_WIDTH = 190
-"""Pixels that the name of a method may take beside a chart: some 33 letters."""
+NAME_AXIS = {
+    "labelLimit": 190,
+    "labelExpr": "length(datum.label) > 30"
+    " ? slice(datum.label, 0, 13) + '…' + slice(datum.label, -15) : datum.label",
+}
+"""How the names of methods stand beside a chart: long ones lose their middle.
+
+Vega would cut them at 190 pixels, some 30 letters, and variants mostly differ at the end.
+"""
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 
 

@@ -15,7 +15,7 @@ from altair.utils.schemapi import debug_mode
 from harness.report.answers import SIGNIFICANCE
 from harness.report.axes import layered
 from harness.report.charts import hollow, number
-from harness.report.looks import GREY, NAME_WIDTH
+from harness.report.looks import GREY, NAME_AXIS
 
 ROW = 17
 
@@ -37,7 +37,7 @@ def mean_rank_chart(part: pd.DataFrame, looks: dict[str, dict[str, Any]]) -> dic
         for row in part[columns].to_dict("records")
     ]
     base = alt.Chart(alt.Data(values=values))
-    names = alt.Axis(ticks=False, domain=False, labelLimit=NAME_WIDTH)
+    names = alt.Axis(ticks=False, domain=False, **NAME_AXIS)
     y = alt.Y("method:N", sort=list(part["method"]), title=None, axis=names)
     scale = alt.Scale(domain=[0.7, int(part["n_methods"].iloc[0]) + 0.3], nice=False)
     places = alt.Axis(format="d", tickMinStep=1)

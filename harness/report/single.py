@@ -13,7 +13,7 @@ import altair as alt
 
 from harness.report.axes import BYTES, SECONDS, least_range, log_axis
 from harness.report.charts import Axes, Charts
-from harness.report.looks import GREY, NAME_WIDTH, styles
+from harness.report.looks import GREY, NAME_AXIS, styles
 
 ROW = 17
 """Pixels a method."""
@@ -88,7 +88,7 @@ class SingleBudgetCharts(Charts):
         )
 
     def _rows(self) -> alt.Y:
-        axis = alt.Axis(grid=True, ticks=False, domain=False, labelLimit=NAME_WIDTH)
+        axis = alt.Axis(grid=True, ticks=False, domain=False, **NAME_AXIS)
         return alt.Y("method:N", title=None, scale=self._scale(), axis=axis)
 
     def _points(self, base: alt.Chart, x: alt.X) -> alt.Chart:

@@ -2,6 +2,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import vl_convert
 from synthetic_trials import bad_endings, make_trials, write_results
@@ -68,6 +69,16 @@ def test_with_one_budget_methods_stand_in_rows_under_their_names(parts, kind, te
     assert ({"random", "prior", "oracle"} <= set(labels)) == (kind == "score")
     limited = kind == "peak" and text != "none"
     assert (f'stroke="{looks.GREY}" stroke-width="2.5"' in svg) == limited
+
+
+def test_long_names_keep_the_end_that_tells_them_apart():
+    names = [f"budget-svm[renyi, smoothing={width}]" for width in (0.5, 2.0)]
+    names.append("a-name-of-thirty-letters[dbh0]")
+    quartiles = {"min": 0.8, "q25": 0.85, "median": 0.9, "q75": 0.95, "max": 1.0, "n": 5}
+    honesty = pd.DataFrame([{"method": name, **quartiles} for name in names])
+    svg = drawn(charts.measured_over_planned(honesty), {})
+    for label in ("budget-svm[re… smoothing=0.5]", "budget-svm[re… smoothing=2.0]", names[-1]):
+        assert f">{label}</text>" in svg
 
 
 def test_colours_that_come_again_are_hollow(parts):
