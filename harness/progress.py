@@ -121,12 +121,13 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     """End a study as Ctrl-C does, which a terminal sends to Snakemake and its jobs too.
 
     Snakemake by itself would first finish the jobs that run. Trials have groups of their own: who
-    runs them ends them.
+    runs them ends them. A shell's background job, and all that it starts, is deaf to Ctrl-C.
     """
+    deaf = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error, OSError):
             if os.getpgid(process.pid) == os.getpgrp():
-                process.send_signal(signal.SIGINT)
+                process.send_signal(signal.SIGTERM if deaf else signal.SIGINT)
     raise KeyboardInterrupt
 
 

@@ -124,9 +124,18 @@ class GaussianAt:
         X : ndarray of shape (n, d)
             Of the same type as Z, C-contiguous.
         out : ndarray of shape (n, m), optional
-            Where to write, C-contiguous.
+            Where to write; through a copy unless it is C-contiguous and of the type of X.
         """
-        K = np.empty((len(X), len(self._Z)), X.dtype) if out is None else out
+        if out is None or not (out.flags.c_contiguous and out.dtype == X.dtype):
+            # BLAS would write to a copy
+            K = self(X, np.empty((len(X), len(self._Z)), X.dtype))
+            if out is None:
+                return K
+            out[...] = K
+            return out
+        if not len(X):
+            return out
+        K = out
         half_norms = squared_norms(X)
         half_norms *= -self._scale / 2
         K[...] = half_norms[:, None]

@@ -110,8 +110,11 @@ class LandmarkFeatures:
         buffer = np.empty((most, X.shape[1]), X.dtype)
         for block in self.blocks(len(rows)):
             some = rows[block]
-            # with "raise", the default, NumPy would take into a copy of the buffer
-            yield block, X.take(some, axis=0, out=buffer[: len(some)], mode="clip")
+            # Otherwise NumPy takes from a copy of all of X; and into one in its mode "raise".
+            if X.flags.c_contiguous:
+                yield block, X.take(some, axis=0, out=buffer[: len(some)], mode="clip")
+            else:
+                yield block, X[some]
 
     def block_buffer(self, n: int) -> np.ndarray:
         """Return room for the features of one of these blocks.

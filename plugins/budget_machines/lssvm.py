@@ -104,6 +104,7 @@ def lssvm_storage(
         judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
         training = 8 * b * b + 8 * 6 * b * Q + max(4 * b * b + own, judging)
         if tuned:
-            training = 8 * b * b + max(training, held_out_bytes(shape))
+            # and the classes of rows that were shown so far
+            training = 8 * b * b + max(training, held_out_bytes(shape)) + 8 * shape.n_labeled
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))

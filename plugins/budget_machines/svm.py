@@ -136,6 +136,7 @@ def svm_storage(
     kernel: str | kernels.KernelFunction = "rbf",
     selector: str | kernels.Selector = "uniform",
     solver: str = "exact",
+    smoothing: float = 0.0,
     tuned: bool = False,
 ) -> int:
     """Bytes held: the data, b landmarks, L, a cache of feature rows, and a Newton matrix.
@@ -148,8 +149,9 @@ def svm_storage(
     training = sgd_bytes(shape, b, "hinge", tuned)
     if solver == "exact":
         cache = kernels.cache_bytes(n, b)
-        rows = min(n, cache // (4 * b) + n // 4)
-        vectors = 8 * 12 * rows + 9 * n * Q + 8 * 5 * n
+        # of a smooth hinge all rows may be on the parabola at once
+        vectors = 8 * 14 * n if smoothing else 8 * 12 * min(n, cache // (4 * b) + n // 4)
+        vectors += 9 * n * Q + 8 * 5 * n
         training = cache + kernels.newton_bytes(n, b) + vectors + min(1024 * b, _SCATTERED_BYTES)
     loaded = shape.block_bytes if shape.n_test else 0
     return max(choosing, held + block + max(training, loaded))

@@ -222,12 +222,16 @@ def test_a_kernel_at_points_is_the_kernel(name, dtype):
     out = np.full((300, 40), np.nan, dtype)
     assert at(X, out=out) is out
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(at))(X), out)
+    for elsewhere in (np.empty((40, 300), dtype).T, np.empty((300, 40), np.float64)):
+        assert at(X, out=elsewhere) is elsewhere
+        np.testing.assert_allclose(elsewhere, out, rtol=rounding, atol=rounding)
     assert bound.at(X)(X).diagonal().max() <= bound.diagonal(X).max() * (1 + 10 * rounding)
 
 
 def test_the_gaussian_kernel_at_points_copies_no_points():
     X, Z = (points(n, 120).astype(np.float32) for n in (1000, 200))
     at, out = kernels.bind_kernel("rbf", X).at(Z), np.empty((1000, 200), np.float32)
+    assert at(X[:0]).shape == (0, 200)
     tracemalloc.start()
     at(X, out=out)
     held = tracemalloc.get_traced_memory()[1]

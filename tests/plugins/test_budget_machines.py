@@ -139,6 +139,7 @@ def test_labels_given_before_do_not_change_a_descent(cls):
         (BudgetSVM, 10, 50, 26, {"solver": "sgd", "epochs": 1, "batch_size": 30000}),
         (BudgetSVM, 10, 60, 3, {"solver": "exact", "C": 0.1}),
         (BudgetSVM, 10, 60, 3, {"solver": "exact", "C": 0.1, "smoothing": 0.5}),
+        (BudgetSVM, 3, 300, 2, {"solver": "exact", "C": 0.01, "smoothing": 2.0}),
         (BudgetLSSVM, 2, 2, 26, {"solver": "sgd", "epochs": 1}),
         (BudgetLSSVM, 10, 50, 26, {"solver": "sgd", "epochs": 1}),
         # refined, in float64
@@ -157,7 +158,7 @@ def test_passes_over_many_rows_hold_what_they_are_charged_for(cls, d, b, n_class
     tracemalloc.stop()
     # panels that BLAS packs are not allocated by Python
     panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
-    charged = method.storage_bytes(shape, b, {"solver": params["solver"]}) - shape.data_bytes
+    charged = method.storage_bytes(shape, b, params) - shape.data_bytes
     assert 0.5 * charged < held <= charged - panels
 
 

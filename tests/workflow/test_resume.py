@@ -9,6 +9,7 @@ import sys
 import time
 
 import psutil
+import pytest
 from project import ENVIRONMENT, PLUGINS
 
 from harness.records import read_rows
@@ -105,10 +106,14 @@ def test_killed_at_any_moment_nothing_is_lost_or_done_twice(project):
     assert sorted(run) == sorted(rows["fingerprint"])
 
 
-def test_a_run_that_is_ended_ends_all_that_it_started(project):
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_run_that_is_ended_ends_all_that_it_started(project, deaf):
+    """Deaf to Ctrl-C is what a shell starts in the background."""
     study = project.write(**SMALL | {"methods": ["random"], "seeds": 400, "seeds_per_job": 400})
     command = [sys.executable, "-m", "harness.cli", "run", study, "--cores", "2"]
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN if deaf else signal.default_int_handler)
     run = psutil.Popen(command, cwd=project.folder, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+    signal.signal(signal.SIGINT, heard)
     for _ in range(120):
         time.sleep(0.5)
         if len(journal_rows(project)) > 3:
