@@ -25,6 +25,9 @@ from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 _ROUNDING = 1e-6
 # Of alternating least squares that SGD is held against.
 _EXACT_ROUNDS, _EXACT_TOL = 200, 1e-4
+# Half of them are a block of points as they are, in float32, and in widths of the kernel; beside
+# them half of two rows of doubles are room for the kernel values.
+_COPIES = 4
 
 
 class SSOKMF(ClassifierMixin, BaseEstimator):
@@ -189,14 +192,14 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         cross, diagonal, grams = np.zeros((b, c)), 0.0, []
         for rows in (np.flatnonzero(codes < 0), np.flatnonzero(codes >= 0)):
             gram = kernels.GramSum(b) if len(rows) else None
-            for block in kernels.gram_blocks(len(rows), b + c, X.shape[1]):
+            for block in kernels.gram_blocks(len(rows), b + c, _COPIES * X.shape[1]):
                 part = X[rows[block]]
                 k = self._rows(part)
                 own = codes[rows[block], None] == np.arange(c)
                 cross += k.T @ own.astype(np.float32)
                 diagonal += float(self._kernel.diagonal(part).sum(dtype=np.float64))
                 gram.add(k)
-                del k
+                del part, k
             # Without unlabeled points there is no matrix to hold.
             if gram is not None:
                 gram = gram.total()
@@ -256,7 +259,8 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
         scores = np.empty((len(X), len(self.classes_)), np.float32)
-        for block in kernels.gram_blocks(len(X), *self.landmarks_.shape):
+        b, d = self.landmarks_.shape
+        for block in kernels.gram_blocks(len(X), b, _COPIES * d):
             np.matmul(self._rows(X[block]), self.coef_, out=scores[block])
         scores = scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
         return kernels.as_decision(scores, self._present, len(self.classes_))
@@ -272,23 +276,39 @@ def storage(
     rank: int = 100,
     kernel: str | kernels.KernelFunction = "rbf",
     selector: str | kernels.Selector = "uniform",
+    solver: str = "als",
+    batch_size: int = 64,
 ) -> int:
-    """Bytes held: the data, b landmarks, eigenvectors, and Gram matrices on their way there."""
+    """Bytes held: the data, b landmarks, eigenvectors, and Gram matrices on their way there.
+
+    SGD holds the kernel rows and codes of a batch besides.
+    """
     n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
     r, c, square = min(rank, b), max(2, shape.n_classes), 8 * b * b
-    block = kernels.gram_block_bytes(n, b + c, d) // 2
+    block = kernels.gram_block_bytes(n, b + c, _COPIES * d) // 2
+    if kernel != "rbf":
+        block += kernels.kernel_bytes(kernel, n, b, d, 4)
     factors = 8 * b * r * 8 + 8 * r * r * 12 + 8 * b * c * 4
     grams = square * (2 if shape.n_unlabeled else 1)
     own = kernels.kernel_bytes(kernel, b, b, d, 4)
     decomposing = max(3 * square + 600 * b, square + square // 2 + own)
     reading = square + grams + max(square, square // 2 + block)
-    training = factors + max(decomposing, reading)
+    stages = [decomposing, reading]
+    if solver == "sgd":
+        m = min(n, batch_size)
+        # points as they are and in float32; kernel values in float32, in float64, and by
+        # eigenvectors; codes and what they are made of
+        batch = m * ((i + 4) * d + 20 * b + 8 * 5 * r + 8 * 3 * c)
+        batch += kernels.kernel_bytes(kernel, m, b, d, 4)
+        stages.append(square + batch)
+    training = factors + max(stages)
     loaded = shape.block_bytes if shape.n_test else 0
     selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
     choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
     panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
-    held = 4 * b * d + panels + 8 * 3 * n
-    return shape.data_bytes + max(choosing, held + max(training, block + loaded))
+    held = 4 * b * d + panels
+    labels = 8 * 3 * n
+    return shape.data_bytes + labels + max(choosing, held + max(training, block + loaded))
 
 
 @hookimpl

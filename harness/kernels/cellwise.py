@@ -134,7 +134,7 @@ def _refuse_negative(name: str, values: np.ndarray) -> None:
         row, column = np.unravel_index(values.argmin(), values.shape)
         message = (
             f"the chi2 kernel is for values of at least 0: {name} has {values[row, column]:g} "
-            f"in row {row}, column {column}"
+            f"in row {row}, column {column}, of the {len(values)} rows at hand"
         )
         raise ValueError(message)
 

@@ -186,16 +186,20 @@ class _Problem:
         """
         L, a = self.features.factor, found.coefficients
         largest = float(np.square(L).sum(axis=1).max())  # k(b, b)
-        rounding = np.finfo(np.float32).eps * largest * np.linalg.norm(a, axis=0).sum()
-        loss = self.loss()
-        if rounding * loss.costs.sum() <= self.tol / 2 * found.objective:
+        loss, rounding = self.loss(), 0.0
+        for j in self.columns:
+            # the loss of a row well above 1 does not change
+            below = float(loss.costs @ (self.signs(j) * found.scores[:, j] < 1))
+            rounding += below * largest * float(np.linalg.norm(a[:, j]))
+        if np.finfo(np.float32).eps * rounding <= self.tol / 2 * found.objective:
             return found
         scores = self.features.scores(self.X, a, self.rows, self.cache.block)
         scores += found.intercepts.astype(np.float32)
         objective = float(np.square(L.T @ a, dtype=np.float64).sum())
         for j in self.columns:
             objective += loss.total(self.signs(j) * scores[:, j])
-        gap = objective - (found.objective - found.gap)
+        # of features in float32 the bound may be above what the kernel rows come to
+        gap = max(0.0, objective - (found.objective - found.gap))
         return replace(found, scores=scores, objective=objective, gap=gap)
 
     def train_in_rounds(self) -> HingeMachines:
@@ -221,7 +225,8 @@ class _Problem:
         for j, reached in progress.items():
             self.machines[j] = reached.best
         primal = sum(reached.primal for reached in progress.values())
-        return self.result(primal, primal - sum(reached.dual for reached in progress.values()))
+        dual = sum(reached.dual for reached in progress.values())
+        return self.as_rounded(self.result(primal, primal - dual))
 
     def _improve(self, progress: _Progress, j: int, scores: np.ndarray) -> None:
         """Move a machine towards the one just found, to where P over all rows is least.

@@ -77,7 +77,9 @@ def read_labels(y: np.ndarray, n_classes: int | None = None) -> Labels:
     classes = np.unique(known)
     codes = np.searchsorted(classes, known)
     if len(classes) < 2:
-        message = f"y holds one class among its labels ({classes[0]!r}); two are needed"
+        message = f"y holds one class among its labels ({classes.tolist()[0]!r}); two are needed"
+        if len(rows) < len(y):
+            message += ", and -1 says that a point has no label"
         raise ValueError(message)
     present = np.arange(len(classes))
     if n_classes is not None:

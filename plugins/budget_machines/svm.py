@@ -44,8 +44,9 @@ class BudgetSVM(BudgetMachine):
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
     solver : {"exact", "sgd"}, default "exact"
-        "exact": to a duality gap of 1e-3. "sgd": mini-batches, a step from the stability bound
-        that falls as 1 / sqrt(epochs), the mean of the second half of the iterates.
+        "exact": to a duality gap of 1e-3, before coefficients are rounded to float32. "sgd":
+        mini-batches, a step from the stability bound that falls as 1 / sqrt(epochs), the mean of
+        the second half of the iterates.
     epochs, batch_size : int, default 10 and 64
         Of SGD.
     n_classes : int, optional
@@ -63,7 +64,8 @@ class BudgetSVM(BudgetMachine):
     objective_ : float
         Summed over the machines.
     gap_ : float
-        Part of the objective by which it is above its minimum at most.
+        Part of the objective by which it is above its minimum at most, that over features as
+        float32 has them.
     converged_ : bool
         Whether it is within 2 % of the minimum for certain.
     """
@@ -104,15 +106,6 @@ class BudgetSVM(BudgetMachine):
         )
         self.smoothing = smoothing
 
-    def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
-        if self.smoothing and self.solver == "sgd":
-            message = (
-                f"smoothing is {self.smoothing:g}, but solver='sgd' minimises the hinge as it is: "
-                "use solver='exact', or smoothing=0"
-            )
-            raise ValueError(message)
-        super()._choose(X, rows)
-
     def _prepare(self) -> None:
         r, rows = self._features.n_components, self._rows
         held = kernels.cache_bytes(len(rows), r)
@@ -128,6 +121,15 @@ class BudgetSVM(BudgetMachine):
         self.coef_, self.intercept_ = found.coefficients, found.intercepts
         self.objective_, self.gap_ = found.objective, found.gap / found.objective
         return found.scores
+
+    def _descend(self, labels: kernels.Labels, n: int) -> None:
+        if self.smoothing:
+            message = (
+                f"smoothing is {self.smoothing:g}, but solver='sgd' minimises the hinge as it is: "
+                "use solver='exact', or smoothing=0"
+            )
+            raise ValueError(message)
+        super()._descend(labels, n)
 
 
 def svm_storage(
@@ -150,7 +152,7 @@ def svm_storage(
     if solver == "exact":
         cache = kernels.cache_bytes(n, b)
         # of a smooth hinge all rows may be on the parabola at once
-        vectors = 8 * 14 * n if smoothing else 8 * 12 * min(n, cache // (4 * b) + n // 4)
+        vectors = 8 * 14 * n if smoothing else 8 * 12 * min(n, cache // (4 * b) + n // 3)
         vectors += 9 * n * Q + 8 * 5 * n
         training = cache + kernels.newton_bytes(n, b) + vectors + min(1024 * b, _SCATTERED_BYTES)
     loaded = shape.block_bytes if shape.n_test else 0

@@ -242,11 +242,14 @@ def test_an_outlier_that_is_held_out_leaves_the_sums_of_the_others(seed):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("held_rows", [400, 100])
 @pytest.mark.parametrize("C", [10.0, 1e4, 1e6])
 @pytest.mark.parametrize("kernel", ["rbf", "poly2"])
-def test_the_gap_of_the_svm_is_that_of_what_predicts(kernel, C):
+def test_the_gap_of_the_svm_is_that_of_what_predicts(kernel, C, held_rows, monkeypatch):
     X, y = problem(400)
+    monkeypatch.setattr(kernels, "cache_bytes", lambda n, r: 4 * held_rows * r)
     model = BudgetSVM(300, kernel=kernel, C=C, sigma=0.3, random_state=0).fit(X, y)
+    assert model.gap_ >= 0
     w = model._features.factor.T @ model.coef_.astype(np.float64)
     scores = model.decision_function(X)
     signs = np.where(y[:, None] == model.classes_, 1.0, -1.0)
@@ -282,6 +285,10 @@ def test_smoothing_is_for_the_exact_solver():
     X, y = problem()
     with pytest.raises(ValueError, match=r"smoothing is 0\.5, but solver='sgd'"):
         BudgetSVM(10, smoothing=0.5, solver="sgd").fit(X, y)
+    # a search sets it between the two stages
+    staged = BudgetSVM(10, solver="sgd").fit_features(X, np.arange(300))
+    with pytest.raises(ValueError, match=r"smoothing is 2, but solver='sgd'"):
+        staged.set_params(smoothing=2.0).fit_labels(y)
     with pytest.raises(ValueError, match="'smoothing' parameter"):
         BudgetSVM(10, smoothing=-1.0).fit(X, y)
 

@@ -1,5 +1,6 @@
 """SSOKMF: few labels, sizes at the edge, and objectives that its two solvers are honest about."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -8,7 +9,9 @@ from blobs import blobs
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
-from ssokmf import SSOKMF
+from ssokmf import SSOKMF, storage
+
+from harness import Shape, kernels
 
 
 def digits():
@@ -147,3 +150,25 @@ def test_two_classes_are_told_apart_and_a_third_without_a_label_is_not_seen(solv
     assert roc_auc_score(truth[y == -1], scores) > 0.8
     third, _ = fit(X, np.where(y >= 0, y + 1, -1), 30, rank=5, solver=solver, n_classes=3)
     assert (third.predict(np.concatenate([X, X + 100])) > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("batch_size", [64, 1000, 6000])
+@pytest.mark.parametrize(("b", "d", "c"), [(300, 5, 3), (20, 300, 3), (50, 10, 26), (150, 150, 2)])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "chi2"])
+def test_a_batch_holds_what_it_is_charged_for(kernel, b, d, c, batch_size):
+    rng = np.random.default_rng(0)
+    X, y = rng.random(size=(6000, d)), rng.integers(-1, c, size=6000)
+    params = {"kernel": kernel, "solver": "sgd", "batch_size": batch_size}
+    model = SSOKMF(b, max_iter=1, n_classes=c, random_state=0, **params)
+    tracemalloc.start()
+    model.fit(X, y)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    shape = Shape(int((y >= 0).sum()), int((y < 0).sum()), d, c)
+    # panels that BLAS packs are not allocated by Python
+    panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
+    charged = storage(shape, b, **params) - shape.data_bytes - panels
+    assert held <= charged
+    # the linear kernel has no more eigenvectors than there are features
+    assert 0.4 * charged < held or kernel == "linear"
