@@ -13,7 +13,7 @@ entry point in the group `harness` are found alike. A complete plugin::
         yield Method(
             "class-mean",
             NearestCentroid,
-            storage=lambda shape, size: 3 * shape.data_bytes,
+            storage=lambda shape, size: shape.data_bytes + 16 * shape.n * shape.n_features,
             tasks={"binary", "multiclass"},
             uses_unlabeled=False,
         )
@@ -173,12 +173,17 @@ class Kernel:
         None for a kernel without a width; `function` then is given 1.
     diagonal : callable (X, width) -> (len(X),) array, optional
         k(x, x) of each row; by default 1.
+    storage : callable (n, m, n_features, itemsize) -> int, optional
+        Bytes that `function` holds for n x m values beside X, Z and the values in the type of X;
+        by default as many as two matrices of doubles and both sets in doubles, what an expression
+        with `scipy.spatial.distance.cdist` in it takes.
     """
 
     name: str
     function: Callable[..., np.ndarray]
     unit: Callable[[np.ndarray], float] | None = None
     diagonal: Callable[[np.ndarray, float], np.ndarray] | None = None
+    storage: Callable[[int, int, int, int], int] | None = None
 
 
 @dataclass(frozen=True)

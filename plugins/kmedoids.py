@@ -277,10 +277,17 @@ def storage(
     selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
     choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
     budget = b * i * (d + 3 + 4 * Q) + 2 * Q * d * i
-    # of a block's rows, which may be fewer than the budget's, the width counts the kernel's copies
-    own = 0 if kernel == "rbf" else kernels.kernel_bytes(kernel, 1, b, d, i)
-    searching = budget + kernels.stream_bytes(n, _row_width(b, d, Q), i) + own
-    predicting = kernels.stream_bytes(max(n, shape.n_test), _predicted_width(Q, d), i)
+
+    def block_bytes(n: int, width: int, m: int) -> int:
+        held = kernels.stream_bytes(n, width, i)
+        if kernel == "rbf":
+            return held
+        # of a block's rows, which may be fewer than m, the width counts the kernel's copies
+        rows = 1 if isinstance(kernel, str) else min(n, kernels.block_rows(width, i))
+        return held + kernels.kernel_bytes(kernel, rows, m, d, i)
+
+    searching = budget + block_bytes(n, _row_width(b, d, Q), b)
+    predicting = block_bytes(max(n, shape.n_test), _predicted_width(Q, d), Q)
     predicting += shape.block_bytes if shape.n_test else 0
     panels = kernels.blas_bytes(b, i) * min(d, 256) // 256
     return shape.data_bytes + 8 * 2 * n + panels + max(choosing, searching, predicting)

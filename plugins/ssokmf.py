@@ -287,7 +287,8 @@ def storage(
     r, c, square = min(rank, b), max(2, shape.n_classes), 8 * b * b
     block = kernels.gram_block_bytes(n, b + c, _COPIES * d) // 2
     if kernel != "rbf":
-        block += kernels.kernel_bytes(kernel, n, b, d, 4)
+        rows = block // (4 * (2 * (b + c) + _COPIES * d))
+        block += kernels.kernel_bytes(kernel, n if isinstance(kernel, str) else rows, b, d, 4)
     factors = 8 * b * r * 8 + 8 * r * r * 12 + 8 * b * c * 4
     grams = square * (2 if shape.n_unlabeled else 1)
     own = kernels.kernel_bytes(kernel, b, b, d, 4)

@@ -39,6 +39,8 @@ from harness.kernels.gaussian import (
     width_sample,
 )
 
+_CELLWISE = ("chi2", "laplacian")
+
 
 class KernelFunction(Protocol):
     """What a kernel consists of.
@@ -51,6 +53,8 @@ class KernelFunction(Protocol):
         The kernel's natural width on X; None for a kernel without a width.
     diagonal : callable (X, width) -> ndarray of shape (n,), or None
         k(x, x) of each row; None if that is 1 for every x.
+    storage : callable (n, m, n_features, itemsize) -> int, or None
+        What `kernel_bytes` then is; may be left out.
     """
 
     function: Callable[..., np.ndarray]
@@ -206,18 +210,23 @@ def kernel_bytes(
     Parameters
     ----------
     kernel : str or KernelFunction
-        Nothing is known, and nothing counted, of one that is not among `KERNELS`.
+        Of one that is not among `KERNELS` what its `storage` says; without one two matrices of
+        doubles, and X and Z in doubles.
     n, m : int
-        Rows of X and of Z.
+        Rows of X and of Z. Whoever takes blocks may give all rows where the kernel is one of
+        `KERNELS`, which hold blocks themselves: so bytes never fall as blocks get shorter.
     n_features : int
     itemsize : int, default 8
         Bytes of an element of X.
     """
-    if kernel == "rbf":
-        return (n * n_features + n + 2 * m) * itemsize
-    if kernel in ("chi2", "laplacian"):
-        return cellwise_bytes(n, m, n_features, itemsize)
-    return 0
+    if isinstance(kernel, str):
+        if kernel == "rbf":
+            return (n * n_features + n + 2 * m) * itemsize
+        return cellwise_bytes(n, m, n_features, itemsize) if kernel in _CELLWISE else 0
+    storage = getattr(kernel, "storage", None)
+    if storage is not None:
+        return int(storage(n, m, n_features, itemsize))
+    return 8 * (2 * n * m + (n + m) * n_features)
 
 
 def binding_bytes(kernel: str | KernelFunction, n: int, n_features: int, itemsize: int = 8) -> int:

@@ -223,7 +223,11 @@ def feature_block_bytes(
     row = 4 * n_landmarks + (12 if itemsize != 4 else 4) * n_features
     row += substitution_bytes(1, n_landmarks)
     held = min(n * row, max(BLOCK_BYTES, 16 * row, n_landmarks // 2 * row))
-    return held + (0 if kernel == "rbf" else kernel_bytes(kernel, n, n_landmarks, n_features, 4))
+    if kernel == "rbf":
+        return held  # its copy of X is in the row
+    if not isinstance(kernel, str):
+        n = min(n, feature_block_rows(n_landmarks, n_features))
+    return held + kernel_bytes(kernel, n, n_landmarks, n_features, 4)
 
 
 def features_bytes(n_landmarks: int, n_features: int) -> int:
@@ -232,8 +236,15 @@ def features_bytes(n_landmarks: int, n_features: int) -> int:
     return 4 * b * (b + d + 1) + inverses_bytes(b)
 
 
-def building_bytes(n_landmarks: int, n_features: int, itemsize: int = 4) -> int:
+def building_bytes(
+    n_landmarks: int,
+    n_features: int,
+    itemsize: int = 4,
+    kernel: str | KernelFunction = "rbf",
+) -> int:
     """Bytes held while `LandmarkFeatures` are made, the features and landmarks included."""
     b, d = n_landmarks, n_features
     inverting = features_bytes(b, d) + 2 * inverses_bytes(min(b, PANEL))
-    return b * d * itemsize + max(8 * b * b + 16 * b * d, 12 * b * b + 4 * b * d, inverting)
+    own = 0 if isinstance(kernel, str) else kernel_bytes(kernel, b, b, d)
+    matrix = 8 * b * b + 16 * b * d + own
+    return b * d * itemsize + max(matrix, 12 * b * b + 4 * b * d, inverting)

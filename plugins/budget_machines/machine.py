@@ -170,7 +170,7 @@ def phases(
     choosing = max(
         kernels.binding_bytes(kernel, n, d, i),
         kernels.selection_bytes(selector, n, d, b, i, kernel),
-        kernels.building_bytes(b, d, i),
+        kernels.building_bytes(b, d, i, kernel),
     )
     block = kernels.feature_block_bytes(max(n, shape.n_test), b, d, i, kernel)
     return shared + choosing, shared + kernels.features_bytes(b, d), block

@@ -179,6 +179,13 @@ def test_a_kernel_of_ones_own():
     assert (kernels.bind_kernel(without, X).diagonal(X) == 1).all()
 
 
+def test_what_a_kernel_of_ones_own_holds_is_what_it_says_or_what_doubles_take():
+    kernel = SimpleNamespace(function=power, unit=None, diagonal=None)
+    assert kernels.kernel_bytes(kernel, 3, 5, 7, 4) == 8 * (2 * 15 + 8 * 7)
+    kernel.storage = lambda n, m, n_features, itemsize: n * m * n_features * itemsize
+    assert kernels.kernel_bytes(kernel, 3, 5, 7, 4) == 3 * 5 * 7 * 4
+
+
 def test_a_kernel_that_does_not_write_where_it_is_told_to():
     X = points(30, 4)
     kernel = SimpleNamespace(

@@ -3,8 +3,11 @@
 import importlib
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy.spatial.distance import cdist, pdist
 
+from harness import Kernel
 from harness.method import Shape
 from harness.sizing import overhead_bytes, plan
 
@@ -230,3 +233,38 @@ def test_names_are_the_ones_that_studies_use():
     names += " budget-svm nystrom-svm budget-lssvm ssokmf"
     names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"
     assert sorted(method.name for method in METHODS) == sorted(names.split())
+
+
+def exponential(X, Z, width):
+    """Hold a matrix of doubles, and another one meanwhile."""
+    return np.exp(-cdist(X, Z) / width)
+
+
+def median_distance(X):
+    return np.median(pdist(X[:300]))
+
+
+EXPONENTIAL = Kernel("exponential", exponential, unit=median_distance)
+
+
+@pytest.mark.parametrize(
+    ("shape", "budget", "selector"),
+    [
+        (Shape(60, 1700, 64, 2), 4, "uniform"),
+        (Shape(60, 1700, 64, 2), 4, "dbh"),
+        (Shape(60, 1700, 64, 2), 10, "leverage"),
+        (Shape(2000, 0, 20, 2, 1000, 4), 3, "uniform"),
+        (Shape(2000, 0, 20, 2, 1000, 4), 10, "renyi"),
+    ],
+    ids=["tiny", "hashed", "leverage", "held-out", "entropy"],
+)
+@pytest.mark.parametrize("name", ["budget-svm", "budget-lssvm", "ssokmf", "budget-kmedoids"])
+def test_a_kernel_of_a_plugin_is_charged_for(name, shape, budget, selector, assert_peak_between):
+    (method,) = (method for method in METHODS if method.name == name)
+    task = "binary" if "binary" in method.tasks else "clustering"
+    if task == "clustering":
+        shape = replace(shape, n_labeled=0, n_unlabeled=shape.n, n_classes=3)
+    method = replace(method, params={"kernel": EXPONENTIAL, "selector": selector})
+    planned = plan(method, shape, budget * 10**6)
+    assert planned.feasible, planned.reason
+    assert_peak_between(0, planned.planned_bytes, method, shape, planned.size, task)

@@ -11,7 +11,7 @@ from math import ceil, log2
 import numpy as np
 
 from harness.kernels.functions import BoundKernel, kernel_bytes
-from harness.kernels.gaussian import row_blocks, stream_bytes
+from harness.kernels.gaussian import block_rows, row_blocks, stream_bytes
 from harness.kernels.landmarks.sampling import draw_rows, fill_up
 
 HASHED = 1 << 16
@@ -75,8 +75,10 @@ def dbh_hierarchical(
 def dbh_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
     """Bytes held: projections in float32, three integers a point, and a block of the points."""
     hashed, pairs = min(n, HASHED), ceil(log2(n_landmarks))
-    block = stream_bytes(hashed, n_features + 2 * pairs, itemsize)
-    block += kernel_bytes(kernel, 2 * pairs, hashed, n_features, itemsize)
+    width = n_features + 2 * pairs
+    rows = hashed if isinstance(kernel, str) else min(hashed, block_rows(width, itemsize))
+    block = stream_bytes(hashed, width, itemsize)
+    block += kernel_bytes(kernel, 2 * pairs, rows, n_features, itemsize)
     return hashed * (4 * pairs + 32) + block
 
 
