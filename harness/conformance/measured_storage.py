@@ -28,8 +28,15 @@ LOWEST, HIGHEST = 0.5, 1.05
 TOP = 20_000_000
 """Bytes of the largest of the three budgets: large beside the error of measuring."""
 
+ENOUGH = 5_000_000
+"""Bytes that are enough where it takes many points to hold them.
+
+What grows faster than the number of points is above `TOP` with few of them. What grows as fast has
+nearly the same ratio with more, and a fit that looks at all pairs takes minutes there.
+"""
+
 FEATURES = 40
-_SMALLEST, _LARGEST = 1_000, 64_000
+_SMALLEST, _MANY, _LARGEST = 1_000, 4_000, 64_000
 _ROOM = 4
 _PAUSES = (1, 2)
 
@@ -62,7 +69,7 @@ def workloads(method: Method, task: str) -> list[Workload]:
     fit does not see.
     """
     n = _SMALLEST if method.size is None else 2 * _SMALLEST
-    while n < _LARGEST and plan(method, _shape(method, task, n), None).planned_bytes < TOP:
+    while n < _LARGEST and _largest_bytes(method, task, n) < (TOP if n < _MANY else ENOUGH):
         n *= 2
     kinds = ({"itemsize": 8}, {"itemsize": 4}, {"itemsize": 8, "inductive": task != "clustering"})
     chosen = []
@@ -155,6 +162,10 @@ def _over(workload: Workload, result: Result) -> str:
         f"allowed is {LOWEST} to {HIGHEST} within the budget ({workload}); raise `storage` by "
         "what is missing, or hold less: work in blocks, in place, and without copies of X"
     )
+
+
+def _largest_bytes(method: Method, task: str, n: int) -> int:
+    return plan(method, _shape(method, task, n), None).planned_bytes
 
 
 def _smallest(method: Method, shape: Shape) -> Plan:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness.conformance.measured_storage import TOP, workloads
+from harness.conformance.measured_storage import ENOUGH, TOP, workloads
 from harness.method import Method
 from harness.sandbox import backends
 
@@ -73,3 +73,19 @@ def test_three_budgets_that_differ_and_are_used(size, task):
         assert workload.plan.planned_bytes <= workload.budget
         assert workload.shape.n_classes == {"binary": 2, "regression": 0}.get(task, 3)
         assert not (workload.inductive and task == "clustering")
+
+
+@pytest.mark.parametrize("size", [None, "n_unlabeled"])
+@pytest.mark.parametrize("task", ["binary", "clustering"])
+def test_what_grows_as_the_points_do_is_measured_on_no_more_of_them_than_are_enough(size, task):
+    def in_line(shape, size):
+        return 2 * shape.data_bytes
+
+    def in_pairs(shape, size):
+        return shape.data_bytes + 4 * shape.n**2
+
+    few = workloads(Method("a", Estimator, in_line, size=size, tasks={task}), task)
+    assert ENOUGH <= max(workload.plan.planned_bytes for workload in few) <= 2.2 * ENOUGH
+    assert min(workload.plan.planned_bytes for workload in few) >= ENOUGH / 4
+    large = workloads(Method("a", Estimator, in_pairs, size=size, tasks={task}), task)
+    assert max(workload.plan.planned_bytes for workload in large) >= 0.9 * TOP
