@@ -1,5 +1,14 @@
 """What holds for every test."""
 
+import contextlib
+import io
+import runpy
+import shutil
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
 import pytest
 
 from harness.threads import one_thread
@@ -14,3 +23,44 @@ def same_draws():
     import numpy as np
 
     np.random.seed(0)  # noqa: NPY002 (the global state is what scikit-learn draws from)
+
+
+@pytest.fixture
+def answers_here(monkeypatch):
+    """What is asked of a process of its own is answered in this one, and kept as ever.
+
+    The module runs as it does there, but need not wait for scikit-learn, and sees the built-in
+    plugins that a test puts in place of the others.
+    """
+    from harness import aside
+
+    def run(command, input, **_):
+        _, _, module, *folders = command
+        printed = io.StringIO()
+        with (
+            monkeypatch.context() as patch,
+            contextlib.redirect_stdout(printed),
+            warnings.catch_warnings(),
+        ):
+            warnings.filterwarnings("ignore", f"'{module}' found in sys.modules", RuntimeWarning)
+            patch.setattr(sys, "argv", [module, *folders])
+            patch.setattr(sys, "stdin", io.StringIO(input))
+            runpy.run_module(module, run_name="__main__")
+        return subprocess.CompletedProcess(command, 0, printed.getvalue(), "")
+
+    monkeypatch.setattr(aside, "subprocess", SimpleNamespace(run=run))
+
+
+@pytest.fixture
+def built_in(answers_here, monkeypatch, tmp_path_factory):
+    """Return a function that leaves only the named modules of the built-in plugins."""
+    from harness import registry
+
+    def keep(*names):
+        # copies: of a file that is loaded again, what was loaded before cannot be pickled
+        folder = tmp_path_factory.mktemp("built-in")
+        for name in names:
+            shutil.copy(registry.ROOT / "plugins" / f"{name}.py", folder)
+        monkeypatch.setattr(registry, "BUILT_IN", folder)
+
+    return keep

@@ -78,6 +78,7 @@ def test_classes_of_plugins_can_be_pickled(folder):
     assert pickle.loads(pickle.dumps(method.estimator(rank=3))).rank == 3
 
 
+@pytest.mark.usefixtures("answers_here")
 def test_two_methods_of_one_name_are_an_error_naming_both(folder):
     (folder / "one.py").write_text(WORKS.format(name="mine"))
     (folder / "two.py").write_text(WORKS.format(name="mine"))
@@ -135,6 +136,7 @@ def test_a_plugin_is_tried_again_after_something_was_installed(folder, monkeypat
     assert not failure()
 
 
+@pytest.mark.usefixtures("answers_here")
 def test_the_index_follows_the_plugins_source(folder):
     (folder / "works.py").write_text(WORKS.format(name="mine"))
     before = index.read_index([folder])

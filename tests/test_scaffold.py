@@ -7,6 +7,12 @@ from harness.registry import Source, load_plugin
 from harness.scaffold import write_method
 
 
+@pytest.fixture(autouse=True)
+def controls_alone(built_in):
+    """The names that are taken: of the plugins of the project those of one."""
+    built_in("controls")
+
+
 def load(path):
     return load_plugin(Source(path.stem, str(path.parent), path.resolve()))
 

@@ -16,8 +16,9 @@ def harness_metrics():
 
 
 @pytest.fixture
-def fingerprint(tmp_path, monkeypatch):
+def fingerprint(tmp_path, monkeypatch, built_in):
     """Return a function that gives the fingerprint of a study of one block."""
+    built_in("supervised", "controls")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own").mkdir()
 
