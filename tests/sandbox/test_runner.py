@@ -122,5 +122,5 @@ def test_seconds_of_a_stage_leave_out_what_lies_between(any_sandbox):
 
 
 def test_what_was_delivered_is_not_held(any_sandbox):
-    result = any_sandbox.run("delivers", memory=50_000_000, size=2_000_000)
-    assert abs(result.peak_bytes - 16_000_000) < 1_200_000
+    result = any_sandbox.run("delivers", memory=50_000_000, size=500_000)
+    assert abs(result.peak_bytes - 4_000_000) < 1_200_000
