@@ -1,13 +1,14 @@
 """Time `snakemake --dry-run` on a study of 100,000 trials in 1,000 jobs.
 
-    python benchmarks/graph.py
+    python benchmarks/graph.py [--seeds 100] [--budgets 10]
 
-Prints wall and CPU seconds of the whole process; the plugin index is warm, as it is for every run
-but the first.
+Every job has the seeds of one data set, method, number of labels and budget. Prints wall and CPU
+seconds of the whole process; the plugin index is warm, as it is for every run but the first.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -24,17 +25,23 @@ STUDY = {
     "datasets": ["wine", "digits", "breast_cancer", "iris"],
     "methods": ["1nn", "svm", "linear-svm", "harmonic", "cmn"],
     "labeled": [20, 30, 40, 50, 60],
-    "budgets": [f"{10 * k}MB" for k in range(1, 11)],
-    "seeds": 100,
-    "seeds_per_job": 100,
 }
 
 
 def main() -> None:
     """Write the study, warm the index, time the dry run."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--budgets", type=int, default=10, help="how many")
+    options = parser.parse_args()
+    study = STUDY | {
+        "budgets": [f"{10 * k}MB" for k in range(1, 1 + options.budgets)],
+        "seeds": options.seeds,
+        "seeds_per_job": options.seeds,
+    }
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        Path("graph.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
+        Path("graph.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
         workload = load_workload("graph.yaml")
         trials = sum(len(block.seeds) for block in workload.blocks)
         command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "all"]

@@ -1,9 +1,13 @@
 """How fast a trial's rows come from disk, beside a plain copy in memory.
 
-Reads 90 % of a 100 MB file (cached by the system) in increasing and in shuffled order, and prints
-each as a multiple of copying as many bytes in memory, and the memory held besides the result.
+    python benchmarks/row_reading.py [--rows 100000] [--repeats 7]
+
+Reads 90 % of a file of 1 kB a row, 100 MB by default (cached by the system), in increasing and in
+shuffled order, and prints each as a multiple of copying as many bytes in memory, and the memory
+held besides the result.
 """
 
+import argparse
 import tempfile
 import time
 import tracemalloc
@@ -14,13 +18,13 @@ import numpy as np
 
 from harness.datasets import read_rows
 
-ROWS, COLUMNS, SHARE, REPEATS = 100_000, 125, 0.9, 7
+COLUMNS, SHARE = 125, 0.9
 
 
-def seconds(function: Callable[[], object]) -> float:
+def seconds(function: Callable[[], object], repeats: int) -> float:
     """Return the least CPU time of several calls."""
     least = np.inf
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         start = time.process_time()
         function()
         least = min(least, time.process_time() - start)
@@ -29,17 +33,21 @@ def seconds(function: Callable[[], object]) -> float:
 
 def main() -> None:
     """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--repeats", type=int, default=7)
+    options = parser.parse_args()
     rng = np.random.default_rng(0)
-    X = rng.random((ROWS, COLUMNS))
-    shuffled = rng.permutation(ROWS)[: int(SHARE * ROWS)]
+    X = rng.random((options.rows, COLUMNS))
+    shuffled = rng.permutation(options.rows)[: int(SHARE * options.rows)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "X.npy"
         np.save(path, X)
-        copy = seconds(X[: len(shuffled)].copy)
+        copy = seconds(X[: len(shuffled)].copy, options.repeats)
         print(f"copy in memory: {1000 * copy:.0f} ms")
         for order, rows in (("increasing", np.sort(shuffled)), ("shuffled", shuffled)):
-            read = seconds(lambda rows=rows: read_rows(path, rows))
-            index = seconds(lambda rows=rows: X[rows])
+            read = seconds(lambda rows=rows: read_rows(path, rows), options.repeats)
+            index = seconds(lambda rows=rows: X[rows], options.repeats)
             tracemalloc.start()
             result = read_rows(path, rows)
             extra = tracemalloc.get_traced_memory()[1] - result.nbytes

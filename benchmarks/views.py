@@ -1,9 +1,10 @@
 """XNV's seconds beside the limit that its operations set, and beside its textbook form.
 
 `python benchmarks/views.py` takes sylva's size (72,626 x 216, generated) and cal_housing's (20,640
-x 8, generated), 200 landmarks a view. The limit is the operations of the matrix products at the
-rate of float32 products, plus exponentials at their own and the systems of order M, all measured
-in the same process. The textbook holds both views' features of all points in float64.
+x 8, generated), or fewer points by `--points`, and 200 landmarks a view. The limit is the
+operations of the matrix products at the rate of float32 products, plus exponentials at their own
+and the systems of order M, all measured in the same process. The textbook holds both views'
+features of all points in float64.
 """
 
 import argparse
@@ -103,10 +104,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--landmarks", type=int, default=200)
     parser.add_argument("--labeled", type=int, default=400)
+    parser.add_argument("--points", type=int, default=72_626, help="at most, of each size")
     options = parser.parse_args()
     with threadpoolctl.threadpool_limits(1):
-        report("cal_housing's size", 20_640, 8, options)
-        report("sylva's size", 72_626, 216, options)
+        report("cal_housing's size", min(20_640, options.points), 8, options)
+        report("sylva's size", min(72_626, options.points), 216, options)
 
 
 if __name__ == "__main__":

@@ -12,20 +12,20 @@ COMMANDS = [
     "budget.py digits 20 --points 1000",
     "clusk.py --points 200 --repeats 1",
     "degrees.py --points 600 --features 20 --repeats 1",
-    "graph.py",
+    "graph.py --seeds 2 --budgets 1",
     "hinge_smoothing.py digits --points 1000 --seeds 2",
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
     "landmark_selectors.py --dataset digits --landmarks 10 --seeds 1",
     "mssksc.py --points 3000 --features 20",
     "nysck.py breast_cancer:40 --budgets 2MB --paper",
     "nysck_variants.py breast_cancer:40 --landmarks 20 --seeds 1",
-    "row_reading.py",
+    "row_reading.py --rows 3000 --repeats 1",
     "sock.py breast_cancer:40 --budgets 2MB --steps 2 --seeds 1",
     "svm_cache.py breast_cancer:100 --rows 2 32",
     "trial_cost.py --trials 3",
     "tsvm.py time --dataset breast_cancer --points 200 --labeled 40 --retrainings 2",
     "tsvm.py tuned breast_cancer --seeds 1 --forms switching --methods tsvm",
-    "views.py --landmarks 20 --labeled 50",
+    "views.py --points 1000 --landmarks 20 --labeled 50",
 ]
 
 
