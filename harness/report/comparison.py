@@ -189,7 +189,7 @@ def compare(results: Results, names: Iterable[str], where: str = "") -> list[Com
 
 def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
     cells = results.cells
-    wanted = cells[cells["dataset"].isin(datasets) & cells["n_labeled"].notna()]
+    wanted = cells[cells["dataset"].isin(datasets)]
     telling, found = telling_params(cells), []
     for (problem, budget, _), rows in wanted.groupby(CELL, sort=False):
         first = rows.iloc[0]

@@ -39,9 +39,11 @@ class Results:
     trials : pandas.DataFrame
         The records as written, for sections of plugins.
     cells : pandas.DataFrame
-        The same rows, each column of the type that its name promises, with `problem` (data set,
-        and task or labeled count where there are several), `control`, `train_s` (tune + fit), and
-        for `method` what the page calls it; `label` is what the study does.
+        The rows of trials, each column of the type that its name promises, with `problem` (data
+        set, and task or labeled count where there are several), `control`, `train_s` (tune + fit),
+        and for `method` what the page calls it; `label` is what the study does.
+    left_out : pandas.DataFrame
+        The other rows, of pairs that do not go together: `dataset`, `method`, `outcome`, `reason`.
     problems : list of str
         By data set, then by its numbers of points.
     study_text : str
@@ -59,6 +61,7 @@ class Results:
     directory: Path
     trials: pd.DataFrame
     cells: pd.DataFrame
+    left_out: pd.DataFrame
     problems: list[str]
     study_text: str
     study: dict[str, Any]
@@ -90,11 +93,12 @@ def read_results(directory: Path) -> Results:
         raise HarnessError(f"{where}; run the study first")
     trials = _read_trials(directory / TRIALS)
     study_text = (directory / STUDY).read_text(encoding="utf-8")
-    cells, notes = _as_cells(trials)
+    cells, left_out, notes = _as_cells(trials)
     return Results(
         directory=directory.resolve(),
         trials=trials,
         cells=cells,
+        left_out=left_out,
         problems=_ordered_problems(cells),
         study_text=study_text,
         study=_read_study(directory / STUDY, study_text),
@@ -111,7 +115,7 @@ def _read_trials(path: Path) -> pd.DataFrame:
     missing = [name for name in COLUMNS if name not in trials.columns]
     if missing:
         raise HarnessError(f"{path}: columns {', '.join(missing)} are missing")
-    if trials.empty:
+    if trials["seed"].isna().all():
         raise HarnessError(f"{path}: holds no trials; run the study first")
     unknown = sorted(set(trials["outcome"].dropna()) - set(OUTCOMES))
     if unknown or trials["outcome"].isna().any():
@@ -149,7 +153,7 @@ def _read_study(path: Path, text: str) -> dict[str, Any]:
     return study
 
 
-def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     kinds = {"string": _as_text, "float64": _as_number, "int64": _as_number}
     cells = pd.DataFrame(
         {
@@ -159,6 +163,10 @@ def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             for name in trials.columns
         }
     )
+    # a pair that does not go together has neither a budget nor points: it is no trial of a problem
+    pairs = cells["seed"].isna()
+    left_out = cells.loc[pairs, ["dataset", "method", "outcome", "reason"]]
+    cells = cells[~pairs].copy()
     cells["budget"] = cells["budget"].fillna("none")
     cells["plugin_method"] = cells["plugin_method"].fillna(cells["method"])
     cells["control"] = cells["plugin_method"].isin(CONTROLS)
@@ -168,7 +176,9 @@ def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         by += ["n_unlabeled", "n_test"]
     cells["problem"] = problem_names(cells, by)
     cells["label"] = cells["method"]
-    cells["method"] = cells["label"].map(method_names(cells))
+    names = method_names(cells)
+    cells["method"] = cells["label"].map(names)
+    left_out["method"] = left_out["method"].map(lambda label: names.get(label, label))
     notes = []
     again = cells.duplicated([*CELL, "seed"], keep="last")
     if again.any():
@@ -177,7 +187,7 @@ def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             "the last of each was taken."
         )
         cells = cells[~again]
-    return cells.reset_index(drop=True), notes
+    return cells.reset_index(drop=True), left_out.reset_index(drop=True), notes
 
 
 def _as_text(column: pd.Series) -> pd.Series:

@@ -45,7 +45,8 @@ class Tables:
     ranks : pandas.DataFrame
         Mean ranks over the data sets of a family, per budget.
     outcomes : pandas.DataFrame
-        Outcomes other than "ok", counted by reason, and warnings of trials that ended "ok".
+        Outcomes other than "ok", counted by reason, and warnings of trials that ended "ok". Pairs
+        that do not go together stand at the end, with the data set as `problem` and no budget.
     planned : pandas.DataFrame
         Measured over planned peak per cell, and its parts (idle worker, data, method, stages),
         trials that ended "ok" only.
@@ -94,7 +95,7 @@ def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
         cells=cells,
         means=_sorted(pd.concat(means)),
         ranks=_mean_ranks(cells),
-        outcomes=_outcomes(rows),
+        outcomes=_outcomes(rows, results.left_out),
         planned=planned,
         honesty=_honesty(rows),
     )
@@ -228,7 +229,7 @@ def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
 
 
-def _outcomes(rows: pd.DataFrame) -> pd.DataFrame:
+def _outcomes(rows: pd.DataFrame, left_out: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(reason=rows["reason"].fillna(""))
     told = rows[~rows["ok"] | (rows["reason"] != "")]
     # Warnings that differ in their figures alone are one: the first stands for all.
@@ -237,7 +238,10 @@ def _outcomes(rows: pd.DataFrame) -> pd.DataFrame:
     by = ["problem_place", "problem", "method", "place", "budget", "outcome"]
     grouped = told.assign(alike=alike).groupby([*by, "alike"])["reason"]
     table = grouped.agg(reason="first", count="size").reset_index()
-    return table.sort_values([*by, "reason"]).drop(columns=[*places, "alike"])
+    table = table.sort_values([*by, "reason"]).drop(columns=[*places, "alike"])
+    pairs = left_out.rename(columns={"dataset": "problem"}).assign(budget="", count=1)
+    pairs = pairs.sort_values(["problem", "method"])[table.columns]
+    return pd.concat([table, pairs] if len(pairs) else [table], ignore_index=True)
 
 
 def _planned(rows: pd.DataFrame) -> pd.DataFrame:

@@ -117,6 +117,13 @@ def make_trials(
     return pd.DataFrame(rows).astype({name: kinds[kind] for name, kind in COLUMNS.items()})
 
 
+def with_pair_left_out(trials, dataset, method, reason="does binary; the data are regression"):
+    """Add the row of a data set and a method that do not go together, as the workflow does."""
+    row = {"dataset": dataset, "method": method, "outcome": "infeasible", "reason": reason}
+    row = pd.DataFrame([dict.fromkeys(COLUMNS) | row]).astype(trials.dtypes)
+    return pd.concat([trials, row], ignore_index=True)
+
+
 def write_results(directory, trials, study=None, provenance=None, calibration=None):
     """Write what the workflow leaves behind, without the report."""
     directory.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,15 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
-from synthetic_trials import BUDGETS, CONTROLS, TINY, bad_endings, make_trials, write_results
+from synthetic_trials import (
+    BUDGETS,
+    CONTROLS,
+    TINY,
+    bad_endings,
+    make_trials,
+    with_pair_left_out,
+    write_results,
+)
 
 from harness import ReportSection
 from harness.errors import HarnessError
@@ -264,6 +272,15 @@ def test_with_one_budget_nothing_is_drawn_against_budgets(tmp_path, budgets, sai
     assert "against budget" not in page.text
     assert unsaid not in page.text
     assert "memory budget" not in json.dumps(json.loads(page.data)["specs"])
+
+
+def test_a_pair_that_was_left_out_stands_among_outcomes_alone(tmp_path):
+    trials = make_trials(**TINY, labeled=(50, 100))
+    trials = with_pair_left_out(trials, "toy", "krr", "krr does not")
+    page = report(tmp_path / "s", trials)
+    assert "toy krr every infeasible krr does not" in page.text
+    assert page.text.count("krr") == 2
+    assert "nan" not in page.text.split("Provenance")[0].lower().split()
 
 
 def test_times_below_a_millisecond_are_told(tmp_path):

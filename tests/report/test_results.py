@@ -1,6 +1,6 @@
 import pandas as pd
 import pytest
-from synthetic_trials import make_trials, write_results
+from synthetic_trials import make_trials, with_pair_left_out, write_results
 
 from harness.errors import HarnessError
 from harness.report.results import read_results
@@ -37,6 +37,7 @@ def test_a_table_without_rows_columns_or_known_outcomes_is_refused(results_direc
     trials = pd.read_parquet(path)
     for broken, words in (
         (trials.iloc[:0], "no trials"),
+        (with_pair_left_out(trials, "a", "svm").iloc[-1:], "no trials"),
         (trials.drop(columns=["peak_bytes", "seed"]), "peak_bytes"),
         (trials.assign(outcome="fine"), "'fine' is not one of ok, infeasible"),
         (trials.assign(outcome=None), "null is not one of"),
@@ -80,6 +81,26 @@ def test_cases_of_one_labeled_count_are_told_apart_by_what_differs(tmp_path):
     results = read_results(write_results(tmp_path / "s", both))
     assert set(results.cells["problem"]) == {"a, 400 unlabeled", "a, 50 unlabeled"}
     assert not results.notes
+
+
+@pytest.mark.parametrize("labeled", [(50,), (50, 100)])
+def test_a_pair_that_was_left_out_is_no_problem_and_no_budget(tmp_path, labeled):
+    trials = make_trials((("a", "regression"),), ("krr",), {"3MB": 3e6}, [0], labeled)
+    trials = with_pair_left_out(trials, "a", "svm")
+    results = read_results(write_results(tmp_path / "s", trials))
+    assert (results.budgets, len(results.problems)) == (["3MB"], len(labeled))
+    assert set(results.cells["method"]) == {"krr"}
+    assert results.left_out[["dataset", "method"]].to_numpy().tolist() == [["a", "svm"]]
+    assert len(results.trials) == len(labeled) + 1
+
+
+def test_a_pair_that_was_left_out_is_called_as_where_it_was_run(tmp_path):
+    labels = ["svm[kernel=linear,C=1]", "svm[kernel=linear,C=2]"]
+    trials = make_trials((("a", "binary"),), labels, {"3MB": 3e6}, [0])
+    trials = with_pair_left_out(trials.assign(plugin_method="svm"), "b", labels[0])
+    results = read_results(write_results(tmp_path / "s", trials))
+    assert list(results.cells["method"]) == ["svm[C=1]", "svm[C=2]"]
+    assert list(results.left_out["method"]) == ["svm[C=1]"]
 
 
 def named(tmp_path, *labels):

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from synthetic_trials import bad_endings, make_trials, write_results
+from synthetic_trials import bad_endings, make_trials, with_pair_left_out, write_results
 
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
@@ -150,6 +150,18 @@ def test_outcomes_count_every_trial_that_is_not_ok(tables):
         "crashed",
         "error",
     }
+
+
+@pytest.mark.parametrize("ending", [None, "timeout"])
+def test_pairs_that_were_left_out_stand_among_outcomes_with_their_reason(tmp_path, ending):
+    options = {"budgets": {"none": None}, "seeds": [0], "outcome": lambda row: ending}
+    trials = make_trials((("a", "binary"),), ("1nn",), **options)
+    made, _ = tables_of(tmp_path / "s", with_pair_left_out(trials, "d", "svm", "does binary"))
+    told = made.outcomes.iloc[-1]
+    assert (told["problem"], told["method"], told["budget"]) == ("d", "svm", "")
+    assert (told["outcome"], told["reason"], told["count"]) == ("infeasible", "does binary", 1)
+    assert len(made.outcomes) == (2 if ending else 1)
+    assert set(made.cells["problem"]) == {"a"}
 
 
 def test_warnings_that_differ_in_figures_alone_are_counted_together(tmp_path):
