@@ -233,18 +233,24 @@ def read_table(path: Path) -> pandas.DataFrame:
     Raises
     ------
     HarnessError
-        If there is none yet, or it is not readable.
+        If there is none yet, it is not readable, it lacks columns, or it has no rows.
     """
     import pandas
 
     try:
-        return pandas.read_parquet(path, dtype_backend="numpy_nullable")
+        table = pandas.read_parquet(path, dtype_backend="numpy_nullable")
     except FileNotFoundError:
         # results lie in the folder that commands are run from, which may be the wrong one
         absent = f"{path.absolute()}: no results yet; run the study first"
         raise HarnessError(absent) from None
     except (OSError, ValueError) as error:
         raise HarnessError(f"{path}: cannot be read: {error}") from None
+    missing = [name for name in COLUMNS if name not in table.columns]
+    if missing:
+        raise HarnessError(f"{path}: columns {', '.join(missing)} are missing")
+    if table.empty:
+        raise HarnessError(f"{path}: holds no trials; run the study first")
+    return table
 
 
 def without_nan(content: Any) -> Any:

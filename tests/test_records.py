@@ -116,6 +116,16 @@ def test_tables_that_are_absent_or_broken(tmp_path):
         read_table(tmp_path / "trials.parquet")
 
 
+def test_tables_without_rows_or_columns_are_refused(tmp_path):
+    path = tmp_path / "trials.parquet"
+    write_table([], path)
+    with pytest.raises(HarnessError, match=r"trials.parquet: holds no trials; run the study"):
+        read_table(path)
+    pd.DataFrame([row(0)]).drop(columns="seed").to_parquet(path)
+    with pytest.raises(HarnessError, match=r"trials.parquet: columns study, .*, seed, .* missing"):
+        read_table(path)
+
+
 def test_what_json_has_no_word_for_becomes_null():
     nan, inf = math.nan, math.inf
     assert without_nan([{"a": nan, "b": [inf, 1.5, "nan"]}, None]) == [
