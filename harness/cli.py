@@ -7,7 +7,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,11 @@ _FINDING_WIDTHS = {"method": 16, "check": 32, "result": 14}
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print objects as JSON.")
 _study = click.argument("study", default="studies/quickstart.yaml")
+
+
+def _cores(told: str) -> Callable:
+    kind, count = click.IntRange(min=1), os.cpu_count()
+    return click.option("--cores", type=kind, default=count, show_default=True, help=told)
 
 
 @click.group(cls=_Group)
@@ -123,7 +128,7 @@ def kernels(study: str | None, as_json: bool) -> None:
 
 @main.command()
 @_study
-@click.option("--cores", default=os.cpu_count(), show_default=True, help="For the estimate.")
+@_cores("For the estimate.")
 @_as_json
 def plan(study: str, cores: int, as_json: bool) -> None:
     """Tell what a study will run, what cannot fit, and what it will take."""
@@ -181,7 +186,7 @@ def _some(names: Sequence[str]) -> str:
 
 @main.command(context_settings={"ignore_unknown_options": True})
 @_study
-@click.option("--cores", default=os.cpu_count(), show_default=True, help="Trials side by side.")
+@_cores("Trials side by side.")
 @click.argument("snakemake_options", nargs=-1)
 def run(study: str, cores: int, snakemake_options: Sequence[str]) -> None:
     """Run a study with a progress bar; further options go to Snakemake."""

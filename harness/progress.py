@@ -27,6 +27,9 @@ POLL_S = 0.5
 _LOG_OF_A_JOB = re.compile(r"^Logfile ([^\n]+):\n=+\n(.*?)\n=+$", re.MULTILINE | re.DOTALL)
 """A failed job's own log, as Snakemake repeats it."""
 
+_DRY = frozenset({"-n", "--dry-run", "--dryrun"})
+"""Options with which Snakemake tells what it would do."""
+
 _MOST_JOBS = 5
 _MOST_LINES = 10
 
@@ -113,7 +116,9 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
     if process.returncode:
         reasons = failures(log.read_text(encoding="utf-8", errors="replace"))
         raise HarnessError("\n".join([f"snakemake failed; its whole log is {log}", *reasons]))
-    console.print(f"{workload.results / 'report.html'}")
+    report = workload.results / "report.html"
+    made = report.is_file() and _DRY.isdisjoint(options)
+    console.print(f"{report}" if made else f"what Snakemake said: {log}")
     return process.returncode
 
 

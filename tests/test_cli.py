@@ -135,6 +135,11 @@ def test_a_plan_says_what_is_not_bounded_not_answered_and_not_to_be_had(run, fol
     assert "images-idx3-ubyte has no address to download it from; put it at" in shown
 
 
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_there_is_at_least_one_core(run, command):
+    assert "0 is not in the range x>=1" in run(command, "any", "--cores", "0", status=2)
+
+
 def test_mistakes_are_one_message(run, folder):
     assert "no study 'absent'" in run("plan", "absent", status=1)
     (folder / "wrong.yaml").write_text("datasets: [digits]\nmethods: [svmm]\nlabeled: 20\n")

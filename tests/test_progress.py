@@ -1,6 +1,13 @@
 """What is told of a study while it runs, and when it fails."""
 
-from harness.progress import failures
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness import progress
+from harness.progress import failures, run_with_progress
+from harness.workload import Workload
 
 RULE = "=" * 80
 
@@ -33,3 +40,27 @@ def test_many_failures_are_counted_and_none_is_the_end_of_what_was_said():
     many = failures("".join(log_of(f"{n}.log", f"harness: number {n}") for n in range(9)))
     assert many[4:] == ["4.log: number 4", "and 4 more failed jobs"]
     assert failures("a\n" * 90 + "disk full") == ["\n".join(["a"] * 9 + ["disk full"])]
+
+
+@pytest.mark.parametrize(
+    ("there", "options", "told"),
+    [
+        (True, [], "report.html"),
+        (True, ["-n"], "logs/snakemake.log"),
+        (False, ["--until", "block"], "logs/snakemake.log"),
+    ],
+)
+def test_the_report_is_named_only_where_one_was_made(
+    tmp_path, monkeypatch, capsys, there, options, told
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(progress.signal, "signal", lambda number, handler: None)
+    ended = SimpleNamespace(poll=lambda: 0, returncode=0)
+    monkeypatch.setattr(progress.subprocess, "Popen", lambda command, **files: ended)
+    results = Path("results/s")
+    results.mkdir(parents=True)
+    if there:
+        (results / "report.html").touch()
+    workload = Workload(SimpleNamespace(name="s", path="s.yaml"), {}, {}, (), ())
+    assert run_with_progress(workload, 1, options) == 0
+    assert capsys.readouterr().err.endswith(f"results/s/{told}\n")
