@@ -9,7 +9,6 @@ from statistics import fmean
 from typing import Any
 
 from harness.datasets import missing_bytes, unobtainable
-from harness.datasets.sizes import split_sizes
 from harness.method import Method, Shape
 from harness.published import ALL_DATASETS, read_printed
 from harness.records import read_rows
@@ -69,21 +68,16 @@ class StudyPlan:
 
 def shape_of(workload: Workload, block: Block) -> Shape:
     """Return the shape of a block's trials, from the catalog alone."""
-    entry, grid = workload.entry(block), block.grid
-    if workload.task(block) == "clustering":
-        n_labeled, n_unlabeled, n_test = 0, entry.n, 0
-    else:
-        n_labeled, n_unlabeled, n_test = split_sizes(
-            entry.n, entry.n_classes, block.labeled, grid.split_rules, entry.name
-        )
+    entry = workload.entry(block)
+    sizes = workload.sizes(block)
     return Shape(
-        n_labeled,
-        n_unlabeled,
+        sizes.n_labeled,
+        sizes.n_unlabeled,
         entry.d,
         entry.n_classes,
-        n_test=n_test,
+        n_test=sizes.n_test,
         itemsize=entry.itemsize,
-        mapped=grid.data == "mapped",
+        mapped=block.grid.data == "mapped",
     )
 
 

@@ -6,13 +6,15 @@ Nothing heavy is imported here: Snakemake reads the study again in every job of 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -183,24 +185,12 @@ class Study:
         budget: Budget,
         inputs: str,
     ) -> str:
-        # what the scheduler reserves does not change what a trial computes
-        settings = grid.model_dump(
-            mode="json",
-            include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"},
-        )
-        del settings["limits"]["memory"]
-        if not grid.checkpoints:  # rows of studies that ask for none stay what they are
-            del settings["checkpoints"]
-        if grid.tuning:
-            for key in ("labeled", "validation"):
-                if not settings["tuning"][key]:
-                    del settings["tuning"][key]
         parts = [
             dataset,
             method.model_dump(mode="json"),
             labeled,
             [budget.text, budget.bytes, budget.size],
-            settings,
+            deciding_settings(grid),
             self.settings.metrics[:1] if grid.tuning else [],
             self.settings.seed,
             self.settings.enforcement,
@@ -208,6 +198,22 @@ class Study:
         ]
         text = json.dumps(parts, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def deciding_settings(grid: Grid) -> dict[str, Any]:
+    """Return what a grid says besides its product that decides the outcome of trials, as JSON."""
+    settings = grid.model_dump(
+        mode="json", include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"}
+    )
+    # what the scheduler reserves does not change what a trial computes
+    del settings["limits"]["memory"]
+    if not grid.checkpoints:  # rows of studies that ask for none stay what they are
+        del settings["checkpoints"]
+    if grid.tuning:
+        for key in ("labeled", "validation"):
+            if not settings["tuning"][key]:
+                del settings["tuning"][key]
+    return settings
 
 
 def load_study(path: str | Path) -> Study:
@@ -246,7 +252,7 @@ def load_study(path: str | Path) -> Study:
         if not grid.labeled and grid.task != "clustering":
             raise HarnessError(f"{path}: labeled: give counts or shares of labeled points")
         _refuse_shown_labels(path, grid)
-        _refuse_label_clash(path, grid)
+    _refuse_label_clash(path, wanted)
     if not wanted:
         raise HarnessError(f"{path}: names no data set with a method: give datasets and methods")
     # clusters are found in all points, without labels: there is nothing to hold out or to tune by
@@ -286,12 +292,21 @@ def _refuse_shown_labels(path: Path, grid: Grid) -> None:
         raise HarnessError(f"{path}: tuning: give either labeled or validation, not both")
 
 
-def _refuse_label_clash(path: Path, grid: Grid) -> None:
-    seen: dict[str, MethodChoice] = {}
-    for method in grid.methods:
-        other = seen.setdefault(method.label, method)
-        if other != method:
-            raise HarnessError(
-                f"{path}: methods: two different methods are called {method.label!r}; "
-                "tell them apart with 'as: label'"
-            )
+def _refuse_label_clash(path: Path, grids: Iterable[Grid]) -> None:
+    """Refuse a label of two methods, or of two settings of one method on the same data set."""
+    names: dict[str, str] = {}
+    choices: dict[tuple[str, str], MethodChoice] = {}
+    for grid in grids:
+        for method, dataset in itertools.product(grid.methods, grid.datasets):
+            name = names.setdefault(method.label, method.name)
+            choice = choices.setdefault((method.label, dataset), method)
+            if name != method.name or choice != method:
+                what = (
+                    f"{name} and {method.name}"
+                    if name != method.name
+                    else f"{name} with other parameters on {dataset}"
+                )
+                raise HarnessError(
+                    f"{path}: methods: two different methods are called {method.label!r}: {what}; "
+                    "tell them apart with 'as: label'"
+                )

@@ -15,11 +15,12 @@ from typing import Any
 
 from harness.datasets.catalog import Catalog, Entry, load_catalog
 from harness.datasets.meta import Meta
-from harness.datasets.sizes import split_sizes
+from harness.datasets.sizes import Sizes, split_sizes
 from harness.errors import HarnessError, unknown_name
 from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index, unknown_entry
 from harness.parameters import refused_values
+from harness.places import refuse_shared_places
 from harness.published import table_names
 from harness.records import COLUMNS, METRICS, deciding_metric, finished_rows
 from harness.registry import NAMED, ROOT, digest_files
@@ -104,6 +105,10 @@ class Workload:
         """Return what a block does with its data set."""
         return _task(block.grid, self.entry(block))
 
+    def sizes(self, block: Block) -> Sizes:
+        """Return how many points of each part a block's trials have, from the catalog alone."""
+        return _sizes(block.grid, self.entry(block), block.labeled)
+
     def datasets(self) -> list[str]:
         """List the data sets that some block needs."""
         return sorted({block.dataset for block in self.blocks})
@@ -118,7 +123,7 @@ def load_workload(path: str | Path) -> Workload:
         With every unknown data set, method, parameter, metric, search, kernel or landmark
         selector of the study, and every data set whose files cannot be read or whose entry says
         other sizes than its prepared data have; if there is none, with every value that an
-        estimator does not allow.
+        estimator does not allow; then with a place of the table that two trials would have.
     """
     study = load_study(path)
     index = read_index(study.plugin_folders)
@@ -157,11 +162,20 @@ def load_workload(path: str | Path) -> Workload:
     if not kept:
         reasons = "; ".join(pair.reason for pair in left_out)
         raise HarnessError(f"{study.path}: no method fits any data set: {reasons}")
-    return Workload(study, index, catalog, tuple(kept), tuple(left_out))
+    workload = Workload(study, index, catalog, tuple(kept), tuple(left_out))
+    placed = ((block, workload.task(block), workload.sizes(block)) for block in kept)
+    refuse_shared_places(study.path, placed)
+    return workload
 
 
 def _task(grid: Grid, entry: Entry) -> str:
     return entry.task if grid.task == "auto" else grid.task
+
+
+def _sizes(grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
+    if _task(grid, entry) == "clustering":
+        return Sizes(0, entry.n, 0)
+    return split_sizes(entry.n, entry.n_classes, labeled, grid.split_rules, entry.name)
 
 
 def _scoring(
@@ -340,12 +354,10 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
 
 
 def _bad_splits(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:
-    if _task(grid, entry) == "clustering":
-        return []
     mistakes = []
     for labeled in grid.labeled:
         try:
-            split_sizes(entry.n, entry.n_classes, labeled, grid.split_rules, entry.name)
+            _sizes(grid, entry, labeled)
         except HarnessError as error:
             mistakes.append(HarnessError(f"{study.path}: labeled: {error}"))
     return mistakes

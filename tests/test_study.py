@@ -108,6 +108,28 @@ def test_a_case_has_checkpoints_of_its_own(write):
     assert found == {100: [1, 5], 0.1: [1, 5], 7: [], 8: [1, 5]}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "what"),
+    [
+        ({"svm": None}, {"1nn": None}, "svm and 1nn"),
+        ({"svm": {"C": 1}}, {"svm": {"C": 2}}, "svm with other parameters on a9a"),
+    ],
+)
+def test_a_label_of_two_methods_in_two_cases_is_refused(write, first, second, what):
+    cases = [{"methods": [method | {"as": "mine"}]} for method in (first, second)]
+    with pytest.raises(HarnessError, match=f"two different methods are called 'mine': {what}"):
+        load_study(write(cases=cases))
+
+
+def test_a_label_may_have_other_parameters_on_another_data_set(write):
+    choices = [("a9a", 1, 100), ("a9a", 1, 200), ("w8a", 2, 100)]
+    cases = [
+        {"datasets": [name], "labeled": n, "methods": [{"svm": {"C": c}, "as": "mine"}]}
+        for name, c, n in choices
+    ]
+    assert len(load_study(write(datasets=[], cases=cases)).grids) == len(choices)
+
+
 def test_cases_inherit_and_add(write):
     study = load_study(write(cases=[{"datasets": ["a9a"], "labeled": [325]}]))
     added = [block for block in study.blocks() if block.labeled == 325]

@@ -35,6 +35,10 @@ GOOD = {
         ({"labeled": 500}, "labeled 500 is 500 points; allowed: at most 177"),
         ({"labeled": 2}, "fewer than the 3 classes"),
         (
+            {"cases": [{"tuning": {"search": "grid"}}]},
+            "study.yaml: prior on wine with 20 labeled points, budget 30MB and seed 0 is asked",
+        ),
+        (
             {"methods": [{"svm": {"sigmma": 1}}]},
             "unknown parameter of svm: 'sigmma'; did you mean",
         ),
