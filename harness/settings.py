@@ -17,6 +17,12 @@ from harness.budget import Budget, parse_budget
 from harness.errors import HarnessError
 from harness.units import parse_bytes, parse_duration
 
+LARGEST_SEED = 2**63 - 1
+"""What a column of whole numbers holds."""
+
+MOST_SEEDS = 10**6
+"""A larger number was meant as a seed, not as a count of them."""
+
 
 def _readable(parse: Any) -> BeforeValidator:
     def read(value: Any) -> Any:
@@ -33,17 +39,20 @@ def _as_list(value: Any) -> Any:
 
 
 def _seed_list(value: Any) -> Any:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if whole and value > 0:
+    if type(value) is int and 0 < value <= MOST_SEEDS:
         return list(range(value))
     if (
         isinstance(value, list)
         and value
-        and all(type(seed) is int and seed >= 0 for seed in value)
+        and all(type(seed) is int and 0 <= seed <= LARGEST_SEED for seed in value)
     ):
         return sorted(set(value))
-    message = "{value} is neither a count of seeds above zero nor a list of seeds"
-    raise PydanticCustomError("harness", message, {"value": repr(value)})
+    message = (
+        "{value} is neither a count of seeds above zero, at most {most}, nor a list of seeds, "
+        "each from 0 to {largest}"
+    )
+    parts = {"value": repr(value), "most": MOST_SEEDS, "largest": LARGEST_SEED}
+    raise PydanticCustomError("harness", message, parts)
 
 
 def _count_or_share(points: str) -> BeforeValidator:
@@ -186,8 +195,8 @@ class StudyFile(Grid):
     """Everything that a study file may say."""
 
     title: str = ""
-    metrics: list[str] = []
-    seed: int = Field(default=0, ge=0)
+    metrics: Annotated[list[str], BeforeValidator(_as_list)] = []
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     seeds_per_job: Literal["auto"] | Annotated[int, Field(ge=1)] = "auto"
     enforcement: Literal["auto", "cgroup-v2", "cgroup-v1", "rlimit-data", "watch"] = "auto"
     plugins: Annotated[list[str], BeforeValidator(_as_list)] = []

@@ -31,6 +31,9 @@ MAX_SEEDS_PER_JOB = 50
 _FOR_PATHS = re.compile(r"[^A-Za-z0-9.+=_-]+")
 """What a label may have that its folder has not."""
 
+_LONGEST_NAME = 255
+"""Bytes of a folder's name that file systems allow."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -51,7 +54,12 @@ class Block:
     @property
     def cell(self) -> str:
         """Folder of the block: everything but the seeds, as a path."""
-        label = _FOR_PATHS.sub("_", self.method.label).strip("_") or self.method.name
+        label = _FOR_PATHS.sub("_", self.method.label).strip("_")
+        if not label.strip("."):  # "." and ".." are not folders of their own
+            label = self.method.name
+        if len(label) > _LONGEST_NAME:
+            digest = hashlib.sha256(self.method.label.encode()).hexdigest()[:8]
+            label = f"{label[:100]}-{digest}"
         return f"{self.dataset}/{label}/l{self.labeled}-b{self.budget.slug}"
 
     @property
@@ -230,6 +238,11 @@ def load_study(path: str | Path) -> Study:
         With every mistake of the file, each with its key, what was given and what is allowed.
     """
     path = _find(Path(path))
+    if not {"{", "}"}.isdisjoint(str(path)):
+        raise HarnessError(
+            f"{path}: a study's path has no braces, which stand for something else in Snakemake: "
+            "rename it"
+        )
     try:
         text = path.read_text(encoding="utf-8")
         content = read_yaml(text)
@@ -247,6 +260,7 @@ def load_study(path: str | Path) -> Study:
     for number, case in enumerate(settings.cases):
         grids.append(validate(Grid, {**inherited, **case}, f"{path}: cases.{number}"))
     _refuse_missing_paths(path, settings)
+    grids = _with_one_spelling(grids)
     wanted = [grid for grid in grids if grid.datasets and grid.methods]
     for grid in wanted:
         if not grid.labeled and grid.task != "clustering":
@@ -261,6 +275,16 @@ def load_study(path: str | Path) -> Study:
         grid.model_copy(update=unlabeled) if grid.task == "clustering" else grid for grid in wanted
     ]
     return Study(path, settings, tuple(grids), text)
+
+
+def _with_one_spelling(grids: list[Grid]) -> list[Grid]:
+    """Write equal budgets as the first of them is: each is one column, and run once."""
+    first: dict[tuple[int | None, int | None], Budget] = {}
+    alike = []
+    for grid in grids:
+        budgets = [first.setdefault((b.bytes, b.size), b) for b in grid.budgets]
+        alike.append(grid.model_copy(update={"budgets": list(dict.fromkeys(budgets))}))
+    return alike
 
 
 def _find(path: Path) -> Path:

@@ -1,3 +1,5 @@
+import hashlib
+
 import pytest
 import yaml
 
@@ -66,6 +68,43 @@ def test_clusters_are_found_in_all_points_without_labels(write):
 def test_a_label_of_other_letters_has_a_folder(write):
     block = load_study(write(methods=[{"clusk": None, "as": "核"}])).blocks()[0]
     assert block.cell.split("/")[1] == "clusk"
+
+
+@pytest.mark.parametrize(
+    ("label", "folder"),
+    [
+        (".", "clusk"),
+        ("..", "clusk"),
+        ("_../_", "clusk"),
+        ("../up", ".._up"),
+        ("v1.", "v1."),
+        ("x" * 255, "x" * 255),
+        ("x" * 256, "x" * 100 + "-" + hashlib.sha256(b"x" * 256).hexdigest()[:8]),
+    ],
+)
+def test_a_label_of_any_form_is_one_folder_within_the_data_sets(write, label, folder):
+    block = load_study(write(methods=[{"clusk": None, "as": label}])).blocks()[0]
+    assert block.cell == f"a9a/{folder}/l100-b20MB"
+
+
+def test_equal_budgets_are_one_as_the_first_is_written(write):
+    given = ["3MB", "3 MB", "0.003GB", "none", None, "64 landmarks", "64 features", "4MB"]
+    study = load_study(write(budgets=given, cases=[{"budgets": ["3000kB", "5MB"]}]))
+    found = [[budget.text for budget in grid.budgets] for grid in study.grids]
+    assert found == [["3MB", "none", "64 landmarks", "4MB"], ["3MB", "5MB"]]
+
+
+def test_one_metric_needs_no_list(write):
+    assert load_study(write(metrics="accuracy")).settings.metrics == ["accuracy"]
+
+
+@pytest.mark.parametrize("name", ["a{b}.yaml", "{x}/study.yaml"])
+def test_a_path_with_braces_is_refused(write, tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    write().rename(path)
+    with pytest.raises(HarnessError, match=r"a study's path has no braces, .*rename it"):
+        load_study(path)
 
 
 def test_fingerprints_follow_what_decides_a_trial(write):
@@ -161,6 +200,12 @@ def test_labels_of_methods(write):
         ({"budgets": "1,280 landmarks"}, "did you mean '1280 landmarks'"),
         ({"seeds": "ten"}, "seeds: 'ten' is neither a count"),
         ({"seeds": 0}, "seeds: 0 is neither a count"),
+        (
+            {"seeds": 10**6 + 1},
+            "seeds: 1000001 is neither a count of seeds above zero, at most 10",
+        ),
+        ({"seeds": [2**63]}, "nor a list of seeds, each from 0 to 9223372036854775807"),
+        ({"seed": 2**63}, "seed: Input should be less than or equal to 9223372036854775807"),
         ({"labeled": [0]}, "labeled.0: 0 is neither a count"),
         ({"labeled": None}, "labeled: give counts or shares"),
         ({"methods": [{"nysck": 3}]}, "methods.0: {'nysck': 3} is not a method"),

@@ -164,6 +164,7 @@ def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[st
     pairs = cells["seed"].isna()
     left_out = cells.loc[pairs, ["dataset", "method", "outcome", "reason"]]
     cells = cells[~pairs].copy()
+    cells["seed"] = trials["seed"][~pairs].astype("int64")  # a float tells large ones not apart
     cells["budget"] = cells["budget"].fillna("none")
     cells["plugin_method"] = cells["plugin_method"].fillna(cells["method"])
     cells["control"] = cells["plugin_method"].isin(CONTROLS)

@@ -116,9 +116,9 @@ def choose_scores(results: Results, metric: str | None = None) -> dict[str, Scor
     found = [name for name in results.metrics if present[name].any()]
     if metric is not None and metric not in found:
         raise unknown_name("metric", metric, found, str(results.directory))
-    listed = results.study.get("metrics")
-    listed = [str(name) for name in listed] if isinstance(listed, list) else []
-    wanted = [*([metric] if metric else []), *listed]
+    asked = results.study.get("metrics") or []
+    listed = asked if isinstance(asked, list) else [asked]
+    wanted = [*([metric] if metric else []), *map(str, listed)]
     tasks = results.cells.groupby("problem")["task"].first()
     chosen = {}
     for problem, task in tasks.items():

@@ -152,6 +152,13 @@ def test_a_repeated_trial_counts_once_and_is_told(tmp_path):
     assert "1 rows repeat" in results.notes[0]
 
 
+def test_large_seeds_are_told_apart(tmp_path):
+    seeds = [2**63 - 1, 2**63 - 2]
+    trials = make_trials((("a", "binary"),), ("1nn",), {"none": None}, seeds)
+    results = read_results(write_results(tmp_path / "s", trials))
+    assert (list(results.cells["seed"]), results.notes) == (seeds, [])
+
+
 def test_further_float_columns_are_metrics(tmp_path):
     trials = make_trials(seeds=[0]).assign(brier=0.25, comment="text")
     results = read_results(write_results(tmp_path / "s", trials))

@@ -27,6 +27,11 @@ def test_the_first_of_the_studys_metrics_that_a_data_set_has_decides(tmp_path):
     assert names == dict(zip(TASKS, expected, strict=True))
 
 
+def test_one_metric_of_a_study_needs_no_list(tmp_path):
+    names, _ = choose(tmp_path, {"metrics": "error_rate"})
+    assert names["binary"] == names["multiclass"] == "error_rate"
+
+
 def test_the_metric_asked_for_goes_before_the_study_where_it_applies(tmp_path):
     names, _ = choose(tmp_path, {"metrics": ["auc"]}, metric="accuracy")
     assert names["binary"] == names["multiclass"] == "accuracy"
