@@ -11,7 +11,7 @@ from typing import Any
 from harness.datasets import Meta
 from harness.errors import HarnessError
 from harness.provenance import surroundings
-from harness.records import COLUMNS, read_rows, write_table
+from harness.records import COLUMNS, read_rows, write_table, write_whole
 from harness.timelines import join_timelines, write_json
 from harness.workload import Workload
 
@@ -41,11 +41,10 @@ def collect(workload: Workload) -> None:
         )
     write_table(rows, workload.results / "trials.parquet")
     write_json(join_timelines(workload), workload.results / "timelines.json")
-    (workload.results / "study.yaml").write_text(workload.study.text, encoding="utf-8")
+    write_whole(workload.study.text, workload.results / "study.yaml")
     started = min((row["started_at"] for row in rows if row["started_at"]), default=None)
-    (workload.results / "provenance.json").write_text(
-        json.dumps(_provenance(workload, started), indent=1), encoding="utf-8"
-    )
+    provenance = json.dumps(_provenance(workload, started), indent=1)
+    write_whole(provenance, workload.results / "provenance.json")
 
 
 def _published_rows(workload: Workload) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ A mistake that a user can mend ends a job with one message in its log, not with 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -37,13 +36,12 @@ def dataset(study: str, directory: str) -> None:
 
 def calibration(study: str, output: str) -> None:
     """Measure known allocations as trials are measured."""
+    from harness.records import write_whole
     from harness.sandbox import Sandbox, calibrate
 
     with Sandbox(load_workload(study).study.settings.enforcement) as sandbox:
         rows = calibrate(sandbox)
-    temporary = Path(f"{output}.{os.getpid()}")
-    temporary.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    temporary.replace(output)
+    write_whole(json.dumps(rows, indent=1), Path(output))
 
 
 def block(study: str, block_id: str) -> None:

@@ -124,14 +124,17 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     registry = Registry.load(workload.study.plugin_folders)
     timings = _Timings()
     cells: dict[str, CellPlan] = {}
+    finished: dict[str, frozenset[str]] = {}
     seconds, starts, untimed, unbounded = 0.0, 0, {}, {}
     for block in workload.blocks:
         method = registry.get("methods", block.method.name)[0]
         shape = shape_of(workload, block)
         params = registry.look_up(block.method.params)
         planned = plan_block(method, shape, block, params)
-        rows = workload.finished_rows(block)
-        done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)
+        if block.cell not in finished:  # its blocks find the same rows
+            finished[block.cell] = frozenset(workload.finished_rows(block))
+        wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
+        done = len(wanted & finished[block.cell])
         per_trial = timings.seconds(block, shape.n_labeled) if planned.feasible else 0.0
         to_run = len(block.seeds) - done
         if to_run:

@@ -209,6 +209,14 @@ def finished_rows(*folders: Path) -> dict[str, dict[str, Any]]:
     return rows
 
 
+def write_whole(text: str, path: Path) -> None:
+    """Write a file, and its folder, so that a reader sees all of it or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
 def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     """Write rows as one Parquet file, atomically; metrics of plugins become further columns."""
     import pyarrow

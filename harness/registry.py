@@ -63,7 +63,9 @@ class Source:
             distribution = self.entry_point.dist
             text = f"{distribution.name} {distribution.version} {self.entry_point.value}"
             return hashlib.sha256(text.encode()).hexdigest()
-        return digest_files([self.path] if self.path.is_file() else self.path.rglob("*.py"))
+        if self.path.is_file():
+            return digest_files([self.path])
+        return digest_files(self.path.rglob("*.py"), self.path)
 
     @property
     def location(self) -> str:
@@ -105,11 +107,12 @@ class Plugin:
     provided: dict[str, list] = field(default_factory=dict)
 
 
-def digest_files(paths: Iterable[Path]) -> str:
-    """Digest of the names and contents of files."""
+def digest_files(paths: Iterable[Path], folder: Path | None = None) -> str:
+    """Digest of the names and contents of files, with their places within a folder if given."""
     digest = hashlib.sha256()
     for path in sorted(paths):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        name = path.relative_to(folder).as_posix() if folder else path.name
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

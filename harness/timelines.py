@@ -7,10 +7,11 @@ missing the report only says so.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from harness.records import write_whole
 
 if TYPE_CHECKING:
     from harness.sandbox import Result
@@ -66,11 +67,8 @@ def join_timelines(workload: Workload) -> list[dict[str, Any]]:
 
 
 def write_json(content: Mapping[str, Any] | Iterable[Any], path: Path) -> None:
-    """Write a file so that a reader sees all of it or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}")
-    temporary.write_text(json.dumps(content, separators=(",", ":")), encoding="utf-8")
-    temporary.replace(path)
+    """Write a picture, or several, as a whole."""
+    write_whole(json.dumps(content, separators=(",", ":")), path)
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -24,7 +24,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
-from harness.kernels import Expansion
 
 # The first C* is at most this part of the last one, which hardly moves the inductive machine.
 _FIRST_WEIGHT = 0.04
@@ -170,12 +169,12 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         self.transduction_[labeled] = self.classes_[labels.codes]
         return self
 
-    def _train(self, labeled: np.ndarray, targets: np.ndarray) -> tuple[Expansion, list]:
+    def _train(self, labeled: np.ndarray, targets: np.ndarray) -> tuple[kernels.Expansion, list]:
         """Return one machine and the path of its objective."""
         n = self._product.n
         if not np.ptp(targets):
             # a class without a labeled point
-            return Expansion.zero(n, targets[0]), []
+            return kernels.Expansion.zero(n, targets[0]), []
         unlabeled = np.setdiff1d(np.arange(n), labeled)
         share = (targets > 0).mean() if self.positive_share is None else self.positive_share
         last = self.C * self.unlabeled_weight

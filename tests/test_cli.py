@@ -109,6 +109,17 @@ def test_a_plan_and_the_bar_count_published_rows_without_their_journal(run, fold
         workload.journal(block).unlink(missing_ok=True)
 
 
+def test_a_plan_reads_the_rows_of_a_cell_once_however_many_blocks_it_has(run, folder, monkeypatch):
+    text = "datasets: [wine]\nmethods: [prior, random]\nlabeled: 20\nseeds: 4\nseeds_per_job: 1\n"
+    (folder / "cut.yaml").write_text(text)
+    read = []
+    monkeypatch.setattr(
+        "harness.workload.finished_rows", lambda *places: read.append(places) or {}
+    )
+    assert "8 trials in 8 blocks, 0 done" in run("plan", "cut.yaml")
+    assert len(read) == 2
+
+
 def test_the_parameters_of_one_method(run):
     rows = {row["parameter"]: row for row in json.loads(run("methods", "budget-svm", "--json"))}
     assert rows["C"]["default"] == "10.0"

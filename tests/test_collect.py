@@ -1,6 +1,7 @@
 """The rows of a study's blocks, joined."""
 
 import json
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -26,3 +27,22 @@ def test_a_block_that_lost_rows_is_refused_by_name(tmp_path):
         f"{tmp_path}/short.jsonl: holds 1 of the 3 rows of its trials; "
         "remove the file and run the study again, which runs what is missing"
     )
+
+
+def test_whoever_reads_the_study_or_its_provenance_sees_all_of_it(tmp_path):
+    settings = SimpleNamespace(title="")
+    workload = SimpleNamespace(
+        study=SimpleNamespace(name="s", text="new", path="s.yaml", settings=settings),
+        index={"methods": [], "metrics": []},
+        results=tmp_path,
+        blocks=[],
+        left_out=[],
+        datasets=list,
+    )
+    for name in ("study.yaml", "provenance.json"):
+        (tmp_path / name).write_text("old")
+        os.link(tmp_path / name, tmp_path / f"open {name}")
+    collect(workload)
+    for name in ("study.yaml", "provenance.json"):
+        assert (tmp_path / name).read_text() != "old"
+        assert (tmp_path / f"open {name}").read_text() == "old"

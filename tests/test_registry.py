@@ -1,3 +1,4 @@
+import hashlib
 import importlib.metadata
 import json
 import pickle
@@ -155,3 +156,24 @@ def test_the_index_follows_the_plugins_source(folder):
 def test_a_folder_that_is_not_there():
     with pytest.raises(HarnessError, match="there is no folder"):
         find_sources([registry.ROOT / "nowhere"])
+
+
+def test_a_package_whose_module_moves_between_folders_has_changed(folder):
+    for name in ("mine", "mine/a", "mine/b"):
+        (folder / name).mkdir()
+    (folder / "mine" / "__init__.py").touch()
+    (folder / "mine" / "a" / "inner.py").write_text("x = 1")
+    (before,) = find_sources([folder])
+    digest = before.sha256
+    (folder / "mine" / "a" / "inner.py").rename(folder / "mine" / "b" / "inner.py")
+    (after,) = find_sources([folder])
+    assert after.sha256 != digest
+
+
+def test_a_module_and_a_flat_package_have_the_digest_of_names_and_contents(folder):
+    (folder / "flat").mkdir()
+    (folder / "flat" / "__init__.py").write_text("x = 1")
+    (folder / "module.py").write_text("x = 1")
+    for source, name in zip(find_sources([folder]), ("__init__.py", "module.py"), strict=True):
+        content = name.encode() + b"\0x = 1\0"  # rows of earlier versions are known by it
+        assert source.sha256 == hashlib.sha256(content).hexdigest()
