@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import pandas as pd
 
 _NUMBER_OR_FLAG = re.compile(r"[-+.\d].*|True|False|None|inf|nan")
+_WIDTH = ("sigma", "sigma_unit")
+"""Parameters that say nothing without the kernel whose width they are."""
 
 
 def problem_names(cells: pd.DataFrame, by: list[str]) -> pd.Series:
@@ -39,9 +42,10 @@ def problem_names(cells: pd.DataFrame, by: list[str]) -> pd.Series:
 
 
 def method_names(cells: pd.DataFrame) -> dict[str, str]:
-    """Name each label of the study's methods, with only such parameters as tell them apart.
+    """Name each label of the study's methods, without what all versions of a method share.
 
-    A label that was given with `as`, the only one of its method and those with one parameter stay.
+    A label that was given with `as` stays, and so do those of a method that has no version of two
+    parameters.
 
     Parameters
     ----------
@@ -50,11 +54,12 @@ def method_names(cells: pd.DataFrame) -> dict[str, str]:
     """
     names = {label: label for label in cells["label"].unique()}
     for method, params in _params_by_method(cells):
-        needed = _needed(params)
-        if needed is not None:
-            shorter = {label: _name(method, known, needed) for label, known in params.items()}
-            if len(set((names | shorter).values())) == len(names):
-                names |= shorter
+        if max(map(len, params.values()), default=0) < 2:
+            continue
+        differ, plain = _differing(params), _plain_values(params)
+        shorter = {label: _name(method, known, differ, plain) for label, known in params.items()}
+        if len(set((names | shorter).values())) == len(names):
+            names |= shorter
     return names
 
 
@@ -62,10 +67,9 @@ def telling_params(cells: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return the parameters of which a method's name is made, by label; of `as` there are none."""
     telling = {}
     for _, params in _params_by_method(cells):
-        needed = _needed(params)
+        differ = _differing(params)
         for label, known in params.items():
-            kept = known if needed is None else needed
-            telling[label] = {name: known[name] for name in kept if name in known}
+            telling[label] = {name: known[name] for name in differ if name in known}
     return telling
 
 
@@ -85,25 +89,48 @@ def _params(method: str, label: str) -> dict[str, str] | None:
     return {name: value for name, _, value in parts} if all(p[1] for p in parts) else None
 
 
-def _needed(params: Mapping[str, Mapping[str, str]]) -> list[str] | None:
-    """Return the parameters that tell the labels of a method apart; None where all are said."""
-    if len(params) < 2 or max(map(len, params.values())) < 2:
-        return None
-    needed = list(dict.fromkeys(name for known in params.values() for name in known))
-    for name in reversed(needed):
-        fewer = [other for other in needed if other != name]
-        left = [tuple(map(known.get, fewer)) for known in params.values()]
+def _differing(params: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return the parameters that are not the same in all versions of a method.
+
+    All that differ are said, though fewer would make the names unique: what a name leaves out, a
+    reader takes to be alike. Where one version says a parameter and another does not, they differ,
+    since the other's may have been tuned. A kernel's width goes with the kernel.
+    """
+    said = list(dict.fromkeys(name for known in params.values() for name in known))
+    if len(params) < 2:
+        return said
+    shared = [n for n in said if len({known.get(n) for known in params.values()}) == 1]
+    differ = [name for name in said if name not in shared]
+    if any(known and not set(known) & set(differ) for known in params.values()):
         # A name without any would be that of the defaults.
-        bare = sum(not any(known) for known in left) > sum(not known for known in params.values())
-        if len(set(left)) == len(left) and not bare:
-            needed = fewer
-    return needed
+        differ = [name for name in said if name in (shared[0], *differ)]
+    if "kernel" in differ and _width_follows_kernel(params):
+        differ = [name for name in differ if name not in _WIDTH]
+    return differ
 
 
-def _name(method: str, params: Mapping[str, str], needed: list[str]) -> str:
+def _width_follows_kernel(params: Mapping[str, Mapping[str, str]]) -> bool:
+    """Tell whether each kernel has one width throughout, and no width is without its kernel."""
+    widths: dict[str | None, set[tuple[str | None, ...]]] = {}
+    for known in params.values():
+        widths.setdefault(known.get("kernel"), set()).add(tuple(map(known.get, _WIDTH)))
+    unnamed = widths.pop(None, set())
+    return all(len(of) == 1 for of in widths.values()) and not any(any(of) for of in unnamed)
+
+
+def _plain_values(params: Mapping[str, Mapping[str, str]]) -> set[str]:
+    """Return the values that say by themselves which parameter they are of."""
+    pairs = {pair for known in params.values() for pair in known.items()}
+    owners = Counter(value for _, value in pairs)
+    return {v for v, n in owners.items() if n == 1 and not _NUMBER_OR_FLAG.fullmatch(v)}
+
+
+def _name(
+    method: str, params: Mapping[str, str], differ: Iterable[str], plain: Container[str]
+) -> str:
     said = [
-        f"{name}={params[name]}" if _NUMBER_OR_FLAG.fullmatch(params[name]) else params[name]
-        for name in needed
+        params[name] if params[name] in plain else f"{name}={params[name]}"
+        for name in differ
         if name in params
     ]
     return f"{method}[{', '.join(said)}]" if said else method

@@ -1,9 +1,15 @@
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from synthetic_trials import make_trials, with_pair_left_out, write_results
 
 from harness.errors import HarnessError
+from harness.report.names import method_names
 from harness.report.results import read_results
+from harness.study import load_study
+
+KEPT = sorted((Path(__file__).resolve().parents[2] / "docs" / "results").glob("*/study.yaml"))
 
 
 def test_every_missing_file_is_named_at_once(tmp_path):
@@ -111,11 +117,11 @@ def named(tmp_path, *labels):
     return list(results.cells["method"])
 
 
-def test_methods_are_named_by_the_parameters_that_tell_them_apart(tmp_path):
+def test_methods_are_named_by_the_parameters_in_which_their_versions_differ(tmp_path):
     of_kernels = (
         "svm[kernel=linear,selector=dbh]",
-        "svm[kernel=poly2,sigma=28,unit=absolute,selector=dbh]",
-        "svm[kernel=poly2,sigma=28,unit=absolute,selector=cssp]",
+        "svm[kernel=poly2,sigma=28,sigma_unit=absolute,selector=dbh]",
+        "svm[kernel=poly2,sigma=28,sigma_unit=absolute,selector=cssp]",
     )
     found = named(tmp_path, *of_kernels, "mine", "krr[kernel=rbf,alpha=1]", "1nn", "sock[steps=3]")
     assert found == [
@@ -123,7 +129,7 @@ def test_methods_are_named_by_the_parameters_that_tell_them_apart(tmp_path):
         "svm[poly2, dbh]",
         "svm[poly2, cssp]",
         "mine",
-        "krr[kernel=rbf,alpha=1]",
+        "krr[rbf, alpha=1]",
         "1nn",
         "sock[steps=3]",
     ]
@@ -132,15 +138,55 @@ def test_methods_are_named_by_the_parameters_that_tell_them_apart(tmp_path):
 @pytest.mark.parametrize(
     ("labels", "names"),
     [
-        (["svm[kernel=rbf,C=1]", "svm[kernel=rbf,C=10]", "svm"], ["svm[C=1]", "svm[C=10]", "svm"]),
-        (["svm[a=x,c=1]", "svm[b=x,c=1]"], ["svm[x, c=1]", "svm[c=1]"]),
+        (
+            ["svm", "svm[kernel=laplacian,selector=cssp,C=0.5]"],
+            ["svm", "svm[laplacian, cssp, C=0.5]"],
+        ),
+        (
+            ["svm[kernel=rbf]", "svm[kernel=poly2,selector=cssp]"],
+            ["svm[rbf]", "svm[poly2, cssp]"],
+        ),
+        (
+            ["svm[kernel=rbf,C=1]", "svm[kernel=rbf,C=10]", "svm"],
+            ["svm[rbf, C=1]", "svm[rbf, C=10]", "svm"],
+        ),
+        (["svm[kernel=rbf,C=1]", "svm[kernel=rbf,C=10]"], ["svm[C=1]", "svm[C=10]"]),
+        (["svm[C=1,kernel=rbf]", "svm[C=1]"], ["svm[C=1, rbf]", "svm[C=1]"]),
+        (
+            ["svm[kernel=poly2,sigma=1]", "svm[kernel=poly2,sigma=2]", "svm[kernel=linear]"],
+            ["svm[poly2, sigma=1]", "svm[poly2, sigma=2]", "svm[linear]"],
+        ),
+        (
+            ["svm[kernel=poly2,sigma=1]", "svm[sigma=1]"],
+            ["svm[poly2, sigma=1]", "svm[sigma=1]"],
+        ),
+        (["svm[a=x,c=1]", "svm[b=x,c=1]"], ["svm[a=x]", "svm[b=x]"]),
         (["svm[a=x,c=1]", "svm[a=y,c=1]", "svm[y]"], ["svm[a=x,c=1]", "svm[a=y,c=1]", "svm[y]"]),
         (["svm[variant=literal]", "svm"], ["svm[variant=literal]", "svm"]),
     ],
-    ids=["numbers keep theirs", "none is bare", "same as another label", "a single parameter"],
+    ids=[
+        "none that differs is left out",
+        "nor if another would do",
+        "unnamed is not shared",
+        "numbers keep theirs",
+        "none is bare",
+        "a width that differs is said",
+        "a width without its kernel is said",
+        "a value of two parameters keeps both",
+        "same as another label",
+        "a single parameter",
+    ],
 )
 def test_names_of_methods_are_never_the_same(tmp_path, labels, names):
     assert named(tmp_path, *labels) == names
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.parent.name)
+def test_kept_results_name_their_methods_as_a_report_would_today(path):
+    methods = {(method.name, method.label) for _, _, method, _, _ in load_study(path).cells()}
+    labels = pd.DataFrame(sorted(methods), columns=["plugin_method", "label"])
+    means = pd.read_csv(path.parent / "means.csv")
+    assert set(method_names(labels).values()) == set(means["method"])
 
 
 def test_a_repeated_trial_counts_once_and_is_told(tmp_path):
