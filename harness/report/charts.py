@@ -8,8 +8,9 @@ dark setting.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +20,8 @@ import pandas as pd
 from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import BYTES, SECONDS, layered, least_range, log_axis
-from harness.report.looks import GREY, NAME_AXIS, PALETTES
+from harness.report.looks import GREY
 from harness.report.scores import Score
-from harness.report.tables import HONEST
 
 HEIGHT = 240
 _DODGE = 0.5
@@ -46,10 +46,12 @@ def chart_data(
     centre = (len(methods) - 1) / 2
     shift = cells["method"].map({m: (i - centre) / len(methods) for i, m in enumerate(methods)})
     place = cells["budget"].map({budget: i for i, budget in enumerate(budgets)})
+    kinds = budget_kinds(budgets)
     data = {
         "method": list(cells["method"]),
         "control": [bool(value) for value in cells["control"]],
         "budget": list(cells["budget"]),
+        "kind": [kinds[budget] for budget in cells["budget"]],
         "place": [int(value) for value in place],
         "x": rounded(place + _DODGE * shift.fillna(0)),
         "ok": [f"{k} of {n}" for k, n in zip(cells["n_ok"], cells["n"], strict=True)],
@@ -98,14 +100,24 @@ def axes_of(score: Score, cells: pd.DataFrame, budgets: Sequence[str]) -> Axes:
     return Axes(score, tuple((text, b if b == b else None) for text, b in known), wide)
 
 
+def budget_kinds(budgets: Iterable[str]) -> dict[str, str]:
+    """Return what each budget counts: "landmarks", or "" for bytes.
+
+    No limit is one of bytes, unless all the others count the same.
+    """
+    kinds = {text: text.partition(" ")[2] for text in budgets if text != "none"}
+    last = next(iter(kinds.values())) if len(set(kinds.values())) == 1 else ""
+    return {text: kinds.get(text, last) for text in budgets}
+
+
 def budget_words(budgets: Sequence[str]) -> tuple[str, list[str]]:
     """Return title and labels of an axis of budgets: counts alone if all are of one kind."""
-    kinds = {text.partition(" ")[2] for text in budgets if text != "none"}
+    kinds = set(budget_kinds(budgets).values())
     words = ["no limit" if text == "none" else text for text in budgets]
-    if len(kinds) == 1 and "" not in kinds:
-        (kind,) = kinds
-        return kind, [text.removesuffix(f" {kind}") for text in words]
-    return "memory budget", words
+    if len(kinds) > 1:
+        return "budget", words
+    (kind,) = kinds
+    return kind or "memory budget", [text.removesuffix(f" {kind}") for text in words]
 
 
 def hollow(looks: dict[str, dict[str, Any]]) -> dict[str, str]:
@@ -131,6 +143,7 @@ class Charts:
         self.axes = axes
         self.score = axes.score
         self.budgets = [text for text, _ in axes.budgets]
+        self.kinds = list(budget_kinds(self.budgets).values())
         self.looks = looks
 
     @debug_mode(False)  # validating each part takes as long as all the rest of a report
@@ -172,6 +185,7 @@ class Charts:
             x, y=alt.Y("low:Q", title=self._score_title()), y2="high:Q", **self._strokes()
         )
         return self._finish(
+            *self._between_kinds(),
             across.mark_rule(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(score),
             controls.mark_line(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(
                 x, score, detail="method:N"
@@ -199,7 +213,7 @@ class Charts:
         y = alt.Y(f"{stage}:Q", title=title, **log_axis("y", SECONDS))
         base = self._base().transform_filter("!datum.control")
         lines = self._lines(base, self._budget_axis(), y, alt.Order("place:Q"))
-        return self._finish(*lines, least_range(base, stage, y))
+        return self._finish(*self._between_kinds(), *lines, least_range(base, stage, y))
 
     def peak_against_budget(self) -> dict[str, Any]:
         """Largest measured peak against the budget, with the line peak = budget."""
@@ -223,7 +237,7 @@ class Charts:
             .encode(x, y, detail="place:N")
         )
         layers = self._lines(used, x, y, alt.Order("place:Q"))
-        return self._finish(*([line] if given else []), *layers)
+        return self._finish(*self._between_kinds(), *([line] if given else []), *layers)
 
     def _base(self) -> alt.Chart:
         return alt.Chart(alt.NamedData("cells"))
@@ -244,8 +258,11 @@ class Charts:
         shape = alt.Shape(
             "method:N", legend=None, scale=self._scale([s["shape"] for s in self.looks.values()])
         )
+        # Ten landmarks are neither less nor more than 20 MB: a line from one to the other says
+        # nothing.
+        detail = ["method:N", "kind:N"] if len(set(self.kinds)) > 1 else "method:N"
         lines = base.mark_line(strokeWidth=1.6).encode(
-            x, y, strokeDash=dash, order=order, detail="method:N", **self._strokes()
+            x, y, strokeDash=dash, order=order, detail=detail, **self._strokes()
         )
         fill = alt.Fill(
             "method:N",
@@ -299,6 +316,13 @@ class Charts:
             ),
         )
 
+    def _between_kinds(self) -> list[alt.Chart]:
+        """Draw what parts the budgets of one kind from those of the next."""
+        pairs = enumerate(itertools.pairwise(self.kinds))
+        ends = [{"x": place + 0.5} for place, (kind, following) in pairs if kind != following]
+        rule = alt.Chart(alt.Data(values=ends)).mark_rule(color=GREY, opacity=0.5, tooltip=None)
+        return [rule.encode(self._budget_axis())] if ends else []
+
     def _score_title(self) -> str:
         way = "higher" if self.score.greater_is_better else "lower"
         log = ", log scale" if self.axes.logarithmic else ""
@@ -309,42 +333,6 @@ class Charts:
             # to the next power of ten would leave most of an axis empty
             return alt.Scale(type="log", nice=False, padding=8)
         return alt.Scale(zero=False, nice=True)
-
-
-@debug_mode(False)
-def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
-    """Measured over planned peak per method: range, middle half and median over its trials."""
-    low, high = HONEST
-    data = honesty.assign(honest=honesty["median"].between(low, high))
-    values = [
-        {key: number(value) for key, value in row.items()} for row in data.to_dict("records")
-    ]
-    base = alt.Chart(alt.Data(values=values))
-    y = alt.Y("method:N", sort=list(data["method"]), title=None, axis=alt.Axis(**NAME_AXIS))
-    wide = data["max"].max() / max(data["min"].min(), 1e-9) > 20
-    scale = alt.Scale(type="log", nice=True) if wide else alt.Scale(zero=True, nice=True)
-    x = alt.X("median:Q", title="measured peak / planned peak", scale=scale)
-    tooltip = [alt.Tooltip("method:N"), alt.Tooltip("n:Q", title="trials")] + [
-        alt.Tooltip(f"{name}:Q", format=".3~g") for name in ("min", "q25", "median", "q75", "max")
-    ]
-    band = (
-        alt.Chart(alt.Data(values=[{"low": low, "high": high}]))
-        .mark_rect(opacity=0.13, color=PALETTES["light"][2])
-        .encode(x=alt.X("low:Q", title="measured peak / planned peak"), x2="high:Q")
-    )
-    one = alt.Chart(alt.Data(values=[{"one": 1}])).mark_rule(color=GREY).encode(x="one:Q")
-    inside = {"test": "datum.honest", "value": PALETTES["light"][2]}
-    colour = alt.ColorValue(PALETTES["light"][1], condition=inside)
-    layers = [
-        band,
-        one,
-        base.mark_rule(color=GREY).encode(y=y, x=alt.X("min:Q"), x2="max:Q"),
-        base.mark_bar(height=6, color=GREY).encode(y=y, x=alt.X("q25:Q"), x2="q75:Q"),
-        base.mark_point(filled=True, size=60, opacity=1).encode(
-            y=y, x=x, color=colour, tooltip=tooltip
-        ),
-    ]
-    return {**layered(layers), "height": {"step": 20}}
 
 
 def number(value: Any) -> Any:

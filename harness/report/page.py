@@ -32,6 +32,7 @@ from harness.report.answers import (
 )
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
 from harness.report.comparison import Comparison, compare, comparison_tables
+from harness.report.honesty import measured_over_planned
 from harness.report.labels import make_label_curves
 from harness.report.overview import make_overview
 from harness.report.provenance import describe_provenance
@@ -212,7 +213,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
             }
         )
     if len(tables.honesty):
-        specs["planned"] = charts.measured_over_planned(tables.honesty)
+        specs["planned"] = measured_over_planned(tables.honesty)
     rankings = []
     for (family, budget), part in tables.ranks.groupby(["family", "budget"], sort=False):
         if len(part) > 1:
@@ -223,6 +224,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     crowded = not single and len(styles) > MOST_PICKED + 2
     return {
         "single": single,
+        "kinds": len(set(charts.budget_kinds(results.budgets).values())),
         "in_bytes": bool(cells["budget_bytes"].notna().any()),
         "rankings": rankings,
         "problems": problems,

@@ -26,7 +26,8 @@ CALIBRATION = "calibration.json"
 CONTROLS = ("oracle", "prior", "random")
 CELL = ["problem", "budget", "method"]
 
-_ORDER_OF_BUDGETS = {"bytes": 0, "size": 1, "none": 2}
+_ORDER_OF_BUDGETS = {"size": 0, "bytes": 1, "none": 2}
+"""No limit is the most that bytes can be, so that it stands beside them."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Results:
     study, provenance : dict
     calibration : list of dict
     budgets : list of str
-        In the order of the axis: bytes, then bounds on the size, then "none".
+        In the order of the axis: bounds on the size, then bytes, then "none".
     metrics : list of str
         Columns that are scores: the built-in ones, then those of plugins.
     notes : list of str
@@ -205,15 +206,15 @@ def _ordered_problems(cells: pd.DataFrame) -> list[str]:
 def _ordered_budgets(cells: pd.DataFrame) -> list[str]:
     limits = cells.groupby("budget")["budget_bytes"].max()
 
-    def place(item: tuple[str, float]) -> tuple[int, float, str]:
+    def place(item: tuple[str, float]) -> tuple[int, str, float, str]:
         text, limit = item
         if text == "none":
-            return _ORDER_OF_BUDGETS["none"], 0, text
+            return _ORDER_OF_BUDGETS["none"], "", 0, text
         if limit == limit:
-            return _ORDER_OF_BUDGETS["bytes"], limit, text
-        digits = text.split()[0]
+            return _ORDER_OF_BUDGETS["bytes"], "", limit, text
+        digits, _, counted = text.partition(" ")
         count = float(digits) if digits.isdigit() else np.inf
-        return _ORDER_OF_BUDGETS["size"], count, text
+        return _ORDER_OF_BUDGETS["size"], counted, count, text
 
     return [text for text, _ in sorted(limits.items(), key=place)]
 

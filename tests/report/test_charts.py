@@ -8,6 +8,7 @@ import vl_convert
 from synthetic_trials import bad_endings, make_trials, write_results
 
 from harness.report import charts, looks
+from harness.report.honesty import measured_over_planned
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
@@ -76,7 +77,7 @@ def test_long_names_keep_the_end_that_tells_them_apart():
     names.append("a-name-of-thirty-letters[dbh0]")
     quartiles = {"min": 0.8, "q25": 0.85, "median": 0.9, "q75": 0.95, "max": 1.0, "n": 5}
     honesty = pd.DataFrame([{"method": name, **quartiles} for name in names])
-    svg = drawn(charts.measured_over_planned(honesty), {})
+    svg = drawn(measured_over_planned(honesty), {})
     for label in ("budget-svm[re… smoothing=0.5]", "budget-svm[re… smoothing=2.0]", names[-1]):
         assert f">{label}</text>" in svg
 
@@ -130,7 +131,7 @@ def test_dark_charts_use_the_dark_palette(parts):
 
 def test_the_storage_models_are_drawn(parts):
     tables, *_ = parts
-    spec = charts.measured_over_planned(tables.honesty) | {"width": 300}
+    spec = measured_over_planned(tables.honesty) | {"width": 300}
     svg = vl_convert.vegalite_to_svg(json.dumps(spec))
     assert all(method in svg for method in tables.honesty["method"])
 
@@ -182,6 +183,36 @@ def test_a_control_of_one_budget_bounds_the_whole_chart(parts):
     assert "random" in svg
 
 
+MIXED = {"10 landmarks": None, "640 landmarks": None, "20MB": 2 * 10**7, "none": None}
+
+
+@pytest.mark.parametrize(
+    ("budgets", "parts"),
+    [
+        (MIXED, {"score": 2, "score_time": 2, "train": 2, "predict": 2, "peak": 2}),
+        (dict.fromkeys(["10 landmarks", "640 landmarks", "none"]), {"train": 1, "peak": 1}),
+    ],
+    ids=["landmarks and bytes", "landmarks alone"],
+)
+def test_no_line_joins_budgets_of_two_kinds(tmp_path, budgets, parts):
+    trials = make_trials((("toy", "binary"),), ("svm", "random"), budgets)
+    results = read_results(write_results(tmp_path / "s", trials.assign(outcome="ok")))
+    scores = choose_scores(results)
+    cells = make_tables(results, scores).cells.assign(predict_s=1.0, peak_bytes=1e6)
+    cells["train_s"] = np.arange(1.0, len(cells) + 1)
+    assert results.budgets == list(budgets)
+    built = charts.Charts(
+        charts.axes_of(scores["toy"], cells, results.budgets), looks.styles(["svm"])
+    )
+    data = charts.chart_data(cells, results.budgets, ["svm"])
+    for kind, n_lines in parts.items():
+        svg = drawn(built.all()[kind], data)
+        lines = re.findall(r'<path aria-label[^>]*method: svm[^>]*stroke-width="1.6"', svg)
+        assert len(lines) == n_lines
+        parted = kind != "score_time" and n_lines == 2
+        assert svg.count('stroke-opacity="0.5"') + svg.count(' opacity="0.5"') == parted
+
+
 def test_a_difference_that_is_none_does_not_fill_an_axis(parts):
     tables, score, budgets = parts
     cells = tables.cells.assign(ci_low=np.nan, ci_high=np.nan, predict_s=0.0005944)
@@ -214,8 +245,8 @@ def test_a_hostile_budget_stays_text_in_the_axis_expression(parts):
     [
         (["10 landmarks", "1280 landmarks"], "landmarks", ["10", "1280"]),
         (["10 landmarks", "none"], "landmarks", ["10", "no limit"]),
-        (["10 landmarks", "20 features"], "memory budget", ["10 landmarks", "20 features"]),
-        (["1MB", "10 landmarks"], "memory budget", ["1MB", "10 landmarks"]),
+        (["10 landmarks", "20 features"], "budget", ["10 landmarks", "20 features"]),
+        (["10 landmarks", "1MB", "none"], "budget", ["10 landmarks", "1MB", "no limit"]),
         (["1MB", "none"], "memory budget", ["1MB", "no limit"]),
         (["none"], "memory budget", ["no limit"]),
     ],

@@ -53,7 +53,7 @@ def test_a_table_without_rows_columns_or_known_outcomes_is_refused(results_direc
             read_results(results_directory)
 
 
-def test_budgets_stand_by_bytes_then_by_size_then_none(tmp_path):
+def test_budgets_stand_by_size_then_by_bytes_then_none(tmp_path):
     budgets = {
         "none": None,
         "1GB": 10**9,
@@ -63,7 +63,7 @@ def test_budgets_stand_by_bytes_then_by_size_then_none(tmp_path):
     }
     trials = make_trials(methods=("1nn",), budgets=budgets, seeds=[0])
     results = read_results(write_results(tmp_path / "s", trials))
-    assert results.budgets == ["200MB", "1GB", "80 landmarks", "640 landmarks", "none"]
+    assert results.budgets == ["80 landmarks", "640 landmarks", "200MB", "1GB", "none"]
 
 
 def test_labeled_counts_are_named_only_where_they_tell_apart(tmp_path):
