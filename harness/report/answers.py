@@ -166,24 +166,25 @@ def _compare(
         return "few", f"The next best, {following}, shares no seed with it to be compared on."
     level = [name for name in table.index[table["p_holm"] >= SIGNIFICANCE] if name != following]
     also = f" Nor can {_list(level)} be told apart from it." if level else ""
+    failed = scored[1].n_scored < scored[1].n
+    why = "it failed on others" if failed else "of seeds that only one of them has"
+    behind = f"on the seeds that both finished, and ranks behind because {why}."
+    seeds = "one seed" if pairs == 1 else f"{pairs} seeds"
     differences = by_seed[best.method] - by_seed[following]
+    verdict = "few" if pairs < MIN_PAIRS else "no"
     if (differences.round(TIE_DECIMALS) == 0).sum() == pairs:
-        seeds = "one seed" if pairs == 1 else f"{pairs} seeds"
-        verdict = "few" if pairs < MIN_PAIRS else "no"
         return verdict, f"{following} scores the same ({seeds}).{also}"
-    ahead = (other["difference"] < 0) == score.greater_is_better or gap == 0
+    if round(gap, TIE_DECIMALS) == 0:
+        if scored[1].rank == best.rank:
+            return verdict, f"{following} has the same mean and shares its rank ({seeds}).{also}"
+        return verdict, f"The next, {following}, has the same mean {behind}"
     way = "lower" if other["difference"] < 0 else "higher"
+    if (way == "lower") != score.greater_is_better:
+        return "no", f"The next, {following}, scores better by {gap:.2g} {behind}"
     next_best = f"The next best, {following}, is {way} by {gap:.2g}"
-    if not ahead:
-        failed = scored[1].n_scored < scored[1].n
-        why = "it failed on others" if failed else "of seeds that only one of them has"
-        next_best = (
-            f"The next, {following}, scores better by {gap:.2g} on the seeds that both finished"
-        )
-        return "no", f"{next_best}, and ranks behind because {why}."
     if pairs < MIN_PAIRS:
-        seeds = "one seed is" if pairs == 1 else f"{pairs} seeds are"
-        return "few", f"{next_best}; {seeds} too few to tell whether that is more than chance."
+        few = f"{seeds} {'is' if pairs == 1 else 'are'} too few"
+        return "few", f"{next_best}; {few} to tell whether that is more than chance."
     if other["p_holm"] < SIGNIFICANCE:
         return "yes", f"{next_best}: really worse (p = {other['p_holm']:.2g}, {pairs} seeds)."
     return "no", (

@@ -89,6 +89,28 @@ def test_a_difference_that_is_rounding_is_none(tmp_path):
     assert found.comparison == "b scores the same (5 seeds)."
 
 
+def test_a_mean_that_is_the_same_is_not_called_higher_by_zero(tmp_path):
+    found = answer(tmp_path, {"a": GOOD, "b": [*GOOD[1:], GOOD[0]], "c": WORSE})
+    assert found.verdict == "no"
+    assert found.comparison == "b has the same mean and shares its rank (5 seeds)."
+    few = answer(tmp_path, {"a": GOOD[:3], "b": GOOD[2::-1], "c": WORSE[:3]})
+    assert few.verdict == "few"
+    assert few.comparison == "b has the same mean and shares its rank (3 seeds)."
+
+
+def test_the_same_mean_on_fewer_seeds_ranks_behind(tmp_path):
+    def fail(trials):
+        trials.loc[(trials["method"] == "b") & (trials["seed"] == 4), "outcome"] = "crashed"
+        return trials
+
+    found = answer(tmp_path, {"a": GOOD, "b": [*GOOD[3::-1], 1.0]}, change=fail)
+    assert found.method == "a"
+    assert found.comparison == (
+        "The next, b, has the same mean on the seeds that both finished, and ranks behind "
+        "because it failed on others."
+    )
+
+
 def test_few_seeds_are_not_tested(tmp_path):
     found = answer(tmp_path, {"a": WORSE[:4], "b": GOOD[:4]})
     assert found.verdict == "few"
