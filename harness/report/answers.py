@@ -283,10 +283,8 @@ def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:
         }
     )
     figures = ["metric", "n_ok", "n", "mean", "ci_low", "ci_high", "predict_peak_bytes"]
-    table = words.merge(
-        tables.cells[["problem", "budget", "method", *figures]],
-        on=["problem", "budget", "method"],
-        how="left",
-    )
+    primary = tables.cells[["problem", "budget", "method", "metric"]]
+    whole = primary.merge(tables.means)[["problem", "budget", "method", *figures]]
+    table = words.merge(whole, on=["problem", "budget", "method"], how="left")
     order = ["problem", "budget", "method", *figures, "next_is_worse", "sentence"]
     return table[order].rename(columns={"problem": "dataset"})

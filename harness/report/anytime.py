@@ -18,6 +18,7 @@ from altair.utils.schemapi import debug_mode
 from harness.errors import HarnessError
 from harness.report.axes import SECONDS, least_range, log_axis
 from harness.report.charts import Axes, Charts, rounded
+from harness.report.ranges import within_range
 from harness.report.results import CELL, TRIALS
 from harness.statistics import half_width
 
@@ -156,7 +157,8 @@ def _curves(points: pd.DataFrame, metric: str) -> pd.DataFrame:
             if not reached:
                 continue
             at = pd.DataFrame(reached)
-            mean, low, high = _interval(at[metric] if metric in at else at["step"] * np.nan)
+            mean, *ends = _interval(at[metric] if metric in at else at["step"] * np.nan)
+            low, high = within_range(metric, ends)
             error = at[ERROR].where(at[ERROR] > 0) if ERROR in at else at["step"] * np.nan
             rows.append(
                 {

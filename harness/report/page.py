@@ -36,6 +36,7 @@ from harness.report.honesty import measured_over_planned
 from harness.report.labels import make_label_curves
 from harness.report.overview import make_overview
 from harness.report.provenance import describe_provenance
+from harness.report.ranges import within_range
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import STUDY, Results, read_results
 from harness.report.scores import Score, choose_scores
@@ -127,6 +128,7 @@ def _environment() -> jinja2.Environment:
         "verdict_marks": beside.MARKS,
         "leaders": beside.leaders,
         "decimals": decimals,
+        "within_range": within_range,
         "most_rows": MOST_ROWS,
         "honest": HONEST,
         "inks": looks.INKS,

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from harness.records import OUTCOMES
+from harness.report.ranges import within_range
 from harness.report.results import CELL
 from harness.report.scores import FAMILIES, Score, declared_metrics, score_of
 from harness.statistics import TIE_DECIMALS, compare_mean_ranks, half_width
@@ -37,11 +38,12 @@ class Tables:
     ----------
     cells : pandas.DataFrame
         The primary metric of each problem: CELL columns, `dataset`, `task`, `family`,
-        `n_labeled`, `control`, `n`, `n_ok`, `n_scored`, `n_seeds`, `metric`, `mean`, `ci_low`,
-        `ci_high`, `std`, `rank`, `status`, `train_s`, `predict_s`, `peak_bytes` and
-        `predict_peak_bytes` (largest), `budget_bytes`, `size`, `planned_bytes`.
+        `n_labeled`, `control`, `n`, `n_ok`, `n_scored`, `n_seeds`, `metric`, `mean`, `ci_low` and
+        `ci_high` (as shown: within what the metric can be), `std`, `rank`, `status`, `train_s`,
+        `predict_s`, `peak_bytes` and `predict_peak_bytes` (largest), `budget_bytes`, `size`,
+        `planned_bytes`.
     means : pandas.DataFrame
-        The long form of every metric, as in `means.csv`.
+        The long form of every metric, as in `means.csv`, with whole intervals.
     ranks : pandas.DataFrame
         Mean ranks over the data sets of a family, per budget.
     outcomes : pandas.DataFrame
@@ -88,7 +90,8 @@ def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
             continue
         table = _with_scores(frame[has | mine], rows, score)
         means.append(table)
-        chosen.append(table[mine[table.index]])
+        shown = {end: within_range(name, table[end]) for end in ("ci_low", "ci_high")}
+        chosen.append(table.assign(**shown)[mine[table.index]])
     cells = _sorted(pd.concat(chosen))
     planned = _planned(rows)
     return Tables(

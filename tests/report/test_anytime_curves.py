@@ -104,6 +104,10 @@ def test_a_trial_that_was_stopped_counts_as_far_as_it_came(parts):
     assert list(table["seeds"]) == ["3 of 3", "3 of 3", "3 of 3", "2 of 3"]
 
 
+def test_intervals_end_where_the_metric_does(parts):
+    assert drawn(parts[2], "100MB", "nysck")["high"].iloc[-1] == 1
+
+
 def test_errors_are_averaged_as_logarithms(parts):
     table = drawn(parts[2], "100MB", "nysck")
     assert table["error"].iloc[-1] == pytest.approx(10 ** -np.mean([8, 6, 3]), rel=1e-4)
