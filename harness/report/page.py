@@ -214,7 +214,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
                 "axes": numbers[axes],
             }
         )
-    if len(tables.honesty):
+    if tables.honesty["n"].any():
         specs["planned"] = measured_over_planned(tables.honesty)
     rankings = []
     for (family, budget), part in tables.ranks.groupby(["family", "budget"], sort=False):
@@ -227,6 +227,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     return {
         "single": single,
         "kinds": len(set(charts.budget_kinds(results.budgets).values())),
+        "over_budget": tables.honesty.loc[tables.honesty["over_budget"] > 0].to_dict("records"),
         "in_bytes": bool(cells["budget_bytes"].notna().any()),
         "rankings": rankings,
         "problems": problems,

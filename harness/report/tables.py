@@ -53,7 +53,8 @@ class Tables:
         Measured over planned peak per cell, and its parts (idle worker, data, method, stages),
         trials that ended "ok" only.
     honesty : pandas.DataFrame
-        The same per method: quantiles over its trials.
+        The same per method: quantiles over its trials, NaN if none of them ended "ok", and
+        `over_budget`, how many trials were stopped by the limit.
     """
 
     cells: pd.DataFrame
@@ -278,7 +279,12 @@ def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
     )
     table["q25"] = grouped["ratio"].quantile(0.25)
     table["q75"] = grouped["ratio"].quantile(0.75)
-    return table.reset_index().sort_values(["median", "method"], ascending=[False, True])
+    over = rows.loc[rows["outcome"] == "over_budget", "method"].value_counts()
+    table = table.reindex(table.index.union(over.index))
+    for name, counts in {"n": table["n"], "over_budget": over}.items():
+        table[name] = counts.reindex(table.index).fillna(0).astype(int)
+    table = table.rename_axis("method").reset_index()
+    return table.sort_values(["median", "method"], ascending=[False, True], na_position="first")
 
 
 def _ratios(rows: pd.DataFrame) -> pd.DataFrame:

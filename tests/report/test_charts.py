@@ -7,7 +7,7 @@ import pytest
 import vl_convert
 from synthetic_trials import bad_endings, make_trials, write_results
 
-from harness.report import charts, looks
+from harness.report import charts, looks, write_report
 from harness.report.honesty import measured_over_planned
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import read_results
@@ -15,10 +15,12 @@ from harness.report.scores import choose_scores
 from harness.report.single import specifications
 from harness.report.tables import make_tables
 
+TOY = (("toy", "binary"),)
+
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
-    trials = make_trials((("toy", "binary"),), outcome=bad_endings)
+    trials = make_trials(TOY, outcome=bad_endings)
     results = read_results(write_results(tmp_path_factory.mktemp("charts") / "s", trials))
     scores = choose_scores(results)
     return make_tables(results, scores), scores["toy"], results.budgets
@@ -76,6 +78,7 @@ def test_long_names_keep_the_end_that_tells_them_apart():
     names = [f"budget-svm[renyi, smoothing={width}]" for width in (0.5, 2.0)]
     names.append("a-name-of-thirty-letters[dbh0]")
     quartiles = {"min": 0.8, "q25": 0.85, "median": 0.9, "q75": 0.95, "max": 1.0, "n": 5}
+    quartiles["over_budget"] = 0
     honesty = pd.DataFrame([{"method": name, **quartiles} for name in names])
     svg = drawn(measured_over_planned(honesty), {})
     for label in ("budget-svm[re… smoothing=0.5]", "budget-svm[re… smoothing=2.0]", names[-1]):
@@ -133,7 +136,40 @@ def test_the_storage_models_are_drawn(parts):
     tables, *_ = parts
     spec = measured_over_planned(tables.honesty) | {"width": 300}
     svg = vl_convert.vegalite_to_svg(json.dumps(spec))
-    assert all(method in svg for method in tables.honesty["method"])
+    for method in tables.honesty["method"]:
+        assert svg.count(f">{method}</text>") == 1
+
+
+def test_trials_over_budget_are_counted_beside_the_storage_models(tmp_path):
+    def end(row):
+        never = row["method"] == "nysck" and row["outcome"] == "ok"
+        return "over_budget" if never else bad_endings(row)
+
+    trials = make_trials(TOY, outcome=end)
+    directory = write_results(tmp_path / "s", trials)
+    results = read_results(directory)
+    honesty = make_tables(results, choose_scores(results)).honesty.set_index("method")
+    stopped = trials[trials["outcome"] == "over_budget"]["method"].value_counts()
+    assert dict(honesty.loc[honesty["over_budget"] > 0, "over_budget"]) == dict(stopped)
+    assert set(stopped.index) == {"svm", "nysck"}
+    assert honesty.loc["nysck", "n"] == 0
+    spec = measured_over_planned(honesty.reset_index())
+    svg = drawn(spec, {})
+    assert "NaN" not in svg
+    assert "method: svm; trials ok" in svg
+    assert "method: nysck; trials ok" not in svg
+    for method, count in stopped.items():
+        assert f">{method}</text>" in svg
+        assert f">{count} over budget</text>" in svg
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert f"trials of nysck ({stopped['nysck']}), svm (1): one that the limit stopped" in page
+
+
+def test_storage_models_need_a_trial_that_ended_ok(tmp_path):
+    trials = make_trials(TOY, ("svm",)).assign(outcome="over_budget")
+    page = write_report(write_results(tmp_path / "s", trials)).read_text(encoding="utf-8")
+    assert f"trials of svm ({len(trials)}): one that" in page
+    assert "No trial ended ok with both" in page
 
 
 def test_thirty_six_methods_look_different():
@@ -195,7 +231,7 @@ MIXED = {"10 landmarks": None, "640 landmarks": None, "20MB": 2 * 10**7, "none":
     ids=["landmarks and bytes", "landmarks alone"],
 )
 def test_no_line_joins_budgets_of_two_kinds(tmp_path, budgets, parts):
-    trials = make_trials((("toy", "binary"),), ("svm", "random"), budgets)
+    trials = make_trials(TOY, ("svm", "random"), budgets)
     results = read_results(write_results(tmp_path / "s", trials.assign(outcome="ok")))
     scores = choose_scores(results)
     cells = make_tables(results, scores).cells.assign(predict_s=1.0, peak_bytes=1e6)
