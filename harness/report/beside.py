@@ -9,6 +9,8 @@ from harness.published import ALL_DATASETS, REDUCTIONS
 from harness.report.answers import NO_SCORE, decimals
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from harness.published import Setting
     from harness.report.comparison import Comparison
 
@@ -56,12 +58,14 @@ def layout(made: Comparison) -> dict[str, Any]:
         is true of every setting, in words), `rows` (list of {"dataset", "words", "cells": method
         -> row of `Comparison.cells`} of the settings that the study has), `others` (the same of
         those that it has not), `seeds` ("30", or "4 to 5"), `of` ("seeds", or "data sets"
-        of a reduction), `doubts` (why figures are not judged -> how many).
+        of a reduction), `doubts` and `other_doubts` (why figures of `rows` and of `others` are not
+        judged -> how many).
     """
     shared, own = _settings_in_words(made)
     rows, others = [], []
+    had = _had(made)
     for number, cells in made.cells.groupby("row"):
-        (rows if cells["n"].any() else others).append(
+        (rows if had[cells.index].all() else others).append(
             {
                 "dataset": cells["dataset"].iloc[0],
                 "words": own[number],
@@ -80,7 +84,8 @@ def layout(made: Comparison) -> dict[str, Any]:
         "others": others,
         "seeds": str(most) if least == most else f"{least} to {most}",
         "of": _counted(made),
-        "doubts": _doubts(made),
+        "doubts": _doubts(made.cells[had]),
+        "other_doubts": _doubts(made.cells[~had]),
     }
 
 
@@ -88,9 +93,14 @@ def _counted(made: Comparison) -> str:
     return "data sets" if made.score.name in REDUCTIONS else "seeds"
 
 
-def _doubts(made: Comparison) -> dict[str, str]:
-    """Say of each reason for doubt how many of the table's printed figures it is about."""
-    figures = made.cells[~made.cells["further"]]
+def _had(made: Comparison) -> pd.Series:
+    """Tell of each cell whether the study has its setting."""
+    return made.cells.groupby("row")["n"].transform("any")
+
+
+def _doubts(cells: pd.DataFrame) -> dict[str, str]:
+    """Say of each reason for doubt how many of the printed figures it is about."""
+    figures = cells[~cells["further"]]
     found = figures.loc[figures["doubt"] != "", "doubt"].value_counts(sort=False)
     return {
         words: "all figures" if n == len(figures) else f"{n} of {len(figures)} figures"

@@ -79,6 +79,21 @@ def test_settings_that_the_study_does_not_have_are_folded_away(directory, compar
     assert "svm" not in folded.split("</thead>")[0].replace("tsvm", "")
 
 
+def test_doubts_stand_with_the_settings_that_bear_them(tmp_path):
+    trials = make_trials((("mnist", "multiclass"),), ("budget-svm",), {"10 landmarks": None})
+    trials["params"] = '{"kernel": "linear", "selector": "dbh"}'
+    study = {"metrics": ["accuracy"], "published": "castellanos2021/table5-1"}
+    directory = write_results(tmp_path / "doubts", trials, study=study)
+    found = layout(compare(read_results(directory), [study["published"]])[0])
+    assert len(found["rows"]) == 1
+    assert found["doubts"] == {}
+    (words,) = found["other_doubts"]
+    assert words.startswith("the standard deviations of this row")
+    shown, folded = write_report(directory).read_text().split("that this study does not have")
+    assert "Not judged: the standard deviations" not in shown
+    assert "Not judged: the standard deviations" in folded.split("</details>")[0]
+
+
 def test_leaders_have_the_lowest_total_rank(comparison):
     printed, here, of_all = leaders(comparison).split(", ")
     for words, column in ((printed, "printed_rank"), (here, "rank"), (of_all, "rank_of_all")):
