@@ -251,13 +251,14 @@ def best(study: str, metric: str | None, as_json: bool) -> None:
 @main.command()
 @_study
 @click.argument("tables", nargs=-1)
+@click.option("--all", "all_settings", is_flag=True, help="Also settings that STUDY has not.")
 @_as_json
-def compare(study: str, tables: Sequence[str], as_json: bool) -> None:
+def compare(study: str, tables: Sequence[str], all_settings: bool, as_json: bool) -> None:
     """Put printed TABLES (such as hou2017/table3) beside a study's results.
 
     By default those that the study names under 'published'.
     """
-    from harness.report.beside import COLOURS, headline, lines
+    from harness.report.beside import COLOURS, headline, lines, not_had
     from harness.report.comparison import compare as put_beside
     from harness.report.comparison import comparison_tables
     from harness.report.results import read_results
@@ -273,9 +274,12 @@ def compare(study: str, tables: Sequence[str], as_json: bool) -> None:
         click.echo(comparison_tables(comparisons)["published"].to_json(orient="records", indent=1))
         return
     for made in comparisons:
-        rows = lines(made)
+        rows = lines(made, all_settings)
         click.echo(headline(made))
-        print_table(rows, list(rows[0]), COLOURS)
+        if rows:
+            print_table(rows, list(rows[0]), COLOURS)
+        if not all_settings and not_had(made):
+            click.echo(f"{not_had(made)}; --all prints them")
         click.echo(f"{made.counts}; ranks: printed / ours / ours with methods not in the paper")
 
 

@@ -108,16 +108,27 @@ def _doubts(cells: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def ours_text(cell: Any) -> str:
+def ours_text(cell: Any, digits: int | None = None) -> str:
     """Write our mean, and half of its interval's width, with at least the digits as printed."""
     if not cell.n_scored:
         return NO_SCORE
     half = (cell.ci_high - cell.ci_low) / 2
-    printed = len(cell.printed_text.partition(".")[2])
-    digits = max(printed, decimals(cell.mean, half))
+    if digits is None:
+        digits = max(_printed_digits(cell), decimals(cell.mean, half))
     if half != half:
         return f"{cell.mean:.{digits}f}"
     return f"{cell.mean:.{digits}f} ± {half:.{digits}f}"
+
+
+def _printed_digits(cell: Any) -> int:
+    return len(cell.printed_text.partition(".")[2])
+
+
+def _digits_of_all(cells: list[Any]) -> int:
+    """Return the digits that our figures can share: one more than printed, if any bears it."""
+    printed = max(map(_printed_digits, cells), default=0)
+    halves = [(cell.mean, (cell.ci_high - cell.ci_low) / 2) for cell in cells if cell.n_scored]
+    return max(printed, min(printed + 1, max((decimals(*pair) for pair in halves), default=0)))
 
 
 def leaders(made: Comparison) -> str:
@@ -141,16 +152,25 @@ def headline(made: Comparison) -> str:
     return ", ".join(filter(None, words))
 
 
-def lines(made: Comparison) -> list[dict[str, Any]]:
-    """Write a comparison line by line, and its total ranks as the last lines."""
+def lines(made: Comparison, all_settings: bool = False) -> list[dict[str, Any]]:
+    """Write a comparison line by line, and its total ranks as the last lines.
+
+    Parameters
+    ----------
+    made : Comparison
+    all_settings : bool, default False
+        Whether printed settings that the study does not have are among them.
+    """
     _, own = _settings_in_words(made)
     found = []
-    for cell in made.cells.itertuples():
+    cells = list(made.cells[_had(made) | all_settings].itertuples())
+    digits = _digits_of_all(cells)
+    for cell in cells:
         words = {"setting": own[cell.row]} if any(own.values()) else {}
         figures = {
             "method": cell.method,
             "printed": cell.printed_text or None,
-            "ours": ours_text(cell),
+            "ours": ours_text(cell, digits),
             _counted(made): f"{cell.n_scored}/{cell.n}",
             "verdict": cell.verdict or None,
             "ranks": _ranks(cell),
@@ -162,6 +182,13 @@ def lines(made: Comparison) -> list[dict[str, Any]]:
         {"data set": "total rank", "method": total.Index, "ranks": _ranks(total)}
         for total in made.totals.itertuples()
     ]
+
+
+def not_had(made: Comparison) -> str:
+    """Say how many printed settings the study does not have; nothing if it has all."""
+    count = made.cells.loc[~_had(made), "row"].nunique()
+    settings = "setting" if count == 1 else "settings"
+    return f"{count} printed {settings} that this study does not have" if count else ""
 
 
 def _settings_in_words(made: Comparison) -> tuple[str, dict[int, str]]:

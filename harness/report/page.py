@@ -127,6 +127,7 @@ def _environment() -> jinja2.Environment:
         "ours_text": beside.ours_text,
         "verdict_marks": beside.MARKS,
         "leaders": beside.leaders,
+        "not_had": beside.not_had,
         "decimals": decimals,
         "within_range": within_range,
         "most_rows": MOST_ROWS,

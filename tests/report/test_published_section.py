@@ -8,6 +8,7 @@ from test_page import checked
 from harness.cli import main
 from harness.errors import HarnessError
 from harness.report import write_report
+from harness.report.answers import NO_SCORE
 from harness.report.beside import headline, layout, leaders, lines, ours_text
 from harness.report.comparison import compare
 from harness.report.results import read_results
@@ -161,7 +162,7 @@ def test_layout_says_once_what_all_settings_share(directory):
     assert layout(second)["shared"] == ""
     assert layout(second)["others"][0]["words"] == "1,000 labeled, 200MB"
     assert headline(second) == "hou2017/table2: CPU seconds, lower is better"
-    assert "setting" in lines(second)[0]
+    assert "setting" in lines(second, all_settings=True)[0]
     assert "setting" not in lines(third)[0]
 
 
@@ -188,9 +189,34 @@ def test_the_command_prints_what_the_page_shows(run, comparison):
     assert said.startswith("hou2017/table3: AUC, higher is better, 10 % labeled, no limit\n")
     assert comparison.counts in said
     assert sum(line.startswith("total rank") for line in said.splitlines()) == 4
-    assert len([line for line in said.splitlines() if "not run" in line]) > 40
     assert '"verdict":"not run"' in run("beside.yaml", "--json")
     assert "CPU seconds" in run("beside.yaml", "hou2017/table2")
+
+
+def test_the_command_folds_settings_that_the_study_does_not_have(run):
+    said, whole = run("beside.yaml"), run("beside.yaml", "--all")
+    folded = "6 printed settings that this study does not have; --all prints them"
+    assert folded in said
+    assert folded not in whole
+    assert "splice" not in said
+    assert whole.count("splice") == 7
+    assert whole.count("\n") - said.count("\n") == 6 * 7 - 1
+    none = run("beside.yaml", "hou2017/table2").splitlines()
+    assert len(none) == 3
+    assert none[1].startswith("12 printed settings")
+
+
+def test_the_column_of_ours_has_one_number_of_digits(directory):
+    (made,) = compare(read_results(directory), ["hou2017/table3"])
+    scored = made.cells.index[made.cells["n_scored"] > 0]
+    for end, half in (("ci_low", -1e-5), ("ci_high", 1e-5)):
+        made.cells.loc[scored[0], end] = made.cells.loc[scored[0], "mean"] + half
+    alone = [ours_text(cell).split()[0] for cell in made.cells.loc[scored].itertuples()]
+    assert len({len(mean) for mean in alone}) == 2
+    texts = [line["ours"] for line in lines(made) if line.get("ours", NO_SCORE) != NO_SCORE]
+    figures = [part for text in texts for part in text.split(" ± ")]
+    # one more than the paper prints: more are of no use beside it
+    assert {len(figure.partition(".")[2]) for figure in figures} == {4}
 
 
 def test_mistakes_of_the_command(run):
