@@ -29,6 +29,12 @@ Vega would cut them at 190 pixels, some 30 letters, and variants mostly differ a
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 
 
+def shortened(name: str, most: int = 45) -> str:
+    """Take the middle out of a name of more letters than two lines above a small chart hold."""
+    kept = (most - 1) // 2
+    return name if len(name) <= most else f"{name[:kept]}…{name[-kept:]}"
+
+
 def styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Give each method a colour, a dash and a shape of its own.
 

@@ -120,6 +120,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "bytes": functools.partial(_shown, format_bytes),
         "duration": functools.partial(_shown, _duration),
+        "shortened": looks.shortened,
         "budget": lambda text: "no limit" if text == "none" else text,
     }
     environment.globals |= {

@@ -7,6 +7,7 @@ import vl_convert
 from synthetic_trials import make_trials, write_results
 
 from harness.report import looks, write_report
+from harness.report.page import TEMPLATES
 from harness.report.results import read_results
 from harness.report.timelines import make_timelines, memory_over_time
 
@@ -56,6 +57,19 @@ def test_every_picture_stands_with_its_problem_budget_and_method(tmp_path, trial
     page = write_report(directory).read_text(encoding="utf-8")
     assert page.count("data-timeline=") == len(wanted)
     assert "a short peak can lie between two samples" in page
+
+
+def test_names_above_the_panels_take_two_lines_and_leave_the_button_its_place(tmp_path, trials):
+    fits, long = "budget-lssvm[laplacian, cssp, C=0.5]", f"budget-svm[{'x' * 40}, smoothing=0.5]"
+    names = {"svm": fits, "nysck": long}
+    renamed = trials.assign(method=trials["method"].replace(names))
+    content = [picture(fingerprint) for fingerprint in first_seeds(trials)]
+    directory, _ = arranged(tmp_path, renamed, content)
+    section = write_report(directory).read_text(encoding="utf-8").split('id="timelines"')[1]
+    assert f'<h4 title="{fits}">{fits} <small>' in section
+    assert f'<h4 title="{long}">budget-svm[xxxxxxxxxxx…xxxxxx, smoothing=0.5] <small>' in section
+    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    assert ".grid h4 { padding-right" in style
 
 
 def test_pictures_of_other_trials_are_not_shown(tmp_path, trials):
