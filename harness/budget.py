@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from harness.errors import HarnessError
 from harness.units import parse_bytes
 
-_SIZE = re.compile(r"\s*(\d+)\s+(landmarks|features|points|rank)\s*")
-_NEARLY_SIZE = re.compile(r"(\d[\d,]*)\s*(landmark|feature|point|rank)s?", re.IGNORECASE)
+_SIZE = re.compile(r"\s*0*([1-9]\d*)\s+(landmarks|features|points|rank)\s*")
+_NEARLY_SIZE = re.compile(r"([1-9][\d,]*)\s*(landmark|feature|point|rank)s?", re.IGNORECASE)
+_NO_COUNT = re.compile(r"(\S+)\s*(landmark|feature|point|rank)s?", re.IGNORECASE)
 _ALLOWED = "bytes (200MB, 64MiB), a bound on the size (640 landmarks; also features, points, rank)"
 # Fewer bytes than any method needs: what was meant has a unit, or was cut at a comma.
 _LEAST_BARE = 1000
@@ -51,14 +52,17 @@ def parse_budget(text: str | int | None) -> Budget:
     if written == "none":
         return Budget("none")
     if match := _SIZE.fullmatch(written):
-        if int(match[1]) == 0:
-            raise HarnessError(f"{written!r} is not a budget: it must be above zero")
         return Budget(" ".join(match.groups()), size=int(match[1]))
     if match := _NEARLY_SIZE.fullmatch(written):
         noun = match[2].lower() + ("" if match[2].lower() == "rank" else "s")
         meant = f"{match[1].replace(',', '')} {noun}"
         raise HarnessError(
             f"{written!r} is not a budget: write {_ALLOWED} or none; did you mean {meant!r}?"
+        )
+    if match := _NO_COUNT.fullmatch(written):
+        what = match[2].lower() + ("" if match[2].lower() == "rank" else "s")
+        raise HarnessError(
+            f"{written!r} is not a budget: {what} are a whole number above zero, not {match[1]}"
         )
     try:
         count = parse_bytes(written)

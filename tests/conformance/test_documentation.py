@@ -3,10 +3,13 @@
 import dataclasses
 import inspect
 import re
+import textwrap
 
+import numpy as np
 import pytest
 
-from harness import hookspecs
+from harness import hookspecs, kernels
+from harness.conformance import check_file
 from harness.conformance.behaviour import CHECKS
 from harness.conformance.hard_inputs import INPUTS
 from harness.method import Method
@@ -37,3 +40,24 @@ def test_every_check_is_documented(example_findings):
     found = {re.sub(r"( \(\d+ checks\))?(, \w+)?$", "", name) for name in names}
     assert found >= {*CHECKS, *INPUTS}
     assert [name for name in sorted(found) if f"`{name}`" not in table] == []
+
+
+def test_the_plugin_on_the_page_of_hooks_passes_everything(tmp_path):
+    text = re.search(r"A complete plugin::\n(.*?)\nThe estimator", hookspecs.__doc__, re.DOTALL)[1]
+    plugin = tmp_path / "class_mean.py"
+    plugin.write_text(textwrap.dedent(text))
+    findings = list(check_file(plugin))
+    assert any(finding.check.startswith("storage honest") for finding in findings)
+    assert [finding for finding in findings if finding.result == "fails"] == []
+
+
+def test_the_kernel_and_selector_of_the_manual_take_points_that_repeat():
+    code = re.search(r"```python\n([^`]*?)\n# in an estimator's fit", TEXT)[1]
+    given = {}
+    exec(code, given)
+    (kernel,) = given["harness_kernels"]()
+    (selector,) = given["harness_landmark_selectors"]()
+    X = np.repeat(np.random.default_rng(0).normal(size=(5, 3)), 2, axis=0)
+    bound = kernels.bind_kernel(kernel, X)
+    rows = kernels.select_landmarks(selector.function, X, 10, np.random.RandomState(0), bound)
+    assert list(rows) == list(range(10))
