@@ -93,7 +93,8 @@ def workloads(method: Method, task: str) -> list[Workload]:
 def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds: float) -> str:
     """Measure the three trials; the peak must be 0.5 to 1.05 of what was planned.
 
-    A fit in steps is measured again with pauses: predictions then stand beside the iteration.
+    Of one that is not the middle of three readings counts. A fit in steps is measured again with
+    pauses: predictions then stand beside the iteration.
     """
     chosen = workloads(method, task)
     if hasattr(method.estimator, "fit_steps"):
@@ -110,16 +111,30 @@ def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds
             return f"a trial ended as {result.outcome} ({workload}): {result.reason}"
         if result.peak_bytes is None:
             raise NotApplicableError("this machine cannot measure peaks: see harness doctor")
-        ratio = result.peak_bytes / planned
-        if ratio > HIGHEST:
-            return _over(workload, result)
-        if ratio < LOWEST:
-            return (
-                f"the peak was {format_bytes(result.peak_bytes)}, {ratio:.2f} of the "
-                f"{format_bytes(planned)} planned, allowed is {LOWEST} to {HIGHEST} ({workload}); "
-                "lower `storage`: it counts what is never held at the same time, and a study "
-                "would give the method too small a size"
-            )
+        if _misfit(workload, result):
+            # file pages that come and go while a trial runs can move one reading by 1 MB
+            trial = method, task, workload, workload.budget, sandbox, folder, seconds
+            again = [_run(*trial), _run(*trial)]
+            if all(other.outcome == "ok" for other in again):
+                result = sorted([result, *again], key=lambda other: other.peak_bytes)[1]
+        if advice := _misfit(workload, result):
+            return advice
+    return ""
+
+
+def _misfit(workload: Workload, result: Result) -> str:
+    """Return advice where the peak of a trial that ended ok is not near what was planned."""
+    planned = workload.plan.planned_bytes
+    ratio = result.peak_bytes / planned
+    if ratio > HIGHEST:
+        return _over(workload, result)
+    if ratio < LOWEST:
+        return (
+            f"the peak was {format_bytes(result.peak_bytes)}, {ratio:.2f} of the "
+            f"{format_bytes(planned)} planned, allowed is {LOWEST} to {HIGHEST} ({workload}); "
+            "lower `storage`: it counts what is never held at the same time, and a study "
+            "would give the method too small a size"
+        )
     return ""
 
 

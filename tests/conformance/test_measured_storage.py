@@ -1,9 +1,11 @@
 """A model that promises too much or too little is measured, and the advice has the figures."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
+from harness.conformance import measured_storage
 from harness.conformance.measured_storage import ENOUGH, TOP, workloads
 from harness.method import Method
 from harness.sandbox import backends
@@ -89,3 +91,20 @@ def test_what_grows_as_the_points_do_is_measured_on_no_more_of_them_than_are_eno
     assert min(workload.plan.planned_bytes for workload in few) >= ENOUGH / 4
     large = workloads(Method("a", Estimator, in_pairs, size=size, tasks={task}), task)
     assert max(workload.plan.planned_bytes for workload in large) >= 0.9 * TOP
+
+
+@pytest.mark.parametrize(
+    ("parts", "fails"),
+    [((1.2, 0.9, 0.9), False), ((1.2, 0.9, 1.3), True), ((0.4, 0.3, 0.9), True)],
+)
+def test_of_readings_beside_the_plan_the_middle_one_counts(parts, fails, monkeypatch):
+    left = iter(parts)
+
+    def run(method, task, workload, *_):
+        peak = int(next(left, 0.9) * workload.plan.planned_bytes)
+        return SimpleNamespace(outcome="ok", peak_bytes=peak, stages={})
+
+    monkeypatch.setattr(measured_storage, "_run", run)
+    method = Method("a", Estimator, lambda shape, size: 2 * shape.data_bytes, tasks={"binary"})
+    advice = measured_storage.is_honest(method, "binary", None, None, 1)
+    assert bool(advice) == fails
