@@ -54,15 +54,14 @@ def parse_budget(text: str | int | None) -> Budget:
     if match := _SIZE.fullmatch(written):
         return Budget(" ".join(match.groups()), size=int(match[1]))
     if match := _NEARLY_SIZE.fullmatch(written):
-        noun = match[2].lower() + ("" if match[2].lower() == "rank" else "s")
-        meant = f"{match[1].replace(',', '')} {noun}"
+        meant = f"{match[1].replace(',', '')} {_plural(match[2])}"
         raise HarnessError(
             f"{written!r} is not a budget: write {_ALLOWED} or none; did you mean {meant!r}?"
         )
     if match := _NO_COUNT.fullmatch(written):
-        what = match[2].lower() + ("" if match[2].lower() == "rank" else "s")
         raise HarnessError(
-            f"{written!r} is not a budget: {what} are a whole number above zero, not {match[1]}"
+            f"{written!r} is not a budget: before {_plural(match[2])!r} stands a whole number "
+            f"above zero, not {match[1]}"
         )
     try:
         count = parse_bytes(written)
@@ -74,3 +73,7 @@ def parse_budget(text: str | int | None) -> Budget:
             f"says of what ({written} landmarks, and 1280 landmarks without a comma)"
         )
     return Budget(written, bytes=count)
+
+
+def _plural(noun: str) -> str:
+    return noun.lower() + ("" if noun.lower() == "rank" else "s")

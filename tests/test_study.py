@@ -193,10 +193,10 @@ def test_labels_of_methods(write):
     [
         ({"dataset": "a9a"}, "unknown key 'dataset'; did you mean 'datasets'"),
         ({"budgets": ["200 MBB"]}, "budgets.0: '200 MBB' is not bytes: unit 'MBB'"),
-        ({"budgets": ["0 landmarks"]}, "are a whole number above zero, not 0"),
-        ({"budgets": ["2.5 landmarks"]}, "are a whole number above zero, not 2.5"),
+        ({"budgets": ["0 landmarks"]}, "'landmarks' stands a whole number above zero, not 0"),
+        ({"budgets": ["2.5 landmarks"]}, "'landmarks' stands a whole number above zero, not 2.5"),
         ({"budgets": "10 Landmark"}, "none; did you mean '10 landmarks'"),
-        ({"budgets": ["-10 landmarks"]}, "landmarks are a whole number above zero, not -10"),
+        ({"budgets": ["-10 landmarks"]}, "'landmarks' stands a whole number above zero, not -10"),
         ({"budgets": [1, "280 landmarks"]}, "budgets.0: '1' is not a budget: bytes have a unit"),
         ({"budgets": "1,280 landmarks"}, "did you mean '1280 landmarks'"),
         ({"seeds": "ten"}, "seeds: 'ten' is neither a count"),
