@@ -144,7 +144,7 @@ def svm_storage(
     """Bytes held: the data, b landmarks, L, a cache of feature rows, and a Newton matrix.
 
     8 n d + 4 b d + 4 b^2 + min(4 n b, 8 MB + 6 b^2) + 4 b^2 + 9 n Q: with 60,000 points and 1,280
-    landmarks of 784 features 57 MB beside the data, and 5 more with `smoothing`.
+    landmarks of 784 features 58 MB beside the data, and 5 more with `smoothing`.
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
     choosing, held, block = phases(shape, size, kernel, selector)
