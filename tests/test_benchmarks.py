@@ -20,6 +20,7 @@ COMMANDS = [
     "nysck.py breast_cancer:40 --budgets 2MB --paper",
     "nysck_variants.py breast_cancer:40 --landmarks 20 --seeds 1",
     "row_reading.py --rows 3000 --repeats 1",
+    "storage_sweep.py --trials 1 --methods svm nysck prior",
     "sock.py breast_cancer:40 --budgets 2MB --steps 2 --seeds 1",
     "svm_cache.py breast_cancer:100 --rows 2 32",
     "trial_cost.py --trials 3",

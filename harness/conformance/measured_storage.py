@@ -13,13 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from harness.conformance.finding import NotApplicableError
+from harness.conformance.generated_trials import assign
 from harness.conformance.problems import N_CLASSES
-from harness.hookspecs import Metric
 from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
-from harness.metrics import BUILT_IN, primary_metric
 from harness.sandbox import Limits, Result, Sandbox
 from harness.sizing import Plan, plan
-from harness.trial import Assignment, run_trial
+from harness.trial import run_trial
 from harness.units import format_bytes
 
 LOWEST, HIGHEST = 0.5, 1.05
@@ -208,53 +207,8 @@ def _run(
     folder: Path,
     seconds: float,
 ) -> Result:
-    assignment = _assign(method, task, workload, folder)
-    return sandbox.run(partial(run_trial, assignment), Limits(budget, seconds))
-
-
-def _assign(method: Method, task: str, workload: Workload, folder: Path) -> Assignment:
-    """Put a trial together as `harness.referee` does, on generated data."""
-    shape = workload.shape
-    n = shape.n + shape.n_test
-    features, y = _prepared(task, n, shape, folder)
-    rows = np.random.default_rng(1).permutation(n)
-    cuts = np.cumsum([shape.n_labeled, shape.n_unlabeled])
-    labeled, unlabeled, test = np.split(rows, cuts)
-    return Assignment(
-        method=method,
-        params={},
-        size=workload.plan.size,
-        task=task,
-        n_classes=shape.n_classes,
-        features=features,
-        labeled=np.sort(labeled),
-        unlabeled=unlabeled,
-        test=np.sort(test),
-        y_labeled=y[np.sort(labeled)],
-        transductive=not workload.inductive,
-        mapped=None,
-        tuning=None,
-        metric=_metric(task),
-        seed=np.random.SeedSequence(0),
-        checkpoints=workload.checkpoints,
+    shape, size = workload.shape, workload.plan.size
+    assignment = assign(
+        method, task, shape, size, folder, workload.inductive, workload.checkpoints
     )
-
-
-def _prepared(task: str, n: int, shape: Shape, folder: Path) -> tuple[Path, np.ndarray]:
-    path = folder / f"{task}-{n}-{shape.itemsize}.npy"
-    rng = np.random.default_rng(0)
-    dtype = np.float32 if shape.itemsize == 4 else np.float64
-    groups = max(2, shape.n_classes)
-    # classes overlap: on easy data some methods never touch what they must be able to hold
-    centers = 0.25 * rng.standard_normal((groups, FEATURES), dtype=dtype)
-    truth = rng.integers(groups, size=n)
-    y = truth if task != "regression" else rng.standard_normal(n) + truth
-    if not path.exists():
-        X = rng.standard_normal((n, FEATURES), dtype=dtype)
-        X += centers[truth]
-        np.save(path, X, allow_pickle=False)
-    return path, y
-
-
-def _metric(task: str) -> Metric:
-    return primary_metric(task, (), BUILT_IN)
+    return sandbox.run(partial(run_trial, assignment), Limits(budget, seconds))

@@ -1,0 +1,87 @@
+"""Trials on generated data, put together as a worker's referee does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from harness.method import Method, Shape
+from harness.metrics import BUILT_IN, primary_metric
+from harness.trial import Assignment
+
+
+def assign(
+    method: Method,
+    task: str,
+    shape: Shape,
+    size: int | None,
+    folder: Path,
+    inductive: bool = False,
+    checkpoints: tuple[int, ...] = (),
+) -> Assignment:
+    """Save points of a shape as a prepared data set is, and put a trial on them together.
+
+    Parameters
+    ----------
+    method : Method
+    task : str
+    shape : Shape
+        All points of the trial.
+    size : int or None
+        As planned.
+    folder : Path
+        Where the features are kept; those of one shape are written once.
+    inductive : bool, default False
+        Whether the test points are predicted, or the unlabeled ones.
+    checkpoints : tuple of int, default ()
+
+    Returns
+    -------
+    Assignment
+        Nothing is tuned.
+    """
+    n = shape.n + shape.n_test
+    features, y = _prepared(task, n, shape, folder)
+    rows = np.random.default_rng(1).permutation(n)
+    if shape.n_classes:  # a label of each class, as far as there are labels
+        first = np.unique(y, return_index=True)[1]
+        rows = np.concatenate([first, rows[~np.isin(rows, first)]])
+    cuts = np.cumsum([shape.n_labeled, shape.n_unlabeled])
+    labeled, unlabeled, test = np.split(rows, cuts)
+    return Assignment(
+        method=method,
+        params={},
+        size=size,
+        task=task,
+        n_classes=shape.n_classes,
+        features=features,
+        labeled=np.sort(labeled),
+        unlabeled=unlabeled,
+        test=np.sort(test),
+        y_labeled=y[np.sort(labeled)],
+        transductive=not inductive,
+        mapped=None,
+        tuning=None,
+        metric=primary_metric(task, (), BUILT_IN),
+        seed=np.random.SeedSequence(0),
+        checkpoints=checkpoints,
+    )
+
+
+def _prepared(task: str, n: int, shape: Shape, folder: Path) -> tuple[Path, np.ndarray]:
+    d, groups = shape.n_features, max(2, shape.n_classes)
+    path = folder / f"{task}-{groups}-{n}-{d}-{shape.itemsize}.npy"
+    rng = np.random.default_rng(0)
+    dtype = np.float32 if shape.itemsize == 4 else np.float64
+    # Classes overlap, however many features tell them apart: on easy data some methods never
+    # touch what they must be able to hold.
+    centers = rng.standard_normal((groups, d), dtype=dtype)
+    centers *= dtype(1.5 / np.sqrt(d))
+    truth = rng.integers(groups, size=n)
+    y = truth if task != "regression" else rng.standard_normal(n) + truth
+    if not path.exists():
+        X = rng.standard_normal((n, d), dtype=dtype)
+        X += centers[truth]
+        np.save(path, X, allow_pickle=False)
+    return path, y
