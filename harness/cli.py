@@ -252,12 +252,26 @@ def best(study: str, metric: str | None, as_json: bool) -> None:
 @_study
 @click.argument("tables", nargs=-1)
 @click.option("--all", "all_settings", is_flag=True, help="Also settings that STUDY has not.")
+@click.option(
+    "--with",
+    "kept",
+    type=click.Path(path_type=Path),
+    help="Kept rows of another run (rows.parquet), compared seed by seed instead.",
+)
 @_as_json
-def compare(study: str, tables: Sequence[str], all_settings: bool, as_json: bool) -> None:
+def compare(
+    study: str, tables: Sequence[str], all_settings: bool, kept: Path | None, as_json: bool
+) -> None:
     """Put printed TABLES (such as hou2017/table3) beside a study's results.
 
-    By default those that the study names under 'published'.
+    By default those that the study names under 'published'. With --with, put the trials of another
+    run of the same study beside it, seed by seed.
     """
+    if kept is not None:
+        if tables or all_settings:
+            raise HarnessError("--with compares trials: give neither TABLES nor --all")
+        _compare_with_kept(study, kept, as_json)
+        return
     from harness.report.beside import COLOURS, headline, lines, not_had
     from harness.report.comparison import compare as put_beside
     from harness.report.comparison import comparison_tables
@@ -281,6 +295,26 @@ def compare(study: str, tables: Sequence[str], all_settings: bool, as_json: bool
         if not all_settings and not_had(made):
             click.echo(f"{not_had(made)}; --all prints them")
         click.echo(f"{made.counts}; ranks: printed / ours / ours with methods not in the paper")
+
+
+def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
+    from harness.report.paired import compare_rows, paired_lines
+    from harness.report.results import read_results
+    from harness.report.rows import kept_rows, read_rows
+    from harness.report.scores import choose_scores
+    from harness.study import load_study
+
+    theirs = read_rows(kept)
+    results = read_results(_results_of(load_study(study)))
+    scores = choose_scores(results)
+    problems = results.cells.drop_duplicates("problem")[["problem", "dataset", "task"]]
+    metrics = {(p.dataset, p.task): scores[p.problem].name for p in problems.itertuples()}
+    table = compare_rows(kept_rows(results), theirs, metrics, str(kept))
+    if as_json:
+        click.echo(table.to_json(orient="records", indent=1))
+        return
+    rows = paired_lines(table, {score.name: score for score in scores.values()})
+    print_table(rows, list(rows[0]))
 
 
 @main.command()

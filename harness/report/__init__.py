@@ -21,7 +21,7 @@ def write_report(
     ----------
     directory : Path
         Holds `trials.parquet`, `study.yaml`, `provenance.json` and `calibration.json`. Gets
-        `report.html` and `tables/*.csv`, each replaced as a whole.
+        `report.html`, `tables/*.csv` and `tables/rows.parquet`, each replaced as a whole.
     metric : str, optional
         Judge by this metric wherever it applies; by default the first of the study's `metrics`
         that a data set has, else the default of its task.

@@ -39,6 +39,8 @@ from harness.report.provenance import describe_provenance
 from harness.report.ranges import within_range
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import STUDY, Results, read_results
+from harness.report.rows import FILE as ROWS
+from harness.report.rows import kept_rows, write_rows
 from harness.report.scores import Score, choose_scores
 from harness.report.single import specifications
 from harness.report.tables import HONEST, Tables, csv_tables, make_tables
@@ -59,7 +61,7 @@ Dots that stand in rows under their names can, so studies of one budget show all
 def make_report(
     directory: Path, metric: str | None = None, sections: Iterable[ReportSection] = ()
 ) -> Path:
-    """Write `report.html` and `tables/*.csv`; see `harness.report.write_report`."""
+    """Write `report.html` and `tables/`; see `harness.report.write_report`."""
     results = read_results(directory)
     scores = choose_scores(results, metric)
     tables = make_tables(results, scores)
@@ -94,6 +96,7 @@ def make_report(
     files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
     for name, table in (files | anytime_tables(points)).items():
         _write(results.directory / "tables" / f"{name}.csv", table.to_csv(index=False))
+    write_rows(kept_rows(results), results.directory / "tables" / ROWS)
     report = results.directory / "report.html"
     _write(report, page)
     return report

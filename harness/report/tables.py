@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from harness.report.results import Results
 
 STAGES = ("load", "tune", "fit", "predict")
+COSTS = ("cpu_s", "tune_s", "fit_s", "predict_s", "peak_bytes")
+"""What `means.csv` has mean and standard deviation of, so that figures can be drawn again."""
 _FIGURE = r"-?\d[\d.,]*(?:e[+-]?\d+)?"
 HONEST = (0.5, 1.05)
 """Measured over planned peak that the conformance kit accepts of a storage model."""
@@ -41,7 +43,7 @@ class Tables:
         `n_labeled`, `control`, `n`, `n_ok`, `n_scored`, `n_seeds`, `metric`, `mean`, `ci_low` and
         `ci_high` (as shown: within what the metric can be), `std`, `rank`, `status`, `train_s`,
         `predict_s`, `peak_bytes` and `predict_peak_bytes` (largest), `budget_bytes`, `size`,
-        `planned_bytes`.
+        `planned_bytes`, and `mean_` and `std_` of each of COSTS over the trials that ended ok.
     means : pandas.DataFrame
         The long form of every metric, as in `means.csv`, with whole intervals.
     ranks : pandas.DataFrame
@@ -107,7 +109,7 @@ def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
 
 def _cells(rows: pd.DataFrame) -> pd.DataFrame:
     """Everything of a cell but its scores."""
-    figures = ("train_s", "predict_s", "peak_bytes", "predict_peak_bytes")
+    figures = {"train_s", "predict_s", "peak_bytes", "predict_peak_bytes", *COSTS}
     ok = rows.assign(**{name: rows[name].where(rows["ok"]) for name in figures})
     frame = (
         ok.groupby(CELL, sort=False)
@@ -128,6 +130,7 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
             predict_peak_bytes=("predict_peak_bytes", "max"),
             planned_bytes=("planned_bytes", "median"),
             size=("size", "median"),
+            **{f"{what}_{name}": (name, what) for name in COSTS for what in ("mean", "std")},
         )
         .reset_index()
     )
@@ -293,14 +296,18 @@ def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[known].assign(ratio=rows["peak_bytes"] / rows["planned_bytes"])
 
 
+_ENDS = (("mean", ""), ("std", "_std"))
+
+
 def csv_tables(
     tables: Tables, best: pd.DataFrame, calibration: list[dict[str, Any]]
 ) -> dict[str, pd.DataFrame]:
     """Name the tables that stand as CSV beside the page, with the columns that they promise."""
     keys = ["dataset", "task", "n_labeled", "budget", "method"]
     figures = ["n_ok", "n", "metric", "mean", "ci_low", "ci_high", "std", "rank"]
+    costs = {f"{what}_{name}": f"{name}{end}" for name in COSTS for what, end in _ENDS}
     return {
-        "means": tables.means[[*keys, *figures]],
+        "means": tables.means[[*keys, *figures, *costs]].rename(columns=costs),
         "ranks": tables.ranks.drop(columns="place"),
         "outcomes": tables.outcomes.rename(columns={"problem": "dataset"}),
         "best": best,

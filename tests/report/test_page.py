@@ -224,7 +224,7 @@ def test_a_section_cannot_change_the_records_of_the_next(tmp_path):
 
 
 def test_tables_have_their_columns_and_agree_with_the_rows(reported):
-    tables = {path.stem: pd.read_csv(path) for path in (reported / "tables").iterdir()}
+    tables = {path.stem: pd.read_csv(path) for path in (reported / "tables").glob("*.csv")}
     assert set(tables) == {
         "means",
         "ranks",

@@ -6,7 +6,7 @@ from synthetic_trials import bad_endings, make_trials, with_pair_left_out, write
 
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
-from harness.report.tables import make_tables
+from harness.report.tables import csv_tables, make_tables
 
 
 def tables_of(directory, trials, **options):
@@ -193,3 +193,19 @@ def test_one_seed_has_a_mean_and_no_interval(tmp_path):
     scored = made.cells[made.cells["n_scored"] == 1]
     assert scored["mean"].notna().all()
     assert np.isnan(scored[["ci_low", "ci_high", "std"]].to_numpy()).all()
+
+
+def test_means_hold_time_and_memory_with_their_spread(tables):
+    made, results = tables
+    means = csv_tables(made, pd.DataFrame(), [])["means"]
+    row = means[
+        (means["dataset"] == "digits") & (means["budget"] == "10MB") & (means["method"] == "svm")
+    ].iloc[0]
+    rows = results.cells
+    mine = rows[(rows["problem"] == "digits") & (rows["budget"] == "10MB")]
+    ok = mine[(mine["method"] == "svm") & (mine["outcome"] == "ok")]
+    assert len(ok) == row["n_ok"] == 4  # what was stopped by the limit has no time of its own
+    for name in ("tune_s", "fit_s", "predict_s", "peak_bytes"):
+        assert row[name] == pytest.approx(ok[name].mean())
+        assert row[f"{name}_std"] == pytest.approx(ok[name].std())
+    assert {"cpu_s", "cpu_s_std"} <= set(means)

@@ -1,0 +1,108 @@
+"""One row a trial in few columns: what is kept of a study so that others can compare with it.
+
+`trials.parquet` says everything of a trial and is too large to keep in a repository. These rows
+hold what a comparison seed by seed asks for, and the fingerprint that names the trial.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+
+from harness.errors import HarnessError
+from harness.records import COLUMNS, METRICS
+
+if TYPE_CHECKING:
+    from harness.report.results import Results
+
+FILE = "rows.parquet"
+
+IDENTIFIERS = ("dataset", "n_labeled", "n_unlabeled", "n_test", "budget", "method", "seed")
+"""What names a trial, whoever ran it; `method` is the label of the study."""
+SECONDS = ("tune_s", "fit_s", "predict_s", "cpu_s")
+BYTES = ("planned_bytes", "peak_bytes", "predict_peak_bytes")
+KEPT = ("task", *IDENTIFIERS, "outcome", "size", *BYTES, *SECONDS, *METRICS, "fingerprint")
+"""The columns of every file of rows; metrics of plugins stand behind them."""
+
+_ARROW = {"string": pyarrow.string(), "int64": pyarrow.int64(), "float64": pyarrow.float64()}
+
+
+def kept_rows(results: Results) -> pd.DataFrame:
+    """Take from a study's trials the columns that are kept, metrics of plugins among them."""
+    extra = [name for name in results.metrics if name not in METRICS]
+    rows = results.cells.assign(method=results.cells["label"])
+    return rows[[*KEPT, *extra]].reset_index(drop=True)
+
+
+def write_rows(rows: pd.DataFrame, path: Path) -> None:
+    """Write rows as one small Parquet file, whole or not at all.
+
+    Seconds are kept to seven digits, scores to the last bit, so that equal scores can be told.
+
+    Raises
+    ------
+    HarnessError
+        If the file cannot be written.
+    """
+    kinds = {name: COLUMNS.get(name, "float64") for name in rows}
+    schema = pyarrow.schema(
+        (name, pyarrow.float32() if name in SECONDS else _ARROW[kind])
+        for name, kind in kinds.items()
+    )
+    table = pyarrow.Table.from_pandas(rows, schema=schema, preserve_index=False)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pyarrow.parquet.write_table(
+            table.replace_schema_metadata(), temporary, compression="zstd", compression_level=19
+        )
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise HarnessError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def read_rows(path: Path) -> pd.DataFrame:
+    """Read kept rows, from this project's studies or somebody else's.
+
+    Parameters
+    ----------
+    path : Path
+        A file as `write_rows` leaves it.
+
+    Raises
+    ------
+    HarnessError
+        If there is no such file, it is no Parquet, lacks a column, holds another type than the
+        column's, or names a trial twice.
+    """
+    path = Path(path)
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except FileNotFoundError:
+        raise HarnessError(f"{path}: there is no such file of rows") from None
+    except (OSError, pyarrow.ArrowException) as error:
+        raise HarnessError(f"{path}: is not a file of rows: {error}") from None
+    lacking = [name for name in KEPT if name not in table.column_names]
+    if lacking:
+        raise HarnessError(f"{path}: columns {', '.join(lacking)} are missing")
+    try:
+        rows = table.cast(
+            pyarrow.schema(
+                (name, _ARROW[COLUMNS.get(name, "float64")]) for name in table.column_names
+            )
+        ).to_pandas()
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise HarnessError(f"{path}: a column is not of its type: {error}") from None
+    twice = rows.duplicated(list(IDENTIFIERS))
+    if twice.any():
+        first = ", ".join(str(rows.loc[twice.idxmax(), name]) for name in IDENTIFIERS)
+        raise HarnessError(f"{path}: {twice.sum()} rows repeat a trial, the first of them {first}")
+    return rows
