@@ -15,6 +15,9 @@ _ALLOWED = "bytes (200MB, 64MiB), a bound on the size (640 landmarks; also featu
 # Fewer bytes than any method needs: what was meant has a unit, or was cut at a comma.
 _LEAST_BARE = 1000
 
+JOB_BYTES = 800_000_000
+"""What a job of trials needs beside its budget: two Snakemakes, a worker and its runner."""
+
 
 @dataclass(frozen=True)
 class Budget:

@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from harness.budget import Budget
+from harness.budget import JOB_BYTES, Budget
 from harness.errors import HarnessError
 from harness.settings import Grid, MethodChoice, StudyFile, validate
 from harness.strict_yaml import read_yaml
@@ -79,8 +79,8 @@ class Block:
 
     @property
     def memory_bytes(self) -> int:
-        """What a scheduler should reserve, without the idle worker itself."""
-        return self.budget.bytes or self.grid.limits.memory
+        """What a scheduler should reserve: for a trial, and for the processes around it."""
+        return JOB_BYTES + (self.budget.bytes or self.grid.limits.memory)
 
     @property
     def minutes(self) -> int:

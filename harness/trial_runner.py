@@ -27,6 +27,8 @@ class TrialRunner:
     """
 
     def __init__(self, enforcement: str, provided: Mapping[str, Any]) -> None:
+        from harness.sandbox.outer import OuterLimits
+
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
         arguments = (theirs, self._connection, enforcement, provided)
@@ -36,6 +38,7 @@ class TrialRunner:
         refused = self._connection.recv()
         if refused:
             raise HarnessError(refused)
+        self._outer = OuterLimits()
 
     @property
     def alive(self) -> bool:
@@ -48,14 +51,18 @@ class TrialRunner:
         Raises
         ------
         HarnessError
-            If a trial cannot be started or limited here.
+            If a trial cannot be started or limited here, or a memory limit around this process
+            ended it or the runner.
         """
+        self._outer.note()
         plain = replace(assignment, method=None, params={}, metric=None, search=None)
         try:
             self._connection.send((plain, limits, timeline))
             answer = self._connection.recv()
         except (EOFError, ConnectionError):
             self._process.join()
+            if self._outer.killed():
+                raise self._outer.error("the process that runs trials", limits.memory) from None
             return None
         if isinstance(answer, str):
             raise HarnessError(answer)

@@ -1,7 +1,6 @@
 # Trials: the scale is checked once, then every block runs under its own limits.
 
-WORKER_MB = 400
-
+from harness.budget import JOB_BYTES
 
 rule calibration:
     output:
@@ -9,7 +8,8 @@ rule calibration:
     log:
         f"{RESULTS}/logs/calibration.log",
     resources:
-        mem_mb=WORKER_MB + 800,
+        # its largest allocation is 400 MB
+        mem_mb=JOB_BYTES // 10**6 + 400,
     params:
         python=PYTHON,
         study=config["study"],
@@ -27,8 +27,7 @@ rule block:
         f"{RESULTS}/logs/{{block}}.log",
     threads: lambda wildcards: WORKLOAD.block(wildcards.block).grid.limits.threads
     resources:
-        mem_mb=lambda wildcards: WORKER_MB
-        + WORKLOAD.block(wildcards.block).memory_bytes // 10**6,
+        mem_mb=lambda wildcards: -(-WORKLOAD.block(wildcards.block).memory_bytes // 10**6),
         runtime=lambda wildcards: WORKLOAD.block(wildcards.block).minutes,
     params:
         python=PYTHON,

@@ -19,6 +19,10 @@ from harness.sandbox.group import PREFIX, Group
 from harness.sandbox.peaks import REFERENCE_COUNTS
 
 LEAF = "harness-worker"
+_DELEGATE = {
+    1: "run as root, or ask the administrator for a group of your own",
+    2: "start with `systemd-run --user --scope -p Delegate=yes COMMAND`",
+}
 
 
 def slack(budget: int) -> int:
@@ -78,13 +82,24 @@ def find(version: int, root: Path = Path("/")) -> Hierarchy:
     UnavailableError
         If there is none.
     """
+    own, _ = locate(version, root)
+    if version == 2:
+        return _find_v2(own)
+    if not os.access(own, os.W_OK):
+        raise UnavailableError(f"{own} may not be written by this user", _DELEGATE[1])
+    return Hierarchy(1, own)
+
+
+def locate(version: int, root: Path = Path("/")) -> tuple[Path, Path]:
+    """Return the directory of the group that holds this process, and that of its hierarchy.
+
+    Raises
+    ------
+    UnavailableError
+        If no memory controller is mounted, or the mount is another namespace's.
+    """
     v1 = version == 1
     kind = "cgroup" if v1 else "cgroup2"
-    delegate = (
-        "run as root, or ask the administrator for a group of your own"
-        if v1
-        else "start with `systemd-run --user --scope -p Delegate=yes COMMAND`"
-    )
     mount = _mount(root, kind, "memory" if v1 else None)
     path = _own_path(root, "memory" if v1 else "")
     if mount is None or path is None:
@@ -94,21 +109,19 @@ def find(version: int, root: Path = Path("/")) -> Hierarchy:
         )
     within, point = mount
     relative = os.path.relpath(path, within) if within != "/" else path.lstrip("/")
-    own = root / point.lstrip("/") / relative
+    top = root / point.lstrip("/")
+    own = top / relative
     try:
         members = (own / "cgroup.procs").read_text().split()
     except OSError as error:
-        raise UnavailableError(f"{own} cannot be read: {error.strerror}", delegate) from error
+        reason = f"{own} cannot be read: {error.strerror}"
+        raise UnavailableError(reason, _DELEGATE[version]) from error
     if str(os.getpid()) not in members:
         raise UnavailableError(
             f"{own} does not hold this process (a namespace hides the real path)",
             "mount the cgroup file system of this container's own namespace",
         )
-    if v1:
-        if not os.access(own, os.W_OK):
-            raise UnavailableError(f"{own} may not be written by this user", delegate)
-        return Hierarchy(1, own)
-    return _find_v2(own, delegate)
+    return own, top
 
 
 def prepare(hierarchy: Hierarchy) -> Hierarchy:
@@ -179,13 +192,15 @@ def _own_path(root: Path, controller: str) -> str | None:
     return None
 
 
-def _find_v2(own: Path, delegate: str) -> Hierarchy:
+def _find_v2(own: Path) -> Hierarchy:
     if own.name == LEAF and "memory" in _words(own.parent / "cgroup.subtree_control"):
         return Hierarchy(2, own.parent)
     if "memory" not in _words(own / "cgroup.controllers"):
-        raise UnavailableError(f"{own} has no memory controller (cgroup.controllers)", delegate)
+        raise UnavailableError(
+            f"{own} has no memory controller (cgroup.controllers)", _DELEGATE[2]
+        )
     if not os.access(own, os.W_OK) or not os.access(own / "cgroup.subtree_control", os.W_OK):
-        raise UnavailableError(f"{own} is not delegated to this user", delegate)
+        raise UnavailableError(f"{own} is not delegated to this user", _DELEGATE[2])
     return Hierarchy(2, own, "memory" not in _words(own / "cgroup.subtree_control"))
 
 

@@ -148,6 +148,7 @@ def _shut_off(orders: Orders) -> None:
     gc.freeze()
     os.setsid()
     prctl.die_with(orders.parent)
+    prctl.end_first()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGALRM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)

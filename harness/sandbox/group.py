@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PREFIX = "harness-trial-"
+_SWAP = 1 << 20
 _SUM = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
 
 
@@ -36,6 +37,15 @@ class Usage:
     def held_at_most(self) -> int:
         """The peak without page cache; low by what was read after it."""
         return max(0, self.peak - self.cache)
+
+
+def counter(path: Path, name: str) -> int:
+    """Read one counter of a file that holds a name and a number a line; 0 if there is none."""
+    try:
+        found = dict(_SUM.findall(path.read_text()))
+    except OSError:
+        return 0
+    return int(found.get(name, 0))
 
 
 class Group:
@@ -66,7 +76,8 @@ class Group:
         """Limit the memory, swap included, of all processes in the group."""
         if self._v1:
             self._write("memory.limit_in_bytes", str(size))
-            self._write("memory.memsw.limit_in_bytes", str(size), optional=True)
+            # a little above: hits of this limit, which v1 tries first, are not counted
+            self._write("memory.memsw.limit_in_bytes", str(size + _SWAP), optional=True)
             return
         self._write("memory.max", str(size))
         self._write("memory.swap.max", "0", optional=True)
@@ -106,13 +117,18 @@ class Group:
             os.pwrite(self._peak, b"0", 0)
 
     def killed_for_memory(self) -> bool:
-        """Tell whether the kernel killed a process of the group at its limit."""
+        """Tell whether the kernel killed a process of the group, at whichever limit."""
         name = "memory.oom_control" if self._v1 else "memory.events"
+        return counter(self.path / name, "oom_kill") > 0
+
+    def was_full(self) -> bool:
+        """Tell whether the group was at its own limit; v1: if only for page cache."""
+        if not self._v1:
+            return counter(self.path / "memory.events", "oom") > 0
         try:
-            found = dict(_SUM.findall((self.path / name).read_text()))
-        except OSError:
-            return False
-        return int(found.get("oom_kill", 0)) > 0
+            return int((self.path / "memory.failcnt").read_text()) > 0
+        except (OSError, ValueError):
+            return True
 
     def processes(self) -> set[int]:
         """Return the processes in the group."""

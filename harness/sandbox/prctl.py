@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -13,6 +14,7 @@ _SET_DUMPABLE = 4
 _SET_CHILD_SUBREAPER = 36
 _SET_THP_DISABLE = 41
 _EXCEPT_ADVISED = 2
+_PREFERRED = "500"
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
@@ -28,6 +30,12 @@ def die_with(parent: int) -> None:
     _prctl(_SET_DUMPABLE, 1)
     if os.getppid() != parent:
         os._exit(0)
+
+
+def end_first() -> None:
+    """Have this process killed before those around it where memory runs out around them all."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_PREFERRED)
 
 
 def small_pages() -> None:

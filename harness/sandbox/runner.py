@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from harness.sandbox.file_pages import Ranges, find_libraries
 from harness.sandbox.group import Group
 from harness.sandbox.limits import Limits, Result
 from harness.sandbox.outcome import Ending, classify
+from harness.sandbox.outer import OuterLimits
 from harness.sandbox.watch import Watch
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class Sandbox:
         self._modules = -1
         self._closed = False
         self._filling = heap.Filling()
+        self._outer = OuterLimits(root)
         prctl.become_subreaper()
         prctl.small_pages()
         heap.one_arena()
@@ -93,7 +96,13 @@ class Sandbox:
         Returns
         -------
         Result
-            Whatever the callable does, this returns, and no process of it is left.
+            Whatever the callable does, no process of it is left.
+
+        Raises
+        ------
+        HarnessError
+            If it cannot be started or limited here, or if a memory limit around this process, of
+            a container or a scheduler's job, ended it: that says nothing about the callable.
         """
         if self._closed:
             raise HarnessError("this sandbox is closed")
@@ -157,6 +166,7 @@ class Sandbox:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 stream.flush()
+        self._outer.note()
         started = time.monotonic()
         try:
             pid = os.fork()
@@ -252,6 +262,8 @@ class Sandbox:
             stuck=remains[1],
         )
         outcome, reason = classify(ending, limits)
+        if self._ended_from_outside(ending, group, outcome):
+            raise self._outer.error("this trial", limits.memory)
         ok = outcome == "ok"
         result = Result(
             outcome=outcome,
@@ -270,6 +282,14 @@ class Sandbox:
             deliveries=heard.deliveries,
         )
         return result, peaks.Idle(marks, heard.copied or 0)
+
+    def _ended_from_outside(self, ending: Ending, group: Group | None, outcome: str) -> bool:
+        """Tell whether a memory limit around the sandbox ended the trial."""
+        if group is not None and ending.killed_for_memory:
+            return self._outer.ended(group)
+        # neither a time limit nor the watch did it, and it is not known to be over its budget
+        killed = outcome == "crashed" and ending.status == signal.SIGKILL
+        return killed and self._outer.killed()
 
 
 def _import_sampler() -> Sampler:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.errors import HarnessError
 from harness.sandbox import StageUsage, backends
 
 SERVER = Path(__file__).with_name("sandbox_server.py")
@@ -18,12 +19,12 @@ SERVER = Path(__file__).with_name("sandbox_server.py")
 class Client:
     """Asks a `sandbox_server` to run trials."""
 
-    def __init__(self, backend):
+    def __init__(self, backend, before=()):
         self.backend = backend
         self._mark = f"HARNESS_TEST_MARK={uuid.uuid4().hex}"
         name, value = self._mark.split("=")
         self._process = subprocess.Popen(
-            [sys.executable, str(SERVER), backend],
+            [*before, sys.executable, str(SERVER), backend],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -63,7 +64,10 @@ class Client:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         assert line, "the sandbox's own process has ended"
-        return json.loads(line)
+        answer = json.loads(line)
+        if "refused" in answer:
+            raise HarnessError(answer["refused"])
+        return answer
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import sandbox_trials
 
+from harness.errors import HarnessError
 from harness.sandbox import Limits, Sandbox, calibrate
 
 
@@ -26,11 +27,19 @@ def main() -> None:
             else:
                 function = getattr(sandbox_trials, request["trial"])
                 trial = functools.partial(function, **request["args"])
-                result = sandbox.run(trial, Limits(**request["limits"]), request["timeline"])
-                answer = dataclasses.asdict(result)
-                answer["arrays"] = _lists(result.arrays)
-                answer["deliveries"] = [(v, _lists(arrays)) for v, arrays in result.deliveries]
+                answer = _run(sandbox, trial, request)
             print(json.dumps(answer), file=answers, flush=True)
+
+
+def _run(sandbox, trial, request):
+    try:
+        result = sandbox.run(trial, Limits(**request["limits"]), request["timeline"])
+    except HarnessError as error:
+        return {"refused": str(error)}
+    answer = dataclasses.asdict(result)
+    answer["arrays"] = _lists(result.arrays)
+    answer["deliveries"] = [(v, _lists(arrays)) for v, arrays in result.deliveries]
+    return answer
 
 
 def _lists(arrays):

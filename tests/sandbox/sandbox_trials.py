@@ -178,6 +178,13 @@ def read_file(monitor, path):
     return {"total": total}, {}
 
 
+def read_and_take(monitor, path, size, limit, limited):
+    """Fill the own group with page cache, have another one limited, and take memory."""
+    read_file(monitor, path)
+    Path(limit).write_text(str(limited))
+    return numpy_array(monitor, size)
+
+
 def stages(monitor):
     with monitor.stage("outer"):
         with monitor.stage("large"):
