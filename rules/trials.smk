@@ -2,6 +2,7 @@
 
 from harness.budget import JOB_BYTES
 
+
 rule calibration:
     output:
         f"{RESULTS}/calibration.json",
@@ -27,7 +28,9 @@ rule block:
         f"{RESULTS}/logs/{{block}}.log",
     threads: lambda wildcards: WORKLOAD.block(wildcards.block).grid.limits.threads
     resources:
-        mem_mb=lambda wildcards: -(-WORKLOAD.block(wildcards.block).memory_bytes // 10**6),
+        mem_mb=lambda wildcards: -(
+            -WORKLOAD.block(wildcards.block).memory_bytes // 10**6
+        ),
         runtime=lambda wildcards: WORKLOAD.block(wildcards.block).minutes,
     params:
         python=PYTHON,
