@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import site
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.files import write_whole
 from harness.registry import ROOT, digest_files, find_sources
 
 CACHE = Path(".harness")
@@ -70,10 +71,5 @@ def _package_folders() -> list[Path]:
 
 def _keep(path: Path, text: str) -> None:
     # a cache: where it cannot be written, the next reader makes it again
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError:
-        return
+    with suppress(HarnessError):
+        write_whole(text, path)

@@ -412,9 +412,10 @@ def _index(study: str | None) -> dict[str, Any]:
 
 def _results_of(study: Study) -> Path:
     """Return the folder of a study's results; say so where they are those of another text."""
+    from harness.files import below
     from harness.workload import RESULTS
 
-    folder = RESULTS / study.name
+    folder = below(RESULTS, study.name)
     kept = folder / "study.yaml"
     if kept.is_file() and kept.read_text(encoding="utf-8") != study.text:
         click.echo(

@@ -10,8 +10,9 @@ from typing import Any
 
 from harness.datasets import Meta
 from harness.errors import HarnessError
+from harness.files import write_whole
 from harness.provenance import surroundings
-from harness.records import COLUMNS, read_rows, write_table, write_whole
+from harness.records import COLUMNS, read_rows, write_table
 from harness.timelines import join_timelines, write_json
 from harness.workload import Workload
 

@@ -19,7 +19,6 @@ def dataset(study: str, directory: str) -> None:
     """Fetch, check and prepare one data set."""
     from harness.datasets import load_catalog, prepare
     from harness.registry import Registry
-    from harness.workload import PREPARED
 
     workload = load_workload(study)
     entries = {workload.catalog[name].directory: name for name in workload.datasets()}
@@ -31,12 +30,12 @@ def dataset(study: str, directory: str) -> None:
     if entry.format == "generated":
         registry = Registry.load(workload.study.plugin_folders)
         entry = load_catalog(generated={name: registry.get("datasets", name)[0]})[name]
-    prepare(entry, PREPARED / directory)
+    prepare(entry, workload.prepared(name))
 
 
 def calibration(study: str, output: str) -> None:
     """Measure known allocations as trials are measured."""
-    from harness.records import write_whole
+    from harness.files import write_whole
     from harness.sandbox import Sandbox, calibrate
 
     with Sandbox(load_workload(study).study.settings.enforcement) as sandbox:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
+from harness.files import write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -209,14 +210,6 @@ def finished_rows(*folders: Path) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def write_whole(text: str, path: Path) -> None:
-    """Write a file, and its folder, so that a reader sees all of it or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
-
-
 def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     """Write rows as one Parquet file, atomically; metrics of plugins become further columns."""
     import pyarrow
@@ -230,9 +223,9 @@ def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
         [(name, arrow.get(kind) or pyarrow.type_for_alias(kind)) for name, kind in types.items()]
     )
     table = pyarrow.Table.from_pylist([dict(row) for row in rows], schema=schema)
-    temporary = path.with_suffix(f".{os.getpid()}")
-    pyarrow.parquet.write_table(table, temporary)
-    temporary.replace(path)
+    made = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(table, made)
+    write_whole(made.getvalue().to_pybytes(), path)
 
 
 def read_table(path: Path) -> pandas.DataFrame:

@@ -26,6 +26,7 @@ import pluggy
 
 from harness import hookspecs
 from harness.errors import HarnessError, unknown_name
+from harness.files import is_file
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILT_IN = ROOT / "plugins"
@@ -135,7 +136,7 @@ def find_sources(folders: Sequence[Path] = ()) -> list[Source]:
             raise HarnessError(f"plugins: there is no folder {str(folder)!r}")
         candidates = [folder] if folder.is_file() else sorted(folder.iterdir())
         for path in candidates:
-            is_plugin = path.suffix == ".py" or (path / "__init__.py").is_file()
+            is_plugin = (path.suffix == ".py" and is_file(path)) or is_file(path / "__init__.py")
             # a folder may be named twice, or be one that is searched anyway
             if is_plugin and not path.name.startswith("_") and path.resolve() not in found:
                 found.add(path.resolve())

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.files import is_file, is_folder
 from harness.index import read_index
 from harness.registry import BUILT_IN
 
@@ -90,9 +91,9 @@ def write_method(name: str, folder: Path) -> Path:
             "hyphens, such as 'my-method'"
         )
     path = folder / f"{name.replace('-', '_')}.py"
-    if path.exists():
+    if is_file(path) or is_folder(path):
         raise HarnessError(f"{path} is there already; choose another name or folder")
-    searched = [folder] if folder.is_dir() and folder.resolve() != BUILT_IN else []
+    searched = [folder] if is_folder(folder) and folder.resolve() != BUILT_IN else []
     for method in read_index(searched)["methods"]:
         if method["name"] == name:
             raise HarnessError(f"method {name!r} is taken: {method['plugin_path']} provides it")

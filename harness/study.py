@@ -20,6 +20,7 @@ import yaml
 
 from harness.budget import JOB_BYTES, Budget
 from harness.errors import HarnessError
+from harness.files import is_file, is_folder, why_no_path
 from harness.settings import Grid, MethodChoice, StudyFile, validate
 from harness.strict_yaml import read_yaml
 
@@ -54,9 +55,9 @@ class Block:
     @property
     def cell(self) -> str:
         """Folder of the block: everything but the seeds, as a path."""
-        label = _FOR_PATHS.sub("_", self.method.label).strip("_")
-        if not label.strip("."):  # "." and ".." are not folders of their own
-            label = self.method.name
+        spelt = (_FOR_PATHS.sub("_", n).strip("_") for n in (self.method.label, self.method.name))
+        # "." and ".." are not folders of their own
+        label = next((name for name in spelt if name.strip(".")), "method")
         if len(label) > _LONGEST_NAME:
             digest = hashlib.sha256(self.method.label.encode()).hexdigest()[:8]
             label = f"{label[:100]}-{digest}"
@@ -243,6 +244,9 @@ def load_study(path: str | Path) -> Study:
             f"{path}: a study's path has no braces, which stand for something else in Snakemake: "
             "rename it"
         )
+    reason = why_no_path(path.stem)
+    if reason:
+        raise HarnessError(f"{path}: its results would have no folder: {reason}; rename it")
     try:
         text = path.read_text(encoding="utf-8")
         content = read_yaml(text)
@@ -289,7 +293,7 @@ def _with_one_spelling(grids: list[Grid]) -> list[Grid]:
 
 def _find(path: Path) -> Path:
     for candidate in (path, Path("studies") / path, Path("studies") / f"{path}.yaml"):
-        if candidate.is_file():
+        if is_file(candidate):
             return candidate
     raise HarnessError(f"no study {str(path)!r}: neither a file nor in studies/")
 
@@ -299,7 +303,8 @@ def _refuse_missing_paths(path: Path, settings: StudyFile) -> None:
         f"{path}: {key}: there is no {kind} {named!r} beside the study: {path.parent / named}"
         for key, kind in (("plugins", "folder"), ("catalogs", "file"))
         for named in getattr(settings, key)
-        if not (path.parent / named).exists()
+        if not is_file(path.parent / named)
+        and not (kind == "folder" and is_folder(path.parent / named))
     ]
     if mistakes:
         raise HarnessError("\n".join(mistakes))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.records import write_whole
+from harness.files import write_whole
 
 if TYPE_CHECKING:
     from harness.sandbox import Result

@@ -17,6 +17,7 @@ from harness.datasets.catalog import Catalog, Entry, load_catalog
 from harness.datasets.meta import Meta
 from harness.datasets.sizes import Sizes, split_sizes
 from harness.errors import HarnessError, unknown_name
+from harness.files import below
 from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index, unknown_entry
 from harness.parameters import refused_values
@@ -54,10 +55,10 @@ class Workload:
     blocks: tuple[Block, ...]
     left_out: tuple[LeftOut, ...]
 
-    @property
+    @cached_property
     def results(self) -> Path:
         """Folder of the study's results."""
-        return RESULTS / self.study.name
+        return below(RESULTS, self.study.name)
 
     @cached_property
     def by_id(self) -> dict[str, Block]:
@@ -79,7 +80,7 @@ class Workload:
 
     def prepared(self, name: str) -> Path:
         """Return the folder of a prepared data set."""
-        return PREPARED / self.catalog[name].directory
+        return below(PREPARED, self.catalog[name].directory)
 
     def prepared_meta(self, block_id: str) -> Path:
         """Return the file that says that a block's data set is prepared."""
@@ -87,11 +88,11 @@ class Workload:
 
     def output(self, block: Block) -> Path:
         """Return where a block's rows are published."""
-        return self.results / "blocks" / f"{block.id}.jsonl"
+        return below(self.results, f"blocks/{block.id}.jsonl")
 
     def journal(self, block: Block) -> Path:
         """Return where a block's rows are written."""
-        return self.results / "journal" / f"{block.id}.jsonl"
+        return below(self.results, f"journal/{block.id}.jsonl")
 
     def finished_rows(self, block: Block) -> dict[str, dict[str, Any]]:
         """Read all rows of a block's cell that are written or published, by fingerprint."""
@@ -99,7 +100,7 @@ class Workload:
 
     def timeline(self, block: Block) -> Path:
         """Return where the picture of a block's memory over time is kept."""
-        return self.results / "timelines" / f"{block.id}.json"
+        return below(self.results, f"timelines/{block.id}.json")
 
     def task(self, block: Block) -> str:
         """Return what a block does with its data set."""
@@ -333,7 +334,7 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
     """
     where = f"{origin}: {entry.name}"
     try:
-        folder = PREPARED / entry.directory
+        folder = below(PREPARED, entry.directory)
     except HarnessError as error:
         return [HarnessError(f"{where}: {error}")]
     if not (folder / "meta.json").is_file():

@@ -1,6 +1,7 @@
 import hashlib
 import importlib.metadata
 import json
+import os
 import pickle
 
 import pytest
@@ -36,6 +37,11 @@ def folder(tmp_path, monkeypatch):
 
 def load(folder):
     return {source.name: load_plugin(source) for source in find_sources([folder])}
+
+
+def test_a_pipe_is_no_plugin(folder):
+    os.mkfifo(folder / "pipe.py")
+    assert load(folder) == {}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 import hashlib
+import os
 
 import pytest
 import yaml
 
 from harness.errors import HarnessError
+from harness.files import why_no_path
 from harness.study import load_study
 
 BASE = {
@@ -32,6 +34,33 @@ def test_blocks_cover_the_product_once(write):
     assert len(trials) == 2 * 2 * 2 * 3 * 7
     assert sum(len(b.seeds) for b in blocks) == len(trials)
     assert len({b.id for b in blocks}) == len(blocks)
+
+
+@pytest.mark.parametrize("name", ["..yaml", "...yaml", "a\nb.yaml", "\udc80.yaml"])
+def test_a_study_whose_results_would_be_elsewhere_is_refused(write, name):
+    path = write()
+    path = path.rename(path.with_name(name))
+    with pytest.raises(HarnessError, match="its results would have no folder"):
+        load_study(path)
+
+
+@pytest.mark.parametrize("name", ["..", "../../x", "/etc", "ü", "....", "a/../b", "x" * 999])
+def test_a_name_of_a_method_is_one_folder_of_its_own(write, name):
+    study = load_study(write(methods=[{name: None, "as": ".."}, "nysck"]))
+    for block in study.blocks():
+        assert why_no_path(block.id) == ""
+        assert len(block.id.split("/")) == 4
+    assert len({block.id for block in study.blocks()}) == len(study.blocks())
+
+
+def test_what_is_no_folder_or_file_is_refused_without_being_opened(write):
+    os.mkfifo(write().parent / "pipe")
+    for key in ("plugins", "catalogs"):
+        for named in ("pipe", "x" * 300, "a\0b"):
+            with pytest.raises(HarnessError, match=f"{key}: there is no"):
+                load_study(write(**{key: named}))
+    with pytest.raises(HarnessError, match="neither a file nor in studies"):
+        load_study("x" * 300)
 
 
 def test_a_new_seed_keeps_every_other_trial(write):

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from harness.datasets.reading import File, Generated, Read, Strict
 from harness.errors import HarnessError
+from harness.files import is_file
 from harness.hookspecs import GeneratedDataset
 
 PREPARATION = 1
@@ -76,7 +77,7 @@ class Entry(Strict):
     source, citation, notes : str
     """
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
     task: Literal["binary", "multiclass", "regression"]
     n: int = Field(gt=0)
     d: int = Field(gt=0)
@@ -218,6 +219,8 @@ def generated_entry(dataset: GeneratedDataset, version: str = "") -> Entry:
 def _content(file: File) -> str:
     if file.path is None:
         return file.name
+    if not is_file(file.path):  # a pipe or a device would be read for ever
+        raise HarnessError(f"files: {file.path} cannot be read: there is no such file")
     try:
         with file.path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -14,6 +14,7 @@ import io
 import logging
 import lzma
 import os
+import tempfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import BinaryIO
 from harness.datasets.entry import Entry
 from harness.datasets.reading import File
 from harness.errors import HarnessError
+from harness.files import below, is_file
 from harness.units import format_bytes
 
 RETRIES = 3
@@ -29,6 +31,7 @@ TIMEOUT = 60.0
 PACKINGS = ("", ".gz", ".bz2", ".xz")
 
 _BLOCK = 1 << 20
+_DOWNLOAD = "download"
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 
@@ -98,7 +101,7 @@ def _place(entry: Entry, file: File) -> str:
 
 
 def _cached(entry: Entry, file: File) -> Path:
-    return cache_directory() / _place(entry, file)
+    return below(cache_directory(), _place(entry, file))
 
 
 def _in_mirror(entry: Entry, file: File) -> Path | None:
@@ -106,12 +109,12 @@ def _in_mirror(entry: Entry, file: File) -> Path | None:
     if not mirror:
         return None
     candidates = (Path(mirror) / (_place(entry, file) + packing) for packing in PACKINGS)
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if is_file(path)), None)
 
 
 def _fetch(entry: Entry, file: File) -> Path:
     if file.path is not None:
-        if not file.path.is_file():
+        if not is_file(file.path):
             raise HarnessError(f"data set {entry.name!r}: {file.path}: there is no such file")
         _refuse_unless_expected(file.path, entry, file, "correct the file or its checksum")
         return file.path
@@ -121,12 +124,11 @@ def _fetch(entry: Entry, file: File) -> Path:
         _refuse_unless_expected(mirrored, entry, file, todo)
         return mirrored
     cached = _cached(entry, file)
-    if cached.is_file():
+    if is_file(cached):
         check = _check(cached, file)
         if check.passed:
             return cached
         _log.warning("%s: %s; fetching it again", cached, check.difference)
-        cached.unlink()
     return _download(entry, file, cached)
 
 
@@ -137,34 +139,49 @@ def _download(entry: Entry, file: File, target: Path) -> Path:
     if not file.urls:
         raise HarnessError(_where_to_put(entry, file))
     failures = []
-    for url in file.urls:
-        fetcher = pooch.create(
-            path=target.parent,
-            base_url="",
-            registry={target.name: None},
-            urls={target.name: url},
-            retry_if_failed=RETRIES,
-        )
-        try:
-            fetcher.fetch(target.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
-        except requests.exceptions.RequestException as error:
-            failures.append(f"{url}: {error}")
-            continue
-        except OSError as error:
-            size = f" ({format_bytes(file.bytes)})" if file.bytes else ""
-            raise HarnessError(
-                f"{target}: the download{size} cannot be kept: {error.strerror or error}; "
-                "HARNESS_CACHE names another folder"
-            ) from None
-        check = _check(target, file)
-        if check.passed:
-            if not (file.sha256 or file.packed_sha256):
-                _log.warning("%s: no checksum is known; this one has %s", url, check.found)
-            return target
-        target.unlink()
-        failures.append(f"{url}: {check.difference} (truncated or altered; removed)")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # what was there stays until the right bytes are
+        with tempfile.TemporaryDirectory(prefix=".download-", dir=target.parent) as folder:
+            for url in file.urls:
+                fetcher = pooch.create(
+                    path=folder,
+                    base_url="",
+                    registry={_DOWNLOAD: None},
+                    urls={_DOWNLOAD: url},
+                    retry_if_failed=RETRIES,
+                )
+                try:
+                    fetcher.fetch(_DOWNLOAD, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
+                except (requests.exceptions.RequestException, ValueError) as error:
+                    failures.append(f"{url}: {error}")
+                    continue
+                made = Path(folder) / _DOWNLOAD
+                check = _check(made, file)
+                if check.passed:
+                    if not (file.sha256 or file.packed_sha256):
+                        _log.warning("%s: no checksum is known; this one has %s", url, check.found)
+                    _set_aside(target)
+                    made.replace(target)
+                    return target
+                made.unlink()
+                failures.append(f"{url}: {check.difference} (truncated or altered; removed)")
+    except OSError as error:
+        size = f" ({format_bytes(file.bytes)})" if file.bytes else ""
+        raise HarnessError(
+            f"{target}: the download{size} cannot be kept: {error.strerror or error}; "
+            "HARNESS_CACHE names another folder"
+        ) from None
     told = "\n  ".join(failures)
     raise HarnessError(f"data set {entry.name!r}: {file.name} could not be fetched:\n  {told}")
+
+
+def _set_aside(path: Path) -> None:
+    """Keep a file with other bytes under another name: it may be somebody's only copy."""
+    if is_file(path):
+        aside = path.with_name(f"{path.name}.{_sha256(path.open('rb'))[:12]}")
+        path.rename(aside)
+        _log.warning("%s: what was there is kept as %s", path, aside.name)
 
 
 @dataclass(frozen=True)

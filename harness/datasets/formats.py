@@ -17,6 +17,7 @@ from harness.datasets.encoding import Source
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
 from harness.errors import HarnessError
+from harness.files import below
 
 _UNREADABLE = (
     ValueError,
@@ -118,7 +119,7 @@ def _read_openml(entry: Entry, paths: Sequence[Path]) -> Source:
             target_column=None,
             as_frame=True,
             parser="pandas",
-            data_home=cache_directory() / "openml",
+            data_home=below(cache_directory(), "openml"),
             n_retries=RETRIES,
         )
     except OSError as error:

@@ -17,6 +17,8 @@ from pydantic import (
     model_validator,
 )
 
+from harness.files import why_no_path
+
 Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Column = int | str
 
@@ -48,7 +50,7 @@ class File(Strict):
         Where a mirror keeps it, if not under `<data set>/<name>`.
     """
 
-    name: str = Field(default="", pattern=r"^[^/\\]*$")
+    name: str = ""
     urls: tuple[str, ...] = ()
     path: Path | None = None
     sha256: Checksum | None = None
@@ -56,11 +58,24 @@ class File(Strict):
     bytes: int = Field(default=0, ge=0)
     mirror: str | None = None
 
+    @field_validator("name", "mirror")
+    @classmethod
+    def _within_its_folder(cls, name: str | None, info: ValidationInfo) -> str | None:
+        reason = why_no_path(name) if name else ""
+        if not reason and info.field_name == "name" and "/" in (name or ""):
+            reason = "it is the name of one file, without a folder"
+        if reason:
+            raise ValueError(f"names no file of a mirror or the cache: {reason}")
+        return name
+
     @field_validator("path")
     @classmethod
     def _relative_to_the_catalog(cls, path: Path | None, info: ValidationInfo) -> Path | None:
         folder = (info.context or {}).get("folder")
-        return path if path is None or folder is None else (folder / path).resolve()
+        try:
+            return path if path is None or folder is None else (folder / path).resolve()
+        except (OSError, RuntimeError) as error:  # links that go round are a RuntimeError
+            raise ValueError(f"cannot be followed: {error}") from None
 
     @model_validator(mode="after")
     def _named(self) -> File:

@@ -7,8 +7,6 @@ outside and are escaped by Jinja2; the page's content security policy refuses ev
 from __future__ import annotations
 
 import functools
-import os
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,6 +19,7 @@ import vl_convert
 from markupsafe import Markup
 
 from harness.errors import HarnessError
+from harness.files import write_whole
 from harness.report import beside, charts, looks
 from harness.report.answers import (
     NO_SCORE,
@@ -95,10 +94,10 @@ def make_report(
     )
     files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
     for name, table in (files | anytime_tables(points)).items():
-        _write(results.directory / "tables" / f"{name}.csv", table.to_csv(index=False))
+        write_whole(table.to_csv(index=False), results.directory / "tables" / f"{name}.csv")
     write_rows(kept_rows(results), results.directory / "tables" / ROWS)
     report = results.directory / "report.html"
-    _write(report, page)
+    write_whole(page, report)
     return report
 
 
@@ -285,20 +284,3 @@ def _section(section: ReportSection, trials: pd.DataFrame) -> dict[str, Any]:
         return {"title": str(section.title), "html": None, "reason": reason}
     # A frame of its own: an unclosed tag or a style rule cannot reach the rest of the page.
     return {"title": str(section.title), "html": content, "reason": ""}
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part."""
-    try:
-        path.parent.mkdir(exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise HarnessError(f"{path}: cannot be written ({error.strerror})") from None

@@ -6,8 +6,6 @@ hold what a comparison seed by seed asks for, and the fingerprint that names the
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ import pyarrow
 import pyarrow.parquet
 
 from harness.errors import HarnessError
+from harness.files import write_whole
 from harness.records import COLUMNS, METRICS
 
 if TYPE_CHECKING:
@@ -56,17 +55,11 @@ def write_rows(rows: pd.DataFrame, path: Path) -> None:
         for name, kind in kinds.items()
     )
     table = pyarrow.Table.from_pandas(rows, schema=schema, preserve_index=False)
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pyarrow.parquet.write_table(
-            table.replace_schema_metadata(), temporary, compression="zstd", compression_level=19
-        )
-        temporary.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise HarnessError(f"{path}: cannot be written ({error.strerror})") from None
+    made = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(
+        table.replace_schema_metadata(), made, compression="zstd", compression_level=19
+    )
+    write_whole(made.getvalue().to_pybytes(), path)
 
 
 def read_rows(path: Path) -> pd.DataFrame:

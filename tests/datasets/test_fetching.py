@@ -3,6 +3,7 @@ import errno
 import gzip
 import hashlib
 import lzma
+import os
 import shutil
 import threading
 from functools import partial
@@ -183,12 +184,73 @@ def test_without_a_checksum_the_found_one_is_logged(remote, server, caplog):
 
 
 def test_a_cache_that_cannot_be_mended_is_told(remote, server, monkeypatch, tmp_path):
+    server.pages["/x.csv"] = TEXT
     cached(tmp_path).parent.mkdir(parents=True)
     cached(tmp_path).write_bytes(TEXT[:-3])
 
-    def refuse(path):
+    def refuse(path, target):
         raise OSError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "unlink", refuse)
-    with pytest.raises(HarnessError, match=r"'mine': .*cache/mine/x\.csv: Permission denied"):
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(HarnessError, match=r"cache/mine/x\.csv: .* cannot be kept: Permission"):
         fetch(remote())
+    assert cached(tmp_path).read_bytes() == TEXT[:-3]
+
+
+OUTSIDE = ["/etc/hostname", "../../theirs", "mine/../../theirs", "..", "a\nb", "a\0b"]
+
+
+@pytest.mark.parametrize("key", ["mirror", "name"])
+@pytest.mark.parametrize("place", OUTSIDE)
+def test_a_place_outside_mirror_and_cache_is_refused_with_its_key(remote, server, key, place):
+    with pytest.raises(HarnessError, match=rf"mine: files\.0\.{key}: names no file of a mirror"):
+        remote(**{key: place})
+
+
+def test_a_link_out_of_the_cache_is_refused_and_nothing_there_is_touched(remote, tmp_path, server):
+    server.pages["/x.csv"] = TEXT
+    theirs = tmp_path / "theirs" / "x.csv"
+    theirs.parent.mkdir()
+    theirs.write_text("theirs")
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "mine").symlink_to(theirs.parent)
+    with pytest.raises(HarnessError, match=r"a symbolic link leads out of .*cache"):
+        fetch(remote())
+    assert [path.read_text() for path in theirs.parent.iterdir()] == ["theirs"]
+    assert not server.asked
+
+
+@pytest.mark.parametrize("pages", [{}, {"/x.csv": TEXT[1:]}])
+def test_a_download_that_fails_leaves_what_was_there(remote, server, tmp_path, pages):
+    server.pages |= pages
+    cached(tmp_path).parent.mkdir(parents=True)
+    cached(tmp_path).write_bytes(b"of somebody")
+    with pytest.raises(HarnessError, match=r"x\.csv could not be fetched"):
+        fetch(remote())
+    assert [p.read_bytes() for p in cached(tmp_path).parent.iterdir()] == [b"of somebody"]
+
+
+def test_a_file_with_other_bytes_is_kept_beside_the_right_one(remote, server, tmp_path):
+    server.pages["/x.csv"] = TEXT
+    cached(tmp_path).parent.mkdir(parents=True)
+    cached(tmp_path).write_bytes(b"of somebody")
+    assert fetch(remote()) == [cached(tmp_path)]
+    aside = f"x.csv.{hashlib.sha256(b'of somebody').hexdigest()[:12]}"
+    found = {path.name: path.read_bytes() for path in cached(tmp_path).parent.iterdir()}
+    assert found == {"x.csv": TEXT, aside: b"of somebody"}
+
+
+def test_addresses_that_are_none_are_told(remote):
+    entry = remote()
+    file = entry.files[0].model_copy(update={"urls": ("http://[", "file:///etc/passwd")})
+    told = r"could not be fetched:\n  http.*\n  file:///etc/passwd"
+    with pytest.raises(HarnessError, match=told):
+        fetch(entry.model_copy(update={"files": (file,)}))
+
+
+def test_a_pipe_is_no_local_file(make_entry, csv_body, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    entry = make_entry(csv_body | {"files": [{"path": "pipe"}]})
+    for ask in (fetch, lambda entry: entry.digest):
+        with pytest.raises(HarnessError, match=r"pipe.*there is no such file"):
+            ask(entry)

@@ -310,7 +310,7 @@ def test_the_same_records_give_the_same_page(tiny):
 
 def test_a_report_that_cannot_be_written_leaves_the_old_one(tiny, monkeypatch):
     (tiny / "report.html").write_text("old")
-    monkeypatch.setattr("os.fdopen", lambda *arguments, **options: 1 / 0)
+    monkeypatch.setattr("pathlib.Path.replace", lambda *arguments: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_report(tiny)
     monkeypatch.undo()

@@ -1,0 +1,112 @@
+"""Names that become paths, and files that appear whole: nothing leaves the folder it belongs to.
+
+A name from a study, a catalog, a plugin or a table is data. Whatever makes a path of one asks
+`below`; whatever is written is written under another name first and renamed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from harness.errors import HarnessError
+
+_LONGEST_PART = 255
+"""Bytes of one name that file systems allow."""
+
+_LONGEST = 2000
+"""Bytes of a whole path below a folder: with the folder it must stay within 4,096."""
+
+
+def why_no_path(name: str) -> str:
+    """Say why a name cannot be that of a file or folder below another; empty if it can.
+
+    Parameters
+    ----------
+    name : str
+        Parts joined by "/".
+    """
+    try:
+        size = len(os.fsencode(name))
+        name.encode()
+    except UnicodeEncodeError:
+        return "it holds characters that are not Unicode text"
+    parts = name.split("/")
+    if name.startswith("/"):
+        return "it starts at the root"
+    if not all(parts) or {".", ".."} & set(parts):
+        return "it has an empty part, '.' or '..'"
+    if "\\" in name or any(ord(letter) < 32 or ord(letter) == 127 for letter in name):
+        return "it holds a backslash or a control character"
+    if size > _LONGEST or any(len(os.fsencode(part)) > _LONGEST_PART for part in parts):
+        return f"it is longer than {_LONGEST_PART} bytes a part or {_LONGEST} in all"
+    return ""
+
+
+def below(folder: Path, name: str) -> Path:
+    """Return the path of a name below a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        May be a symbolic link itself: who set it up said where things belong.
+    name : str
+        Parts joined by "/", of files and folders that may be there or not.
+
+    Raises
+    ------
+    HarnessError
+        If the name leads elsewhere, by itself or by a symbolic link on its way.
+    """
+    reason = why_no_path(name)
+    if reason:
+        raise HarnessError(f"{name!r} names nothing below {folder}: {reason}")
+    path = folder / name
+    try:
+        inside = path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError) as error:  # links that go round are a RuntimeError
+        raise HarnessError(f"{path}: cannot be followed: {error}") from None
+    if not inside:
+        raise HarnessError(
+            f"{path}: a symbolic link leads out of {folder}, to {path.resolve()}; remove the "
+            f"link, or let {folder} itself be one"
+        )
+    return path
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether there is a regular file; no where a name cannot even be looked up."""
+    with suppress(OSError, ValueError):
+        return path.is_file()
+    return False
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether there is a folder; no where a name cannot even be looked up."""
+    with suppress(OSError, ValueError):
+        return path.is_dir()
+    return False
+
+
+def write_whole(content: str | bytes, path: Path) -> None:
+    """Write a file, and its folder, so that a reader sees all of it, what was there, or nothing.
+
+    Raises
+    ------
+    HarnessError
+        If it cannot be written; what was there is as it was.
+    """
+    raw = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("xb") as file:
+            file.write(raw)
+        temporary.replace(path)
+    except OSError as error:
+        raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

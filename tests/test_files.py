@@ -1,0 +1,86 @@
+"""Names that become paths stay below their folder; what is written appears whole."""
+
+import os
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.files import below, is_file, why_no_path, write_whole
+
+OUTSIDE = [
+    "/etc/passwd",
+    "..",
+    "../x",
+    "a/../../x",
+    "a/..",
+    ".",
+    "",
+    "a//b",
+    "a/",
+    "a\\..\\b",
+    "a\0b",
+    "a\nb",
+    "\ud800",
+    "x" * 256,
+    "/".join(["x" * 200] * 11),
+]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_names_that_lead_elsewhere_are_refused(tmp_path, name):
+    assert why_no_path(name)
+    with pytest.raises(HarnessError, match=f"names nothing below {tmp_path}: it"):
+        below(tmp_path, name)
+
+
+@pytest.mark.parametrize(
+    "name", ["x", "a/b.c", "..x", "a..b/x", ".hidden", "x" * 255, "ü/é", "a b"]
+)
+def test_names_below_are_joined(tmp_path, name):
+    assert why_no_path(name) == ""
+    assert below(tmp_path, name) == tmp_path / name
+
+
+def test_links_that_lead_out_are_refused_and_a_linked_folder_is_not(tmp_path):
+    kept, outside = tmp_path / "kept", tmp_path / "outside"
+    kept.mkdir()
+    outside.mkdir()
+    (kept / "out").symlink_to(outside)
+    (kept / "round").symlink_to("round")
+    (kept / "in").symlink_to(kept)
+    (tmp_path / "linked").symlink_to(kept)
+    for name in ("out", "out/x", "in/out/x"):
+        with pytest.raises(HarnessError, match=f"a symbolic link leads out of {kept}"):
+            below(kept, name)
+    with pytest.raises(HarnessError, match="cannot be followed"):
+        below(kept, "round/x")
+    assert below(kept, "in/x") == kept / "in" / "x"
+    assert below(tmp_path / "linked", "x") == tmp_path / "linked" / "x"
+
+
+def test_only_regular_files_are_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").touch()
+    found = [is_file(tmp_path / name) for name in ("file", "pipe", ".", "x" * 300, "a\0b")]
+    assert found == [True, False, False, False, False]
+
+
+def test_a_file_that_cannot_be_written_leaves_what_was_there(tmp_path):
+    path = tmp_path / "new" / "file"
+    write_whole("a lone \ud800", path)
+    assert path.read_text() == "a lone \\ud800"
+    write_whole(b"\xff", path)
+    assert path.read_bytes() == b"\xff"
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / "folder", path / "x", tmp_path / ("x" * 300)):
+        with pytest.raises(HarnessError, match="cannot be written: "):
+            write_whole("x", place)
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["file", "folder", "new"]
+
+
+def test_a_link_is_replaced_and_what_it_led_to_is_not_touched(tmp_path):
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "link").symlink_to(tmp_path / "theirs")
+    write_whole("ours", tmp_path / "link")
+    assert (tmp_path / "theirs").read_text() == "theirs"
+    assert (tmp_path / "link").read_text() == "ours"
