@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 TASKS = ("binary", "multiclass", "regression", "clustering")
 SIZE_TRADES = ("quality", "time")
 PREDICT_BLOCK = 1024
-"""Rows that the harness hands to one call of `decision_function` or `predict`."""
+"""Rows that the harness hands to one call of `decision_function` or `predict`, at most."""
+
+PREDICT_BYTES = 1 << 20
+"""Bytes of these rows at most, unless they are few."""
+
+FEWEST_ROWS = 16
+"""Rows of a block, however wide they are: fewer would cost more calls than they save bytes."""
 
 N_UNLABELED = "n_unlabeled"
 """The size of a method that keeps a subsample of the unlabeled points instead of a parameter."""
@@ -85,9 +91,19 @@ class Shape:
         return target_type(self.n_classes).itemsize if self.n_classes else 0
 
     @property
+    def block_rows(self) -> int:
+        """Rows of one block handed to prediction: the fewer, the wider they are."""
+        return min(block_rows(self.row_bytes), max(self.n, self.n_test))
+
+    @property
     def block_bytes(self) -> int:
         """Bytes of one block of rows handed to prediction."""
-        return min(PREDICT_BLOCK, max(self.n, self.n_test)) * self.row_bytes
+        return self.block_rows * self.row_bytes
+
+
+def block_rows(row_bytes: int) -> int:
+    """Return how many rows of so many bytes the harness reads or predicts at a time."""
+    return min(PREDICT_BLOCK, max(FEWEST_ROWS, PREDICT_BYTES // max(1, row_bytes)))
 
 
 def target_type(n_classes: int) -> np.dtype:

@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.datasets import Meta, Split, open_mapped, row_blocks, split
 from harness.hookspecs import Metric
-from harness.method import PREDICT_BLOCK, Method
+from harness.method import Method
 from harness.metrics import BUILT_IN, evaluate, primary_metric
 from harness.registry import Registry
 from harness.study import Block
@@ -97,7 +97,7 @@ class Referee:
         shape = (len(assignment.seen), source.shape[1])
         target = np.lib.format.open_memmap(path, "w+", source.dtype, shape)
         start = 0
-        for block in row_blocks(self.features, assignment.seen, PREDICT_BLOCK):
+        for block in row_blocks(self.features, assignment.seen):
             target[start : start + len(block)] = block
             start += len(block)
         target.flush()

@@ -27,7 +27,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestCentroid
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import PREDICT_BLOCK, Method, hookimpl, kernels, log_uniform
+from harness import Method, hookimpl, kernels, log_uniform
 
 
 class @CLASS@(ClassifierMixin, BaseEstimator):
@@ -53,7 +53,7 @@ class @CLASS@(ClassifierMixin, BaseEstimator):
 
 
 def storage(shape, landmarks):  # bytes held at the peak of fit and prediction, X included
-    kernel = max(shape.n_labeled, PREDICT_BLOCK) * (3 * landmarks + 2 * shape.n_features)
+    kernel = max(shape.n_labeled, shape.block_rows) * (3 * landmarks + 2 * shape.n_features)
     return shape.data_bytes + shape.block_bytes + 8 * (kernel + landmarks * shape.n_features)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.datasets.buffers import reading_bytes
-from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
+from harness.method import N_UNLABELED, Method, Shape
 from harness.units import format_bytes
 
 # What the interpreter allocates around any fit, and what a heap has between its blocks.
@@ -55,7 +55,7 @@ def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     targets = shape.n * (shape.label_bytes or 8)
     rows = 0 if shape.mapped else 8 * shape.n
     fixed = _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if tuned else 0)
-    block = reading_bytes(min(PREDICT_BLOCK, shape.n_test), shape.row_bytes)
+    block = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
     return targets + rows + prediction_bytes(shape) + block + fixed
 
 

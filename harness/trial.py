@@ -18,7 +18,7 @@ import numpy as np
 from harness.checkpoints import fit_in_steps, point
 from harness.datasets import open_mapped, read_rows, row_blocks
 from harness.hookspecs import Metric, Search
-from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, target_type
+from harness.method import N_UNLABELED, Method, block_rows, target_type
 from harness.prediction import join, predict, transduction
 from harness.registry import place_in_plugin
 from harness.sandbox import map_array, return_freed
@@ -329,7 +329,7 @@ def _predictions(
             else:
                 for block in _blocks(X[seen]):
                     yield predict(estimator, block, task, n_classes)
-        for block in row_blocks(assignment.features, unseen, PREDICT_BLOCK):
+        for block in row_blocks(assignment.features, unseen):
             yield predict(estimator, block, task, n_classes)
 
     if assignment.transductive:
@@ -339,8 +339,9 @@ def _predictions(
 
 
 def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:
-    for start in range(0, len(X), PREDICT_BLOCK):
-        yield X[start : start + PREDICT_BLOCK]
+    step = block_rows(X.shape[1] * X.itemsize)
+    for start in range(0, len(X), step):
+        yield X[start : start + step]
 
 
 def _plain(value: Any) -> Any:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from harness.hookspecs import Evaluate, Metric
-from harness.method import PREDICT_BLOCK
+from harness.method import block_rows
 from harness.metrics import evaluate
 from harness.prediction import held_out_predictions, join, predict, transduction
 from harness.sandbox import return_freed
@@ -264,7 +264,8 @@ class _Problem:
         return {kind: values[held] for kind, values in seen.items()}
 
     def _predicted(self, estimator: Any, rows: np.ndarray) -> dict[str, np.ndarray]:
-        blocks = (rows[i : i + PREDICT_BLOCK] for i in range(0, len(rows), PREDICT_BLOCK))
+        step = block_rows(self.X.shape[1] * self.X.itemsize)
+        blocks = (rows[i : i + step] for i in range(0, len(rows), step))
         parts = (predict(estimator, self.X[b], self.task, self.n_classes) for b in blocks)
         return join(parts, len(rows))
 

@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import PREDICT_BLOCK, Method, Shape, hookimpl, kernels, log_uniform
+from harness import Method, Shape, hookimpl, kernels, log_uniform
 
 _STEPS = 200
 """Steps of logistic regression: where it has not converged by then, scores hardly change."""
@@ -268,15 +268,11 @@ def _ridge_bytes(labeled: int, m: int, i: int) -> int:
     return i * (3 * labeled * m + 16 * min(labeled, m) ** 2 // 5)
 
 
-def _block_rows(shape: Shape) -> int:
-    return min(PREDICT_BLOCK, shape.n + shape.n_test)
-
-
 def sampler_storage(shape: Shape, size: int) -> int:
     """Bytes held: labeled points, 3 l m of features and copies, 3 m^2 (or l^2, if it is less)."""
     n, d, m, i = shape.n, shape.n_features, size, shape.itemsize
     # The features of fit are freed by then, but their place is kept back.
-    predicting = shape.block_bytes + (_block_rows(shape) + n) * m * i
+    predicting = shape.block_bytes + (shape.block_rows + n) * m * i
     # Labels are sorted beside the features and one copy; that is most where features are few.
     sorting = n * (81 + 3 * m * i // 2)
     fitting = max(_ridge_bytes(n, m, i) + _code_bytes(n, shape.n_classes), sorting)
@@ -301,8 +297,8 @@ def _landmark_bytes(shape: Shape, m: int, rows: int) -> tuple[int, int, int]:
     kept = i * m * (d + m) + panels + 3 * kernels.blas_bytes(m, i)
     # Singular values and vectors are computed in float64 with 7 m^2 of workspace and copies.
     decomposing = max(kernels.width_bytes(n, d, i), (72 - i) * m * m)
-    predicting = shape.block_bytes + 2 * _block_rows(shape) * m * i
-    predicting += max(0, kernels.blas_bytes(_block_rows(shape), i, m) - panels)
+    predicting = shape.block_bytes + 2 * shape.block_rows * m * i
+    predicting += max(0, kernels.blas_bytes(shape.block_rows, i, m) - panels)
     return kept, decomposing, predicting
 
 

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import PREDICT_BLOCK, Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
 
 # LIBSVM keeps two rows at least; of its cache that much is its head of each point. As it leaves
 # points out and takes them in again, rows change their length: an eighth of the heap is holes.
@@ -295,7 +295,7 @@ def svm_storage(
     cache = cache_bytes(n, shape.n_classes, size)
     solver = cache + cache // _CACHE_HOLES + _POINT_BYTES * n + _PAIR_POINT_BYTES * pair
     solver += 8 * pair * pairs
-    votes = 8 * min(PREDICT_BLOCK, n + shape.n_test) * (2 * pairs + 3 * shape.n_classes)
+    votes = 8 * shape.block_rows * (2 * pairs + 3 * shape.n_classes)
     # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
     coefficients = 16 * max(0, shape.n_classes - 2) * n
     # large support vectors are mapped beside what is left of the solver's heap

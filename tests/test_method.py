@@ -19,6 +19,17 @@ def test_storage_is_given_the_parameters_it_names():
     assert method.storage_bytes(shape, 1, {"variant": "b", "C": 3}) == 20
 
 
+@pytest.mark.parametrize(
+    ("d", "itemsize", "rows"),
+    [(2, 8, 1024), (128, 8, 1024), (129, 8, 1016), (784, 4, 334), (8192, 8, 16), (12_000, 8, 16)],
+)
+def test_a_block_has_fewer_rows_the_wider_they_are(d, itemsize, rows):
+    shape = Shape(10, 5000, d, 2, itemsize=itemsize)
+    assert shape.block_rows == rows
+    assert shape.block_bytes == rows * d * itemsize
+    assert Shape(3, 4, d, 2, itemsize=itemsize).block_rows == 7
+
+
 def test_mapped_data_are_not_charged():
     assert Shape(10, 10, 10, 2, mapped=True).data_bytes == 0
 

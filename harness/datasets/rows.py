@@ -16,6 +16,7 @@ import numpy as np
 
 from harness.datasets.buffers import BUFFER_BYTES, chunk_rows
 from harness.errors import HarnessError
+from harness.method import block_rows
 
 
 @dataclass(frozen=True)
@@ -157,24 +158,23 @@ def _pread(descriptor: int, target: np.ndarray, offset: int) -> None:
         offset += count
 
 
-def row_blocks(path: Path, rows: np.ndarray, block: int) -> Iterator[np.ndarray]:
-    """Read rows a block at a time.
+def row_blocks(path: Path, rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Read rows a block at a time: `harness.method.block_rows` of them, the last may have fewer.
 
     Parameters
     ----------
     path : Path
     rows : ndarray (m,) of int
-    block : int
-        Rows of one block; the last may have fewer.
 
     Yields
     ------
-    ndarray (<= block, ...)
+    ndarray (m, ...)
         Read-only, and valid until the next one is asked for: all blocks share their memory, so
         that a whole pass costs one block.
     """
     rows = np.asarray(rows)
     header = read_header(path)
+    block = block_rows(header.row_bytes)
     shared = np.empty((min(block, len(rows)), *header.shape[1:]), dtype=header.dtype)
     for start in range(0, len(rows), block):
         part = rows[start : start + block]

@@ -62,13 +62,21 @@ def test_blocks_are_the_rows_and_share_their_memory(stored):
     path, X = stored
     rows = np.sort(rng.permutation(len(X))[:2500])
     copies, places = [], set()
-    for block in row_blocks(path, rows, 1024):
+    for block in row_blocks(path, rows):
         copies.append(block.copy())
         places.add(block.__array_interface__["data"][0])
         assert not block.flags.writeable
     assert [len(block) for block in copies] == [1024, 1024, 452]
     assert (np.concatenate(copies) == X[rows]).all()
     assert len(places) == 1
+
+
+def test_a_block_of_wide_rows_has_few_of_them(tmp_path):
+    X = rng.random((50, 12_000), dtype=np.float32)
+    np.save(tmp_path / "X.npy", X)
+    blocks = [block.copy() for block in row_blocks(tmp_path / "X.npy", np.arange(50))]
+    assert {len(block) for block in blocks} == {21, 8}
+    assert (np.concatenate(blocks) == X).all()
 
 
 def test_mapped_is_read_only(stored):

@@ -178,6 +178,16 @@ def test_copies_of_wide_points_are_charged_for(method, assert_peak_between):
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "binary")
 
 
+@pytest.mark.parametrize("itemsize", [4, 8])
+def test_few_labels_of_wide_points_take_few_bytes(itemsize, assert_peak_between):
+    """What is predicted at a time was 1,024 rows and their copies: 148 MB."""
+    (method,) = (method for method in METHODS if method.name == "svm")
+    shape = Shape(10, 1500, 12_000, 2, itemsize=itemsize)
+    planned = plan(method, shape, None)
+    assert planned.planned_bytes < 9 * 10**6
+    assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "binary")
+
+
 CHI2 = ("budget-svm", "budget-lssvm", "ssokmf", "budget-kmedoids")
 
 
