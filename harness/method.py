@@ -216,11 +216,10 @@ class Method:
         """Whether a budget of landmarks bounds the size: not a subsample, nor a cache."""
         return self.size_trades == "quality" and self.size not in (None, N_UNLABELED)
 
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """The values that tuned parameters have where they are not tuned."""
+    def default(self, name: str) -> Any:
+        """Return the value that a parameter has where it is neither fixed nor tuned."""
         accepted = inspect.signature(self.estimator).parameters
-        return {name: self.params.get(name, accepted[name].default) for name in self.space}
+        return self.params.get(name, accepted[name].default)
 
     def storage_bytes(
         self, shape: Shape, size: int, params: Mapping[str, Any], tuned: bool = False

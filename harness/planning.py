@@ -86,7 +86,8 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
 
     Where the method's own storage model or sizes raise, that is the reason why there is none.
     """
-    tuned = block.grid.tuning is not None and bool(searched_space(method, params))
+    space = searched_space(method, params, block.method.ranges) if block.grid.tuning else {}
+    tuned = bool(space)
     try:
         return plan(
             method,
@@ -94,7 +95,7 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
             block.budget.bytes,
             params,
             block.budget.size if method.counts_landmarks else None,
-            tuned=tuned,
+            space=space,
             shown=block.grid.tuning.shown(shape.n_labeled) if tuned else 0,
         )
     except Exception as error:

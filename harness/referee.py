@@ -68,7 +68,8 @@ class Referee:
         rng = np.random.default_rng(split_seed)
         parts = self._split(rng)
         unlabeled, tuning = rng.permutation(parts.unlabeled), self.block.grid.tuning
-        if not searched_space(method, params):
+        ranges = self.block.method.ranges
+        if not searched_space(method, params, ranges):
             tuning = None
         shown = tuning.shown(len(parts.labeled)) if tuning else 0
         return Assignment(
@@ -82,13 +83,14 @@ class Referee:
             unlabeled=unlabeled,
             test=parts.test,
             y_labeled=self.y[parts.labeled],
-            transductive=self.block.grid.evaluation is None,
+            transductive=self.block.grid.transductive,
             mapped=None,
             tuning=tuning,
             y_shown=self.y[unlabeled[:shown]],
             metric=self.primary,
             seed=trial_seed,
             checkpoints=tuple(self.block.grid.checkpoints),
+            ranges=ranges,
         )
 
     def write_rows(self, assignment: Assignment, path: Path) -> Assignment:

@@ -10,11 +10,23 @@ import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    ValidationError,
+    model_serializer,
+)
 from pydantic_core import PydanticCustomError
 
 from harness.budget import Budget, parse_budget
 from harness.errors import HarnessError
+from harness.space import Distribution, read_range
 from harness.units import parse_bytes, parse_duration
 
 LARGEST_SEED = 2**63 - 1
@@ -90,6 +102,37 @@ class MethodChoice(_Strict):
     name: str
     params: dict[str, Any] = {}
     label: str
+    space: dict[str, Any] = {}
+    """Ranges of tuned parameters as they are written, besides or instead of the method's own."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_said(self, serialize: SerializerFunctionWrapHandler) -> dict:
+        # fingerprints of studies that set no space stay what they are
+        return {k: v for k, v in serialize(self).items() if k != "space" or v}
+
+    @property
+    def ranges(self) -> dict[str, Distribution]:
+        """`space` as a search takes it."""
+        return {name: read_range(written) for name, written in self.space.items()}
+
+
+def _space(name: str, params: dict[str, Any], space: Any) -> dict[str, Any]:
+    """Check the form of a method's space; what its estimator allows is checked elsewhere."""
+    if not isinstance(space, dict) or not all(isinstance(key, str) for key in space):
+        message = "space of {name}: {space} is not a mapping of parameters to values"
+        raise PydanticCustomError("harness", message, {"name": name, "space": repr(space)})
+    for parameter, written in space.items():
+        try:
+            if parameter in params:
+                raise HarnessError(
+                    f"is fixed at {params[parameter]!r} and searched too; give one of them"
+                )
+            read_range(written)
+        except HarnessError as error:
+            message = "space of {name}: {parameter}: {error}"
+            parts = {"name": name, "parameter": parameter, "error": str(error)}
+            raise PydanticCustomError("harness", message, parts) from None
+    return space
 
 
 def _method_choice(value: Any) -> MethodChoice:
@@ -97,18 +140,23 @@ def _method_choice(value: Any) -> MethodChoice:
         return MethodChoice(name=value, label=value)
     hint = ""
     if isinstance(value, dict):
-        named = {key: item for key, item in value.items() if key != "as"}
+        named = {key: item for key, item in value.items() if key not in ("as", "space")}
         if len(named) == 1:
             ((name, params),) = named.items()
             params = {} if params is None else params
             if isinstance(name, str) and isinstance(params, dict):
                 fixed = ",".join(f"{key}={item}" for key, item in params.items())
                 label = value.get("as", f"{name}[{fixed}]" if fixed else name)
-                return MethodChoice(name=name, params=params, label=str(label))
+                space = _space(name, params, value.get("space", {}))
+                return MethodChoice(name=name, params=params, label=str(label), space=space)
         elif any(item is None for item in named.values()):
             hint = "; parameters are indented under the name"
     message = "{value} is not a method: write a name, or a name with a mapping of parameters{hint}"
     raise PydanticCustomError("harness", message, {"value": repr(value), "hint": hint})
+
+
+# no keys of a study: errors are told without them
+_INDUCTIVE, _TRANSDUCTIVE = "kind: inductive", "kind: transductive"
 
 
 class Inductive(_Strict):
@@ -117,6 +165,30 @@ class Inductive(_Strict):
     test: Annotated[float, _count_or_share("test")] = 0.2
     unlabeled_per_labeled: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     stratified: bool = True
+
+
+class Transductive(_Strict):
+    """Score the unlabeled points, and say how the labeled ones are drawn."""
+
+    transductive: Literal[True]
+    stratified: bool = True
+
+
+def _kind_of_evaluation(value: Any) -> str:
+    said = isinstance(value, Transductive) or (
+        isinstance(value, Mapping) and "transductive" in value
+    )
+    return _TRANSDUCTIVE if said else _INDUCTIVE
+
+
+def _plain_if_default(value: Inductive | Transductive | None) -> Inductive | Transductive | None:
+    return None if isinstance(value, Transductive) and value.stratified else value
+
+
+Evaluation = Annotated[
+    Annotated[Inductive, Tag(_INDUCTIVE)] | Annotated[Transductive, Tag(_TRANSDUCTIVE)],
+    Discriminator(_kind_of_evaluation),
+]
 
 
 class Tuning(_Strict):
@@ -176,14 +248,23 @@ class Grid(_Strict):
         list[Annotated[Budget, _readable(parse_budget)]], BeforeValidator(_as_list)
     ] = [Budget("none")]
     seeds: Annotated[list[int], BeforeValidator(_seed_list)] = [0]
-    evaluation: Annotated[Inductive | None, _mapping("{test: 0.2}", "transductive")] = None
-    """None is transductive: the unlabeled points are scored."""
+    evaluation: Annotated[
+        Evaluation | None,
+        _mapping("{test: 0.2}", "transductive"),
+        AfterValidator(_plain_if_default),
+    ] = None
+    """None is transductive, stratified: the unlabeled points are scored."""
     task: Literal["auto", "clustering"] = "auto"
     tuning: Annotated[Tuning | None, _mapping("{search: grid, trials: 20}", "none")] = None
     limits: Annotated[TrialLimits, _mapping("{time: 2h, threads: 1}")] = TrialLimits()
     data: Literal["counted", "mapped"] = "counted"
     checkpoints: Annotated[list[int], BeforeValidator(_steps)] = []
     """Steps after which a fit that has steps is paused and scored."""
+
+    @property
+    def transductive(self) -> bool:
+        """Whether the unlabeled points are scored, instead of test points."""
+        return not isinstance(self.evaluation, Inductive)
 
     @property
     def split_rules(self) -> str | dict[str, Any]:
@@ -206,6 +287,9 @@ class StudyFile(Grid):
     cases: list[dict[str, Any]] = []
 
 
+_EVALUATIONS = {_INDUCTIVE: Inductive, _TRANSDUCTIVE: Transductive}
+
+
 def validate(model: type[_Strict], content: Mapping[str, Any], where: str) -> Any:
     """Read a mapping as one of the models here.
 
@@ -223,7 +307,9 @@ def validate(model: type[_Strict], content: Mapping[str, Any], where: str) -> An
 
 def _explain(model: type[_Strict], item: Mapping[str, Any]) -> str:
     location = ".".join(
-        str(part) for part in item["loc"] if not str(part).startswith(("function-", "constrained"))
+        str(part)
+        for part in item["loc"]
+        if part not in _EVALUATIONS and not str(part).startswith(("function-", "constrained"))
     )
     if item["type"] == "extra_forbidden":
         known = _fields_at(model, item["loc"][:-1])
@@ -235,6 +321,8 @@ def _explain(model: type[_Strict], item: Mapping[str, Any]) -> str:
 
 
 def _fields_at(model: type[_Strict], location: tuple) -> list[str]:
-    nested = {"limits": TrialLimits, "tuning": Tuning, "evaluation": Inductive}
-    holder = nested.get(str(location[0]), model) if location else model
+    nested = {"limits": TrialLimits, "tuning": Tuning, **_EVALUATIONS}
+    # of an evaluation, which of two kinds it is comes second
+    names = [str(part) for part in location if str(part) in nested]
+    holder = nested[names[0]] if names else model
     return list(holder.model_fields)

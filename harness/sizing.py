@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -9,6 +11,7 @@ from typing import Any
 
 from harness.datasets.buffers import reading_bytes
 from harness.method import N_UNLABELED, Method, Shape
+from harness.space import Distribution
 from harness.units import format_bytes
 
 # What the interpreter allocates around any fit, and what a heap has between its blocks.
@@ -86,6 +89,7 @@ def plan(
     largest: int | None = None,
     tuned: bool = False,
     shown: int = 0,
+    space: Mapping[str, Distribution] | None = None,
 ) -> Plan:
     """Find the largest size whose storage model fits a budget.
 
@@ -107,12 +111,17 @@ def plan(
         Whether parameters are searched by cross-validation.
     shown : int, default 0
         Unlabeled points that the search is shown the targets of.
+    space : mapping of str to Distribution, optional
+        What is searched, so that `tuned` need not be said. Of parameters that the storage model
+        asks for, the value counts that needs most: any of a choice, an end of a range, the
+        default.
 
     Returns
     -------
     Plan
     """
-    params = {**method.params, **(params or {})}
+    params, tuned = {**method.params, **(params or {})}, tuned or bool(space)
+    settings = [params | setting for setting in _settings_that_count(method, space or {})]
 
     lacking = shown if shown > shape.n_unlabeled else 0
     shown = min(shown, shape.n_unlabeled)
@@ -129,7 +138,10 @@ def plan(
             shown_too = replace(shown_too, mapped=False)
         copies = tuned and not hasattr(method.estimator, "fit_features")
         peaks = [
-            max(method.storage_bytes(seen, size, params, tuned), loading_bytes(seen))
+            max(
+                loading_bytes(seen),
+                *(method.storage_bytes(seen, size, setting, tuned) for setting in settings),
+            )
             + overhead_bytes(seen, tuned)
             + (fold_bytes(seen) if copies else 0)
             for seen in (fitted, shown_too)
@@ -174,6 +186,15 @@ def plan(
         f"{format_bytes(budget)}"
     )
     return Plan(None, needed(low), reason)
+
+
+def _settings_that_count(
+    method: Method, space: Mapping[str, Distribution]
+) -> list[dict[str, Any]]:
+    """Return the settings of a search whose bytes may be the most."""
+    asked = set(inspect.signature(method.storage).parameters).intersection(space)
+    values = {name: [method.default(name), *space[name].grid(2)] for name in sorted(asked)}
+    return [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
 
 
 def _largest(fits: Callable[[int], bool], low: int | None, high: int | None) -> int | None:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from harness.errors import HarnessError
+
 
 @runtime_checkable
 class Distribution(Protocol):
@@ -78,6 +80,50 @@ def log_uniform(low: float, high: float) -> Uniform:
 def choice(values: Sequence) -> Choice:
     """One of `values`."""
     return Choice(tuple(values))
+
+
+def read_range(written: Any) -> Distribution:
+    """Read what a study says that a parameter may be.
+
+    Parameters
+    ----------
+    written : list, or mapping of one of "uniform" and "log_uniform" to [low, high]
+
+    Raises
+    ------
+    HarnessError
+        If it is neither, with what is allowed.
+    """
+    if isinstance(written, list) and written:
+        return choice(written)
+    ends = (
+        next(iter(written.values())) if isinstance(written, dict) and len(written) == 1 else None
+    )
+    kind = {"uniform": uniform, "log_uniform": log_uniform}.get(
+        next(iter(written)) if ends else ""
+    )
+    if kind and isinstance(ends, list) and len(ends) == 2 and all(map(_is_number, ends)):
+        try:
+            return kind(*ends)
+        except ValueError:
+            raise HarnessError(
+                f"{written!r}: the first end must be below the second, and above 0 in log_uniform"
+            ) from None
+    raise HarnessError(
+        f"{written!r} is neither a list of values nor a range, such as "
+        "{log_uniform: [0.01, 100]} or {uniform: [0, 1]}"
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def contains(distribution: Distribution, value: Any) -> bool:
+    """Say whether a value lies in a range, or among the values of a choice."""
+    if isinstance(distribution, Uniform):
+        return _is_number(value) and distribution.low <= value <= distribution.high
+    return value in distribution.grid(1)
 
 
 def settings_at(

@@ -1,7 +1,11 @@
-"""YAML in which a key that is written twice is an error, instead of the last one winning."""
+"""YAML in which a key that is written twice is an error, and 1e-3 is a number.
+
+PyYAML's own loader takes the last of two such keys, and 1e-3, which has no point, as a text.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import IO, Any
 
 import yaml
@@ -18,6 +22,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
 
 
 def read_yaml(source: str | IO[str]) -> Any:

@@ -312,7 +312,7 @@ def _refuse_missing_paths(path: Path, settings: StudyFile) -> None:
 
 def _refuse_shown_labels(path: Path, grid: Grid) -> None:
     given = [key for key in ("labeled", "validation") if getattr(grid.tuning, key, None)]
-    if given and grid.evaluation is None:
+    if given and grid.transductive:
         raise HarnessError(
             f"{path}: tuning.{given[0]}: shows labels of unlabeled points, which are scored if "
             "evaluation is 'transductive'; give evaluation: {test: ...}"

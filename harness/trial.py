@@ -23,7 +23,7 @@ from harness.prediction import join, predict, transduction
 from harness.registry import place_in_plugin
 from harness.sandbox import map_array, return_freed
 from harness.settings import Tuning
-from harness.space import Distribution
+from harness.space import Distribution, contains
 from harness.tuning import tune
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Assignment:
         What `tuning.search` names.
     y_shown : (k,) array, default of length 0
         Targets of the first k unlabeled rows, for the search alone.
+    ranges : mapping of str to Distribution, default {}
+        What a study has some parameters searched over, besides or instead of the method's own.
     """
 
     method: Method
@@ -86,6 +88,7 @@ class Assignment:
     checkpoints: tuple[int, ...] = ()
     search: Search | None = None
     y_shown: np.ndarray = field(default_factory=lambda: np.empty(0))
+    ranges: Mapping[str, Distribution] = field(default_factory=dict)
 
     @property
     def kept(self) -> np.ndarray:
@@ -168,7 +171,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
             random_state=random_state,
         )
 
-    space = searched_space(assignment.method, assignment.params)
+    space = searched_space(assignment.method, assignment.params, assignment.ranges)
     if assignment.tuning is not None and space:
         with monitor.stage("tune"):
             tuned, score = tune(
@@ -184,7 +187,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
                 folds=assignment.tuning.folds,
                 rng=np.random.default_rng(search_seed),
                 label_params=assignment.method.label_params,
-                defaults={name: assignment.method.defaults[name] for name in space},
+                defaults=_defaults(assignment, space),
                 standard_errors=assignment.tuning.standard_errors,
                 validation=len(assignment.y_shown) if assignment.tuning.validation else 0,
             )
@@ -279,15 +282,37 @@ def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
     return y, center, scale
 
 
-def searched_space(method: Method, params: Mapping[str, Any]) -> dict[str, Distribution]:
-    """Return what a search turns: what is not fixed, and no width of a kernel that has none."""
+def searched_space(
+    method: Method, params: Mapping[str, Any], ranges: Mapping[str, Distribution] | None = None
+) -> dict[str, Distribution]:
+    """Return what a search turns: what is not fixed, and no width of a kernel that has none.
+
+    Parameters
+    ----------
+    method : Method
+    params : mapping
+        Parameters that a study holds fixed.
+    ranges : mapping of str to Distribution, optional
+        What it has searched besides or instead of the method's own space.
+    """
     from harness.kernels import has_width
 
-    space = {name: over for name, over in method.space.items() if name not in params}
+    space = {**method.space, **(ranges or {})}
+    space = {name: over for name, over in space.items() if name not in params}
     kernel = {**method.params, **params}.get("kernel")
     if kernel is not None and not has_width(kernel):
         space.pop("sigma", None)
     return space
+
+
+def _defaults(assignment: Assignment, space: Mapping[str, Distribution]) -> dict[str, Any] | None:
+    """Return the setting that stands in doubt: none if a study's range leaves it out."""
+    defaults = {name: assignment.method.default(name) for name in space}
+    left_out = (
+        name in space and not contains(over, defaults[name])
+        for name, over in assignment.ranges.items()
+    )
+    return None if any(left_out) else defaults
 
 
 def make_estimator(

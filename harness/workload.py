@@ -27,6 +27,7 @@ from harness.records import COLUMNS, METRICS, deciding_metric, finished_rows
 from harness.registry import NAMED, ROOT, digest_files
 from harness.searching import BUILT_IN
 from harness.settings import Grid, MethodChoice
+from harness.space_checks import bad_space, unsearched_spaces
 from harness.study import Block, Study, load_study
 
 PROTOCOL = 1
@@ -247,6 +248,7 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
             mistakes += _bad_data(catalog[name], catalog.origins[name])
     for method in {str(m): m for grid in study.grids for m in grid.methods}.values():
         mistakes += _bad_parameters(method, index, f"{study.path}: methods")
+    mistakes += unsearched_spaces(study)
     if not mistakes:
         mistakes += _bad_values(study)
     if mistakes:
@@ -270,16 +272,22 @@ def _bad_parameters(
         elif parameter not in entry["parameters"]:
             kind = f"parameter of {method.name}:"
             mistakes.append(unknown_name(kind, parameter, entry["parameters"], where))
-    return mistakes
+    return [*mistakes, *bad_space(method, entry, index, where)]
 
 
 def _bad_values(study: Study) -> list[HarnessError]:
     choices = list({str(m): m for grid in study.grids for m in grid.methods}.values())
-    given = [(choice.name, choice.params) for choice in choices]
-    refused = refused_values(study.plugin_folders, given)
+    given = [(choice.label, choice.name, choice.params) for choice in choices]
+    given += [
+        (f"space of {choice.label}", choice.name, {name: value})
+        for choice in choices
+        for name, over in choice.ranges.items()
+        for value in over.grid(2)
+    ]
+    refused = refused_values(study.plugin_folders, [question for _, *question in given])
     return [
-        HarnessError(f"{study.path}: methods: {choice.label}: {message}")
-        for choice, messages in zip(choices, refused, strict=True)
+        HarnessError(f"{study.path}: methods: {what}: {message}")
+        for (what, *_), messages in zip(given, refused, strict=True)
         for message in messages
     ]
 

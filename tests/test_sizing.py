@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import Method, Shape
+from harness import Method, Shape, choice, log_uniform, uniform
 from harness.sizing import loading_bytes, overhead_bytes, plan, prediction_bytes
 
 
@@ -168,3 +168,16 @@ def test_a_search_that_cannot_be_shown_its_labels_is_not_run_without_them():
     planned = plan(ranked(), Shape(100, 500, 5, 2), None, tuned=True, shown=501)
     assert "tuning shows the labels of 501 unlabeled points; there are 500" in planned.reason
     assert plan(ranked(), Shape(100, 500, 5, 2), None, tuned=True, shown=500).feasible
+
+
+def test_of_what_is_searched_the_value_that_needs_most_counts():
+    def storage(shape, size, C=1.0, variant="a"):
+        return 10**6 + size * round(C) * {"a": 1, "b": 50, "c": 2}[variant]
+
+    method, shape = ranked(storage=storage), Shape(10, 90, 10, 2)
+    space = {"variant": choice(["a", "b", "c"]), "C": log_uniform(0.1, 1000)}
+    plain = plan(method, shape, None, tuned=True).planned_bytes
+    assert plan(method, shape, None, space=space).planned_bytes - plain == 100 * (50_000 - 1)
+    # the default is tried too
+    narrow = {"C": uniform(0.1, 0.4)}
+    assert plan(method, shape, None, space=narrow).planned_bytes == plain

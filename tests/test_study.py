@@ -275,6 +275,24 @@ def test_labels_of_methods(write):
         ({"checkpoints": "all"}, "checkpoints: 'all' is neither 'none' nor"),
         ({"cases": [{"checkpoints": [3, 2]}]}, "cases.0: checkpoints: [3, 2] is neither"),
         ({"cases": [{"seeds": "x"}]}, "cases.0: seeds: 'x'"),
+        (
+            {"evaluation": {"transductive": True, "test": 0.2}},
+            "unknown key 'evaluation.test'; known: stratified, transductive",
+        ),
+        (
+            {"evaluation": {"transductive": True, "stratifed": False}},
+            "unknown key 'evaluation.stratifed'; did you mean 'stratified'",
+        ),
+        ({"evaluation": {"transductive": False}}, "evaluation.transductive: Input should be True"),
+        ({"methods": [{"svm": None, "space": 3}]}, "space of svm: 3 is not a mapping"),
+        (
+            {"methods": [{"svm": None, "space": {"C": {"log": [1, 9]}}}]},
+            "methods.0: space of svm: C: {'log': [1, 9]} is neither a list of values nor a range",
+        ),
+        (
+            {"methods": [{"svm": {"C": 2}, "space": {"C": [1]}}]},
+            "space of svm: C: is fixed at 2 and searched too",
+        ),
     ],
 )
 def test_mistakes_name_file_key_and_what_is_allowed(write, changes, message):
@@ -319,3 +337,50 @@ def test_what_is_not_a_study(tmp_path):
     broken.write_text("- a\n")
     with pytest.raises(HarnessError, match="this is list"):
         load_study(broken)
+
+
+WIDE = {"svm": None, "space": {"C": {"log_uniform": [0.01, 1e4]}, "sigma": [0.1, 1]}, "as": "wide"}
+
+
+def test_a_space_stands_beside_a_method(write):
+    study = load_study(write(methods=[WIDE, {"nysck": {"rank": 5}, "space": {"C": [1, 2]}}]))
+    wide, nysck = study.grids[0].methods
+    assert wide.label == "wide"
+    assert nysck.label == "nysck[rank=5]"
+    assert wide.ranges["C"].grid(2) == pytest.approx([0.01, 1e4])
+    assert wide.ranges["sigma"].grid(9) == [0.1, 1]
+
+
+def test_a_space_is_part_of_the_fingerprint_and_none_is_not(write):
+    def fingerprints(method):
+        return {b.fingerprint for b in load_study(write(methods=[method])).blocks()}
+
+    plain = fingerprints({"svm": None, "as": "wide"})
+    other = WIDE | {"space": {**WIDE["space"], "sigma": [0.1, 2]}}
+    assert plain.isdisjoint(fingerprints(WIDE))
+    assert fingerprints(other).isdisjoint(fingerprints(WIDE))
+    assert fingerprints({"svm": None, "as": "wide", "space": {}}) == plain
+    (choice,) = load_study(write(methods=["svm"])).grids[0].methods
+    assert choice.model_dump(mode="json") == {"name": "svm", "params": {}, "label": "svm"}
+
+
+def test_exponents_need_no_point(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "{datasets: a, labeled: 9, methods: [{svm: , space: {C: {log_uniform: [1e-2, 1E4]}}}]}"
+    )
+    assert load_study(path).grids[0].methods[0].ranges["C"].grid(2) == pytest.approx([1e-2, 1e4])
+
+
+def test_a_transductive_study_asks_for_uniform_draws(write):
+    uniform = {"transductive": True, "stratified": False}
+    plain, study = load_study(write()), load_study(write(evaluation=uniform))
+    assert study.grids[0].split_rules == uniform
+    assert study.grids[0].transductive
+    assert {b.fingerprint for b in plain.blocks()}.isdisjoint(
+        b.fingerprint for b in study.blocks()
+    )
+    for said in ({"transductive": True}, {"transductive": True, "stratified": True}):
+        same = load_study(write(evaluation=said)).blocks()
+        assert [b.fingerprint for b in same] == [b.fingerprint for b in plain.blocks()]
+    assert not load_study(write(evaluation={"test": 0.2})).grids[0].transductive

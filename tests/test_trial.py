@@ -2,6 +2,7 @@
 
 import warnings
 import weakref
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from harness import Kernel, Method, Search, choice
 from harness.metrics import BUILT_IN, primary_metric
 from harness.registry import Source
 from harness.sandbox import Monitor
+from harness.searching import grid
 from harness.settings import Tuning
 from harness.trial import Assignment, run_trial, searched_space
 
@@ -35,6 +37,20 @@ class SilentSender:
         pass
 
 
+class Noted(Recorder):
+    """Notes the settings that are fitted."""
+
+    settings: ClassVar[list] = []
+
+    def __init__(self, a=1, b="x"):
+        super().__init__(a)
+        self.b = b
+
+    def fit(self, X, y):
+        self.settings.append((self.a, self.b))
+        return super().fit(X, y)
+
+
 def all_settings(space, evaluate, trials, rng):
     evaluate([{"a": 1}, {"a": 2}])
 
@@ -48,6 +64,8 @@ def run(
     tuning=None,
     estimator=Recorder,
     transductive=False,
+    search=None,
+    **changes,
 ):
     n = 40
     X = np.arange(n, dtype=float)[:, None]
@@ -79,8 +97,9 @@ def run(
         tuning=tuning or Tuning(folds=2),
         metric=primary_metric("regression", (), BUILT_IN),
         seed=np.random.SeedSequence(0),
-        search=Search("all", all_settings),
+        search=search or Search("all", all_settings),
         y_shown=y[unlabeled[:shown]],
+        **changes,
     )
     FITS.clear()
     facts, _ = run_trial(assignment, Monitor(SilentSender(), None, None))
@@ -221,3 +240,27 @@ def test_nor_where_the_method_itself_fixes_the_kernel():
         params={"kernel": "linear"},
     )
     assert not searched_space(fixed, {})
+
+
+@pytest.mark.parametrize(
+    ("ranges", "tried"),
+    [
+        ({}, {(1, "x"), (2, "x")}),
+        # what the method has no space for, and the defaults too
+        ({"b": choice(["x", "y"])}, {(1, "x"), (2, "x"), (1, "y"), (2, "y")}),
+        # a range that leaves the default out is all that is tried
+        ({"a": choice([3, 4])}, {(3, "x"), (4, "x")}),
+        ({"a": choice([3, 1])}, {(3, "x"), (1, "x")}),
+    ],
+)
+def test_a_study_s_ranges_are_searched(tmp_path, ranges, tried):
+    Noted.settings.clear()
+    run(
+        tmp_path,
+        uses_unlabeled=True,
+        estimator=Noted,
+        shown=0,
+        search=Search("grid", grid),
+        ranges=ranges,
+    )
+    assert set(Noted.settings) == tried

@@ -70,3 +70,29 @@ def test_a_metric_has_a_name_of_its_own(fingerprint):
 def test_a_set_without_classes_is_not_clustered(fingerprint):
     with pytest.raises(HarnessError, match="diabetes-sklearn has no classes to compare"):
         fingerprint(datasets="diabetes-sklearn", methods=["prior"], task="clustering")
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        ({"sigm": [1]}, "space of svm: unknown parameter 'sigm'; did you mean 'sigma'"),
+        ({"cache_rows": [2]}, "space of svm: cache_rows is set by the plan; allowed: C, kernel"),
+        ({"n_classes": [2]}, "space of svm: n_classes is set by the data set"),
+        ({"C": [1, -2]}, "space of svm: The 'C' parameter of svm must be a float"),
+        ({"sigma": {"uniform": [-1, 2]}}, "space of svm: The 'sigma' parameter of svm must be"),
+        ({"sigma_unit": ["median", "mean"]}, "space of svm: The 'sigma_unit' parameter of svm"),
+        ({"kernel": ["rbf", "rbg"]}, "unknown kernel to search: 'rbg'; did you mean 'rbf'"),
+    ],
+)
+def test_a_space_is_held_against_the_method(fingerprint, space, message):
+    with pytest.raises(HarnessError) as caught:
+        fingerprint(methods=[{"svm": None, "space": space}], tuning={"search": "grid"})
+    assert message in str(caught.value)
+    assert "study.yaml: methods: " in str(caught.value)
+
+
+def test_a_space_without_a_search_is_refused(fingerprint):
+    asked = {"methods": [{"svm": None, "space": {"C": [1, 2], "kernel": ["rbf", "chi2"]}}]}
+    with pytest.raises(HarnessError, match="nothing is searched, since tuning is none"):
+        fingerprint(**asked)
+    assert fingerprint(**asked, tuning={"search": "grid"})

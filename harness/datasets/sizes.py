@@ -85,10 +85,14 @@ def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
         return rules
     if hasattr(evaluation, "model_dump"):
         evaluation = evaluation.model_dump()
+    if isinstance(evaluation, Mapping) and evaluation.get("transductive"):
+        given = {key: value for key, value in evaluation.items() if key != "transductive"}
+        if set(given) <= {"stratified"}:
+            return rules | given
     if not isinstance(evaluation, Mapping) or not set(evaluation) <= set(rules):
         raise HarnessError(
             f"evaluation {evaluation!r} is neither 'transductive' nor a mapping of "
-            f"{', '.join(rules)}"
+            f"{', '.join(rules)}, or of transductive and stratified"
         )
     rules |= {"test": 0.2} | dict(evaluation)
     for key in ("test", "unlabeled_per_labeled"):

@@ -45,7 +45,7 @@ def split(
         Transductive: everything else is unlabeled and scored, `test` is empty. A mapping holds
         `test` (count or share, default 0.2) of points that training never sees,
         `unlabeled_per_labeled` (at most so many unlabeled points, default all that are left) and
-        `stratified` (default true).
+        `stratified` (default true); or `transductive` (true) and `stratified`.
     seed : SeedSequence, Generator or int
     dataset : str, default ""
         Its name, for messages.
@@ -54,7 +54,7 @@ def split(
     -------
     Split
         Stratified: every class has its share of each part up to rounding, and at least one labeled
-        point.
+        point. Otherwise each part is drawn uniformly, and a class may have no labeled point.
 
     Raises
     ------

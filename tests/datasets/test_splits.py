@@ -123,3 +123,19 @@ def test_what_does_not_fit_is_told_with_what_is_allowed(n_labeled, evaluation, s
 def test_one_class_is_refused():
     with pytest.raises(HarnessError, match=r"'mine': all points are of one class"):
         split(np.zeros(10, dtype=int), "binary", 2, "transductive", 0, dataset="mine")
+
+
+def test_labeled_points_of_a_transductive_draw_may_be_drawn_uniformly():
+    y = np.repeat([0, 1], [150, 50])
+    stratified = split(y, "binary", 40, {"transductive": True}, 0)
+    assert (
+        stratified.labeled.tolist() == split(y, "binary", 40, "transductive", 0).labeled.tolist()
+    )
+    uniform = {"transductive": True, "stratified": False}
+    assert split_sizes(200, 2, 40, uniform) == (40, 160, 0)
+    counts = [int(y[split(y, "binary", 40, uniform, seed).labeled].sum()) for seed in range(200)]
+    # hypergeometric: mean 10, standard deviation 2.5
+    assert 9.3 < np.mean(counts) < 10.7
+    assert 1.9 < np.std(counts) < 3.1
+    with pytest.raises(HarnessError, match="mapping of test, unlabeled_per_labeled, stratified"):
+        split_sizes(200, 2, 40, {"transductive": True, "test": 0.2})
