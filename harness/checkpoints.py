@@ -24,7 +24,7 @@ def fit_in_steps(
     y: np.ndarray,
     checkpoints: Iterable[int],
     monitor: Monitor,
-    predict: Callable[[], dict[str, np.ndarray]],
+    predict: Callable[[], Iterable[dict[str, np.ndarray]]],
 ) -> int:
     """Exhaust `estimator.fit_steps(X, y)`, and deliver a point of its curve at each checkpoint.
 
@@ -42,8 +42,8 @@ def fit_in_steps(
     monitor : Monitor
         Its stage "fit" runs while the method does; all else is stage "checkpoint", in which
         "finish" is a stage of its own.
-    predict : callable () -> dict of str to array
-        Asks the estimator in its present state.
+    predict : callable () -> iterable of dict of str to array
+        Asks the estimator in its present state, part by part.
 
     Returns
     -------

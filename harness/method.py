@@ -106,6 +106,11 @@ def block_rows(row_bytes: int) -> int:
     return min(PREDICT_BLOCK, max(FEWEST_ROWS, PREDICT_BYTES // max(1, row_bytes)))
 
 
+def score_rows(n_classes: int) -> int:
+    """Return of how many points that fit saw predictions are handed over at a time."""
+    return block_rows(8 * max(1, n_classes))
+
+
 def target_type(n_classes: int) -> np.dtype:
     """Return the smallest integer type that holds -1 and all classes: one byte for up to 128."""
     import numpy as np

@@ -1,4 +1,4 @@
-"""What an estimator predicts, brought into one form and checked.
+"""What an estimator predicts, brought into one form and checked, a block of points at a time.
 
 Scores have one column per class (one number for two classes), whatever classes the estimator saw;
 labels follow from scores by scikit-learn's own rule, so no kernel is evaluated twice. `predict` is
@@ -7,12 +7,16 @@ asked only where there are no scores.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from harness.method import target_type
+from harness.method import score_rows, target_type
+
+NO_SCORE = float(np.finfo(np.float32).min)
+"""The score of a class that no labeled point had."""
 
 
 def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[str, np.ndarray]:
@@ -39,31 +43,75 @@ def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[st
     return {"labels": _labels("predict", estimator.predict(X), len(X))}
 
 
-def transduction(
-    estimator: Any, rows: slice, n: int, task: str, n_classes: int
-) -> dict[str, np.ndarray] | None:
-    """Return what `fit` left for some of the points that it saw, or None if it left nothing.
+@dataclass(frozen=True)
+class Transduction:
+    """What `fit` left for the points that it saw: nothing of it is copied until it is asked for.
+
+    Attributes
+    ----------
+    estimator : fitted estimator
+    name : str
+        The attribute that holds it.
+    raw : ndarray of shape (n,) or (n, columns)
+        As the estimator holds it.
+    n_classes : int
+    """
+
+    estimator: Any
+    name: str
+    raw: np.ndarray
+    n_classes: int
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether there are scores, or labels only."""
+        return self.name in _SCORES
+
+    def rows(self, rows: slice | np.ndarray) -> dict[str, np.ndarray]:
+        """Return what there is for some rows of the X of `fit`, as `predict` does."""
+        part = self.raw[rows]
+        if self.has_scores:
+            return _from_scores(self.estimator, self.name, part, len(part), self.n_classes)
+        return {"labels": _labels(self.name, part, len(part))}
+
+    def blocks(self, rows: slice) -> Iterator[dict[str, np.ndarray]]:
+        """Return the same for consecutive rows, a block at a time."""
+        step = score_rows(self.n_classes)
+        for start in range(rows.start, rows.stop, step):
+            yield self.rows(slice(start, min(start + step, rows.stop)))
+
+
+_SCORES = ("decision_scores_", "label_distributions_")
+
+
+def transduction(estimator: Any, n: int, task: str, n_classes: int) -> Transduction | None:
+    """Find what `fit` left for the points that it saw; None if it left nothing.
 
     Parameters
     ----------
     estimator : fitted estimator
-    rows : slice
-        Rows of the X of `fit` to return.
     n : int
-        All rows of that X.
+        Rows of the X of `fit`.
     task : str
     n_classes : int
+
+    Raises
+    ------
+    ValueError
+        If it is not numbers, or not of `n` points.
     """
-    if task == "clustering" and hasattr(estimator, "labels_"):
-        return {"labels": _labels("labels_", estimator.labels_, n)[rows]}
-    if task not in ("binary", "multiclass"):
-        return None
-    for name in ("decision_scores_", "label_distributions_"):
+    names = {
+        "clustering": ("labels_",),
+        "binary": (*_SCORES, "transduction_"),
+        "multiclass": (*_SCORES, "transduction_"),
+    }.get(task, ())
+    for name in names:
         if hasattr(estimator, name):
-            found = _from_scores(estimator, name, getattr(estimator, name), n, n_classes)
-            return {kind: values[rows] for kind, values in found.items()}
-    if hasattr(estimator, "transduction_"):
-        return {"labels": _labels("transduction_", estimator.transduction_, n)[rows]}
+            raw = _array(name, getattr(estimator, name))
+            classes = len(_classes(estimator, n_classes))
+            one_score = name not in _SCORES or classes == 2
+            shapes = [(n,)] * one_score + [(n, classes)] * (name in _SCORES)
+            return Transduction(estimator, name, _of_shape(name, raw, *shapes), n_classes)
     return None
 
 
@@ -96,11 +144,15 @@ def held_out_predictions(
     return _from_scores(estimator, "held_out_scores_", raw, n_held_out, n_classes)
 
 
+def _classes(estimator: Any, n_classes: int) -> np.ndarray:
+    classes = np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
+    return classes[classes >= 0].astype(target_type(n_classes))
+
+
 def _from_scores(
     estimator: Any, name: str, raw: Any, n: int, n_classes: int
 ) -> dict[str, np.ndarray]:
-    classes = np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
-    classes = classes[classes >= 0].astype(target_type(n_classes))
+    classes = _classes(estimator, n_classes)
     one_score = [(n,)] if len(classes) == 2 else []
     scores = _numbers(name, raw, *one_score, (n, len(classes)))
     if scores.ndim == 1:
@@ -112,25 +164,35 @@ def _from_scores(
         labels = classes[scores.argmax(axis=1)]
     if n_classes == 2 and len(classes) == 2:
         return {"scores": scores[:, 1] - scores[:, 0], "labels": labels}
-    # a class that no labeled point had ranks below every other
-    full = np.full((n, n_classes), scores.min(initial=0.0) - 1)
+    if len(classes) == n_classes and np.array_equal(classes, np.arange(n_classes)):
+        return {"scores": scores, "labels": labels}
+    # a class that no labeled point had ranks below every other, and alike in every block
+    full = np.full((n, n_classes), NO_SCORE)
     full[:, classes] = scores
     return {"scores": full, "labels": labels}
 
 
 def _numbers(name: str, raw: Any, *shapes: tuple[int, ...]) -> np.ndarray:
     """Return what an estimator gave as an array of finite numbers of one of some shapes."""
+    values = _of_shape(name, _array(name, raw), *shapes).astype(np.float64, copy=False)
+    bad = values.size - np.count_nonzero(np.isfinite(values))
+    if bad:
+        message = f"{name} gave {bad} values of {values.size} that are NaN or infinite"
+        raise ValueError(message)
+    return values
+
+
+def _array(name: str, raw: Any) -> np.ndarray:
     values = np.asarray(raw)
     if values.dtype.kind not in "fiub":
         message = f"{name} gave {type(raw).__name__} of {values.dtype}, not numbers"
         raise ValueError(message)
+    return values
+
+
+def _of_shape(name: str, values: np.ndarray, *shapes: tuple[int, ...]) -> np.ndarray:
     if values.shape not in shapes:
         message = f"{name} gave shape {values.shape}, expected {' or '.join(map(str, shapes))}"
-        raise ValueError(message)
-    values = values.astype(np.float64, copy=False)
-    bad = values.size - np.count_nonzero(np.isfinite(values))
-    if bad:
-        message = f"{name} gave {bad} values of {values.size} that are NaN or infinite"
         raise ValueError(message)
     return values
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.datasets.buffers import reading_bytes
-from harness.method import N_UNLABELED, Method, Shape
+from harness.method import N_UNLABELED, Method, Shape, score_rows
 from harness.space import Distribution
 from harness.units import format_bytes
 
@@ -52,14 +52,17 @@ class Plan:
 def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     """Bytes that the harness itself holds in a trial: targets, row numbers, predictions.
 
-    Row numbers are needed to read the data, not where these are mapped. Checkpoints add nothing:
-    what is predicted at one is sent and let go before the fit goes on.
+    Row numbers are needed to read the data, not where these are mapped. A search predicts at most
+    half of the labeled points at once.
     """
     targets = shape.n * (shape.label_bytes or 8)
     rows = 0 if shape.mapped else 8 * shape.n
     fixed = _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if tuned else 0)
     block = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
-    return targets + rows + prediction_bytes(shape) + block + fixed
+    predicted = prediction_bytes(shape)
+    if tuned:
+        predicted = max(predicted, _predicted_bytes(shape, -(-shape.n_labeled // 2)))
+    return targets + rows + predicted + block + fixed
 
 
 def fold_bytes(shape: Shape) -> int:
@@ -73,12 +76,23 @@ def loading_bytes(shape: Shape) -> int:
 
 
 def prediction_bytes(shape: Shape) -> int:
-    """Bytes of the predictions, a part of `overhead_bytes` that the harness holds after the fit.
+    """Bytes of predictions, a part of `overhead_bytes` that the harness holds after the fit.
 
-    A method whose fit holds more than its prediction may take them off what its fit holds.
+    They are handed over block by block: scores and labels of one, in the estimator's type and in
+    float64, whatever the number of points. A method whose fit holds more than its prediction may
+    take them off what its fit holds.
     """
+    return _predicted_bytes(shape, min(shape.scored, _predicted_rows(shape)))
+
+
+def _predicted_rows(shape: Shape) -> int:
+    """Rows of one block of predictions, of points that fit saw or of others."""
+    return max(score_rows(shape.n_classes), shape.block_rows)
+
+
+def _predicted_bytes(shape: Shape, rows: int) -> int:
     columns = shape.n_classes if shape.n_classes > 2 else 1
-    return shape.scored * (8 * columns + shape.label_bytes)
+    return rows * (2 * 8 * columns + 16 + shape.label_bytes)
 
 
 def plan(

@@ -19,7 +19,7 @@ from harness.checkpoints import fit_in_steps, point
 from harness.datasets import open_mapped, read_rows, row_blocks
 from harness.hookspecs import Metric, Search
 from harness.method import N_UNLABELED, Method, block_rows, target_type
-from harness.prediction import join, predict, transduction
+from harness.prediction import predict, transduction
 from harness.registry import place_in_plugin
 from harness.sandbox import map_array, return_freed
 from harness.settings import Tuning
@@ -125,7 +125,11 @@ class Assignment:
 def run_trial(
     assignment: Assignment, monitor: Monitor
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Run one trial.
+    """Run one trial, and send what it predicts as it is predicted.
+
+    Sent are parts of "labels", "scores" or "values", for the unlabeled rows (transductive) or the
+    test rows, in the assignment's order: at each checkpoint and at the end. Never are predictions
+    of more than a block of rows held beside the estimator.
 
     Returns
     -------
@@ -133,9 +137,8 @@ def run_trial(
         "params" (JSON-ready), "data_bytes", "tuned_score", "warnings" (those of the fit and of
         the predictions), and "end": the last point of the fit's curve, None unless there are
         checkpoints.
-    predictions : dict of str to array
-        For the unlabeled rows (transductive) or the test rows, in the assignment's order:
-        "labels", "scores" or "values".
+    arrays : dict
+        Empty: all predictions are sent by then.
 
     Raises
     ------
@@ -143,7 +146,7 @@ def run_trial(
         Whatever the method raises, with its place in the plugin as a note.
     """
     try:
-        return _run(assignment, monitor)
+        return _run(assignment, monitor), {}
     except BaseException as error:
         place = place_in_plugin(error)
         if place:
@@ -151,7 +154,7 @@ def run_trial(
         raise
 
 
-def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
     search_seed, fit_seed = assignment.seed.spawn(2)
     with monitor.stage("load"):
         X = _features(assignment)
@@ -195,11 +198,12 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
     estimator = make(**tuned)
     seen: np.ndarray | None = X
 
-    def answer() -> dict[str, np.ndarray]:
-        predictions = _predictions(assignment, estimator, seen)
-        if "values" in predictions:
-            predictions["values"] = predictions["values"] * scale + center
-        return predictions
+    def answer() -> Iterator[dict[str, np.ndarray]]:
+        for part in _predictions(assignment, estimator, seen):
+            if "values" in part:
+                part["values"] = part["values"] * scale + center
+            yield part
+            del part  # or it would be held while the next one is made
 
     checkpoints, step, end = assignment.checkpoints, None, None
     with _noted_warnings() as noted:
@@ -218,7 +222,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
             seen = None
             return_freed()
         with monitor.stage("predict"):
-            predictions = answer()
+            monitor.send(answer())
     facts = {
         "params": {name: _plain(value) for name, value in estimator.get_params().items()},
         "data_bytes": data_bytes,
@@ -226,7 +230,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> tuple[dict[str, Any], dict
         "warnings": list(noted),
         "end": end,
     }
-    return facts, predictions
+    return facts
 
 
 @contextlib.contextmanager
@@ -340,27 +344,29 @@ def make_estimator(
 
 def _predictions(
     assignment: Assignment, estimator: Any, X: np.ndarray | None
-) -> dict[str, np.ndarray]:
-    """Predict what is scored; X, the points of the fit, is needed if some are among it."""
+) -> Iterator[dict[str, np.ndarray]]:
+    """Predict what is scored; X, the points of the fit, is needed if some are among it.
+
+    A kind of prediction that is not there for all points, as scores of those that fit saw may not
+    be, is there for none.
+    """
     n_labeled, task, n_classes = len(assignment.labeled), assignment.task, assignment.n_classes
-    unseen, scored = assignment.test, len(assignment.test)
-
-    def parts() -> Iterator[dict[str, np.ndarray]]:
-        if assignment.predicts_seen:
-            seen = slice(n_labeled, len(X))
-            found = transduction(estimator, seen, len(X), task, n_classes)
-            if found is not None:
-                yield found
-            else:
-                for block in _blocks(X[seen]):
-                    yield predict(estimator, block, task, n_classes)
-        for block in row_blocks(assignment.features, unseen):
-            yield predict(estimator, block, task, n_classes)
-
+    unseen = assignment.test
     if assignment.transductive:
-        scored = len(assignment.unlabeled)
         unseen = assignment.unlabeled[len(assignment.kept) :]
-    return join(parts(), scored)
+    scores = True
+    if assignment.predicts_seen:
+        found = transduction(estimator, len(X), task, n_classes)
+        if found is not None:
+            scores = found.has_scores
+            yield from found.blocks(slice(n_labeled, len(X)))
+        else:
+            for block in _blocks(X[n_labeled:]):
+                yield predict(estimator, block, task, n_classes)
+    for block in row_blocks(assignment.features, unseen):
+        part = predict(estimator, block, task, n_classes)
+        yield part if scores else {"labels": part["labels"]}
+        del part
 
 
 def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:

@@ -258,10 +258,8 @@ class _Problem:
             estimator.fit(X[train], y[train])
             return self._predicted(estimator, held)
         estimator.fit(X, self._without(y, held))
-        seen = transduction(estimator, slice(0, self.n_labeled), len(X), task, n_classes)
-        if seen is None:
-            return self._predicted(estimator, held)
-        return {kind: values[held] for kind, values in seen.items()}
+        seen = transduction(estimator, len(X), task, n_classes)
+        return self._predicted(estimator, held) if seen is None else seen.rows(held)
 
     def _predicted(self, estimator: Any, rows: np.ndarray) -> dict[str, np.ndarray]:
         step = block_rows(self.X.shape[1] * self.X.itemsize)

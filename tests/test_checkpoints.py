@@ -15,6 +15,11 @@ from harness.metrics import BUILT_IN, primary_metric
 from harness.trial import Assignment, run_trial
 
 
+def joined(parts):
+    parts = list(parts)
+    return {kind: np.concatenate([part[kind] for part in parts]) for kind in parts[0]}
+
+
 class Clock:
     """Stands in for a monitor; time passes only where somebody says so."""
 
@@ -34,9 +39,12 @@ class Clock:
     def spent(self, name):
         return self._spent.get(name, 0), self._spent.get(name, 0) / 2
 
-    def deliver(self, value, arrays):
+    def send(self, parts):
+        self.sent = joined(parts)
+
+    def deliver(self, value, parts):
         self.now += 1000
-        self.deliveries.append((value, arrays))
+        self.deliveries.append((value, joined(parts)))
 
 
 class Halving:
@@ -63,7 +71,7 @@ def halved(steps, checkpoints):
 
     def predict():
         clock.now += 100
-        return {"values": np.full(2, estimator.error)}
+        return [{"values": np.full(2, estimator.error)}]
 
     X = np.zeros((7, 1))
     done = fit_in_steps(estimator, X, None, checkpoints, clock, predict)
@@ -102,7 +110,7 @@ def test_what_is_left_at_a_stop_counts_there_and_at_the_end():
 
     clock = Clock()
     estimator = Finished(clock, 5)
-    done = fit_in_steps(estimator, (), None, [1, 3, 5], clock, dict)
+    done = fit_in_steps(estimator, (), None, [1, 3, 5], clock, lambda: [{}])
     assert [value["fit_s"] for value, _ in clock.deliveries] == [11, 13, 15]
     assert point(estimator, (), done, clock)["fit_s"] == 15.5
     assert clock.spent("fit")[0] == 15.5
@@ -201,8 +209,9 @@ def assign(folder, estimator, task, transductive, checkpoints):
 )
 def test_pauses_change_nothing(tmp_path, estimator, task, transductive):
     plain, paused = Clock(), Clock()
-    facts, wanted = run_trial(assign(tmp_path, estimator, task, transductive, ()), plain)
-    told, found = run_trial(assign(tmp_path, estimator, task, transductive, (1, 6, 12)), paused)
+    facts, _ = run_trial(assign(tmp_path, estimator, task, transductive, ()), plain)
+    told, _ = run_trial(assign(tmp_path, estimator, task, transductive, (1, 6, 12)), paused)
+    wanted, found = plain.sent, paused.sent
     assert facts.pop("end") is None
     assert told.pop("end")["step"] == 12
     assert facts == told
@@ -247,6 +256,6 @@ class Crumbling:
 def test_a_fit_that_goes_on_does_not_hold_what_stopping_it_took():
     estimator = Crumbling()
     before = resident_bytes()
-    fit_in_steps(estimator, np.zeros((7, 1)), None, [1], Clock(), dict)
+    fit_in_steps(estimator, np.zeros((7, 1)), None, [1], Clock(), lambda: [{}])
     assert estimator.held - before > 50e6
     assert estimator.stopped - before < 10e6

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -74,11 +76,37 @@ def test_transduction_takes_what_fit_left():
         classes_ = np.array([0, 1])
         decision_scores_ = np.array([5.0, -1.0, 2.0])
 
-    found = transduction(Fitted(), slice(1, 3), 3, "binary", 2)
-    assert found["scores"].tolist() == [-1, 2]
-    assert transduction(Scores(None), slice(1, 3), 3, "binary", 2) is None
+    found = transduction(Fitted(), 3, "binary", 2)
+    assert found.rows(slice(1, 3))["scores"].tolist() == [-1, 2]
+    assert transduction(Scores(None), 3, "binary", 2) is None
 
     class Labels:
         transduction_ = np.array([0, 1, 1])
 
-    assert transduction(Labels(), slice(1, 3), 3, "binary", 2)["labels"].tolist() == [1, 1]
+    assert transduction(Labels(), 3, "binary", 2).rows(slice(1, 3))["labels"].tolist() == [1, 1]
+
+
+def test_what_fit_left_is_handed_over_in_blocks_and_not_copied_whole():
+    class Fitted:
+        classes_ = np.arange(26)
+        decision_scores_ = np.random.default_rng(0).random((20_000, 26))
+
+    tracemalloc.start()
+    blocks = transduction(Fitted(), 20_000, "multiclass", 26).blocks(slice(100, 20_000))
+    n_labels = sum(len(part["labels"]) for part in blocks)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert n_labels == 19_900
+    assert most < 0.1 * Fitted.decision_scores_.nbytes
+    parts = transduction(Fitted(), 20_000, "multiclass", 26).blocks(slice(100, 20_000))
+    joined = np.concatenate([part["scores"] for part in parts])
+    assert np.array_equal(joined, Fitted.decision_scores_[100:])
+
+
+def test_a_class_without_a_label_has_one_score_in_all_blocks():
+    """Ranked below every other, and by nothing else: its AUC is one half."""
+    rng = np.random.default_rng(0)
+    parts = [predict(Scores(rng.normal(size=(3, 2)), [0, 2]), X, "multiclass", 3) for _ in "ab"]
+    scores = np.concatenate([part["scores"] for part in parts])
+    assert len(np.unique(scores[:, 1])) == 1
+    assert scores[:, 1].max() < scores.min(axis=1, initial=0, where=[True, False, True]).min()

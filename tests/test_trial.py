@@ -36,6 +36,9 @@ class SilentSender:
     def event(self, kind, **facts):
         pass
 
+    def array(self, name, array):
+        pass
+
 
 class Noted(Recorder):
     """Notes the settings that are fitted."""

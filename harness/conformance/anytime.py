@@ -35,7 +35,7 @@ class _Points:
     def spent(self, name: str) -> tuple[float, float]:
         return 0.0, 0.0
 
-    def deliver(self, value: dict[str, Any], arrays: Predictions) -> None:
+    def deliver(self, value: dict[str, Any], parts: Iterable[Predictions]) -> None:
         self.delivered.append(value)
 
 
@@ -95,7 +95,7 @@ def _in_steps(
     monitor, X = _Points(), problem.X.copy()
     estimator = build(method, problem, 7)
     done = fit_in_steps(
-        estimator, X, problem.y.copy(), pauses, monitor, lambda: ask(estimator, problem)
+        estimator, X, problem.y.copy(), pauses, monitor, lambda: [ask(estimator, problem)]
     )
     found = predictions(estimator, problem)
     return done, [*monitor.delivered, point(estimator, X, done, monitor)], found

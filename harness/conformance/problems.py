@@ -132,9 +132,11 @@ def predictions(estimator: Any, problem: Problem) -> dict[str, np.ndarray]:
         If something has another shape or type than it must have, or is not finite.
     """
     task, n_classes, n = problem.task, problem.n_classes, len(problem.X)
-    seen = transduction(estimator, slice(0, n), n, task, n_classes)
-    if seen is None:
+    found = transduction(estimator, n, task, n_classes)
+    if found is None:
         seen = predict(estimator, problem.X.copy(), task, n_classes)
+    else:
+        seen = found.rows(slice(0, n))
     new = predict(estimator, problem.X_new.copy(), task, n_classes)
     named = {f"seen {kind}": values for kind, values in seen.items()}
     return named | {f"new {kind}": values for kind, values in new.items()}

@@ -62,7 +62,7 @@ def _fitted(method: Method, problem: Problem, rows: np.ndarray, held: np.ndarray
         estimator.fit(problem.X[kept], y[kept])
         return _numbers(predict(estimator, problem.X[rows[held]], task, n_classes))
     estimator.fit(problem.X, y)
-    seen = transduction(estimator, slice(0, len(y)), len(y), task, n_classes)
+    seen = transduction(estimator, len(y), task, n_classes)
     if seen is None:
         return _numbers(predict(estimator, problem.X[rows[held]], task, n_classes))
-    return _numbers(seen)[rows[held]]
+    return _numbers(seen.rows(rows[held]))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from harness.sandbox import peaks
 from harness.sandbox.limits import StageUsage
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @dataclass
@@ -36,6 +35,7 @@ class Heard:
         self.descendants = False
         self.value: dict[str, Any] | None = None
         self.arrays: dict[str, np.ndarray] = {}
+        self._parts: dict[str, list[np.ndarray]] = {}
         self.deliveries: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = []
         self.failure: tuple[str, str] | None = None
         self.done = False
@@ -125,17 +125,25 @@ class Heard:
         self.value = dict(event["value"])
 
     def _on_array(self, event: dict[str, Any]) -> None:
-        self.arrays[event["name"]] = event["array"]
+        self._parts.setdefault(event["name"], []).append(event["array"])
 
     def _on_delivery(self, event: dict[str, Any]) -> None:
-        self.deliveries.append((dict(event["value"]), self.arrays))
-        self.arrays = {}
+        self.deliveries.append((dict(event["value"]), self._joined()))
 
     def _on_failed(self, event: dict[str, Any]) -> None:
         self.failure = str(event["kind"]), str(event["reason"])
 
     def _on_done(self, event: dict[str, Any]) -> None:
+        self.arrays = self._joined()
         self.done = self.value is not None
+
+    def _joined(self) -> dict[str, np.ndarray]:
+        """Join the parts that have come since the last delivery."""
+        parts, self._parts = self._parts, {}
+        return {
+            name: several[0] if len(several) == 1 else np.concatenate(several)
+            for name, several in parts.items()
+        }
 
 
 def _marks(event: dict[str, Any]) -> peaks.Marks:

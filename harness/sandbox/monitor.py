@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -72,14 +72,27 @@ class Monitor:
         """Return the wall and CPU seconds of a stage so far, without one that is open."""
         return self._spent.get(name, (0.0, 0.0))
 
-    def deliver(self, value: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Send a JSON object and arrays of plain dtype now, so that they need not be held.
+    def send(self, parts: Iterable[dict[str, np.ndarray]]) -> None:
+        """Send arrays of plain dtype part by part; no part is held while the next one is made.
+
+        Parts of one name are joined where they arrive, in their order; see `Result.arrays`.
+        """
+        if os.getpid() == self._pid:
+            for part in parts:
+                self._send(part)
+                del part
+
+    def _send(self, part: dict[str, np.ndarray]) -> None:
+        for name, array in part.items():
+            self._sender.array(name, array)
+
+    def deliver(self, value: dict[str, Any], parts: Iterable[dict[str, np.ndarray]]) -> None:
+        """Send a JSON object and arrays in parts now, so that they need not be held.
 
         Deliveries are kept whatever becomes of the trial later; see `Result.deliveries`.
         """
+        self.send(parts)
         if os.getpid() == self._pid:
-            for name, array in arrays.items():
-                self._sender.array(name, array)
             self._sender.event("delivery", value=value)
 
     def split(self) -> None:

@@ -33,14 +33,14 @@ def answer(monitor):
     return {"count": np.int64(3), "nan": float("nan"), "nested": [1, {"a": None}]}, arrays
 
 
-def delivers(monitor, fails=False, size=3):
+def delivers(monitor, fails=False, size=3, parts=1):
     for step in range(3):
         with monitor.stage("work"):
             _busy(0.02)
         _busy(0.05)
         seconds, cpu_seconds = monitor.spent("work")
         value = {"step": step, "seconds": seconds, "cpu_seconds": cpu_seconds}
-        monitor.deliver(value, {"row": np.full(size, step, dtype=float)})
+        monitor.deliver(value, ({"row": np.full(size, step, dtype=float)} for _ in range(parts)))
     if fails:
         raise MemoryError("after three")
     return {"never": monitor.spent("absent")}, {"row": np.full(3, 9.0)}

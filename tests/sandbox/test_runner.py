@@ -124,3 +124,10 @@ def test_seconds_of_a_stage_leave_out_what_lies_between(any_sandbox):
 def test_what_was_delivered_is_not_held(any_sandbox):
     result = any_sandbox.run("delivers", memory=50_000_000, size=500_000)
     assert abs(result.peak_bytes - 4_000_000) < 1_200_000
+
+
+def test_parts_are_joined_where_they_arrive_and_held_one_at_a_time(any_sandbox):
+    result = any_sandbox.run("delivers", memory=50_000_000, size=500_000, parts=3)
+    assert abs(result.peak_bytes - 4_000_000) < 1_200_000
+    assert [len(arrays["row"]) for _, arrays in result.deliveries] == [1_500_000] * 3
+    assert {float(arrays["row"][-1]) for _, arrays in result.deliveries} == {0.0, 1.0, 2.0}
