@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import runpy
 import shutil
 import subprocess
@@ -64,3 +65,20 @@ def built_in(answers_here, monkeypatch, tmp_path_factory):
         monkeypatch.setattr(registry, "BUILT_IN", folder)
 
     return keep
+
+
+@pytest.fixture
+def outer_group():
+    """A group of cgroup v1 below that of the tests, as a scheduler makes one for a job: 400 MB."""
+    from harness.sandbox.cgroup import UnavailableError, find
+    from harness.sandbox.group import Group
+
+    try:
+        base = find(1).base
+    except UnavailableError as error:
+        pytest.skip(f"no group can be made: {error}")
+    path = base / f"harness-test-outer-{os.getpid()}"
+    path.mkdir()
+    (path / "memory.limit_in_bytes").write_text("400000000")
+    yield path
+    Group(1, path).remove()

@@ -1,6 +1,7 @@
 """The process that forks trials: what they find there, and what is the machine's failure."""
 
 import multiprocessing
+import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields
 
@@ -40,6 +41,29 @@ def test_nearest_neighbors_of_scikit_learn_fit_in_less_than_a_buffer_of_blas():
     if found is None:
         pytest.skip("this system does not limit a process's data")
     assert found == ("ok", "", {"n": 300})
+
+
+def ask_for_500_mb(outer_group):
+    """Have the runner take more than the group around it may."""
+    (outer_group / "cgroup.procs").write_text(str(os.getpid()))
+    runner = TrialRunner("auto", {"method": None})
+    assignment = Assignment(**dict.fromkeys(f.name for f in fields(Assignment)))
+    try:
+        return runner.run(assignment, Limits(memory=900_000_000), False)
+    except HarnessError as error:
+        return str(error)
+
+
+def take_500_mb(*arguments):
+    np.ones(500_000_000, dtype=np.uint8)
+
+
+def test_a_runner_that_an_outer_limit_ends_is_no_fault_of_the_trial(outer_group, monkeypatch):
+    monkeypatch.setattr(Sandbox, "run", take_500_mb)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as process:
+        told = process.submit(ask_for_500_mb, outer_group).result()
+    assert "ended the process that runs trials: it has no row" in told
+    assert f"{outer_group.name}, outside of the harness" in told
 
 
 def test_a_machine_that_cannot_run_trials_is_no_row_of_a_method(monkeypatch):

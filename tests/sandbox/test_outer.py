@@ -6,26 +6,10 @@ import pytest
 from conftest import Client
 
 from harness.errors import HarnessError
-from harness.sandbox.cgroup import UnavailableError, find
 from harness.sandbox.group import Group
 from harness.sandbox.outer import OuterLimits
 
 MB = 1_000_000
-OUTER = 400 * MB
-
-
-@pytest.fixture
-def outer_group():
-    """A group of cgroup v1 below that of the tests, as a scheduler makes one for a job."""
-    try:
-        base = find(1).base
-    except UnavailableError as error:
-        pytest.skip(f"no group can be made: {error}")
-    path = base / f"harness-test-outer-{os.getpid()}"
-    path.mkdir()
-    (path / "memory.limit_in_bytes").write_text(str(OUTER))
-    yield path
-    Group(1, path).remove()
 
 
 @pytest.fixture

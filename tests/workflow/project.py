@@ -33,16 +33,19 @@ class Project:
         path.write_text(yaml.safe_dump(content))
         return path.name
 
-    def start(self, study, *options):
+    def start(self, study, *options, group=None):
+        """Start a study, within a cgroup if one is given."""
         command = [*SNAKEMAKE, "--config", f"study={study}", *options]
+        if group is not None:
+            command = ["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", *command]
         with self.log.open("wb") as log:
             return subprocess.Popen(
                 command, cwd=self.folder, stdout=log, stderr=log, env=ENVIRONMENT
             )
 
-    def run(self, study, *options):
+    def run(self, study, *options, group=None):
         """Run a study; return the exit status and all that was said."""
-        status = self.start(study, *options).wait(300)
+        status = self.start(study, *options, group=group).wait(300)
         return status, self.log.read_text()
 
     def harness(self, *arguments):
