@@ -68,7 +68,7 @@ from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, 
 from harness.kernels.hinge import HingeMachine, train_hinge
 from harness.kernels.hinge_machines import HingeMachines, train_hinge_machines
 from harness.kernels.labels import Labels, as_decision, decide, read_labels, spread_scores
-from harness.kernels.landmark_bounds import bounds_bytes, objective_bounds
+from harness.kernels.landmark_bounds import bounds_bytes, feature_sums, objective_bounds
 from harness.kernels.landmark_descent import descend, descent_bytes
 from harness.kernels.landmark_features import (
     LandmarkFeatures,
@@ -219,6 +219,7 @@ __all__ = [
     "factoring_bytes",
     "feature_block_bytes",
     "feature_degrees",
+    "feature_sums",
     "features_bytes",
     "filling_bytes",
     "gaussian_expansion",

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from harness.kernels.hinge import dual_value
+from harness.kernels.landmark_features import LandmarkFeatures
 from harness.kernels.landmark_problem import (
     LANDMARKS_AT_ONCE,
     LandmarkProblem,
@@ -102,6 +103,11 @@ def squared_residues(problem: LandmarkProblem, w: np.ndarray, b: np.ndarray) -> 
     exact = _expansion(problem, w)
     a = exact.astype(np.float32)
     rounded, both = _times_factor(problem, a), np.column_stack([exact, a])
+    # The penalty is that of w - c. To the dual problem such weights have targets y - c'z.
+    center = None if problem.own is None else feature_sums(problem.features, problem.own)
+    if center is not None:
+        both = np.column_stack([both, _expansion(problem, center)])
+        w, rounded = w - center, rounded - center
     m, Q, C = len(problem.rows), len(b), problem.C
     total, squares, cross, mean = np.zeros(Q), np.zeros(Q), np.zeros(Q), np.zeros(Q)
     sums, all_rows, losses = np.zeros((len(a), Q)), np.zeros((len(a), 1)), 0.0
@@ -109,8 +115,10 @@ def squared_residues(problem: LandmarkProblem, w: np.ndarray, b: np.ndarray) -> 
     for block, K in problem.exact_kernel_blocks():
         y = problem.targets(block)
         scores = K @ both
-        losses += float(np.square(y - b - scores[:, Q:]).sum())
+        losses += float(np.square(y - b - scores[:, Q : 2 * Q]).sum())
         left = y - b - scores[:, :Q]
+        if center is not None:
+            y = y - scores[:, 2 * Q :]
         total += left.sum(axis=0, dtype=np.float64)
         squares += np.square(left).sum(axis=0, dtype=np.float64)
         cross += (y * left).sum(axis=0, dtype=np.float64)
@@ -118,7 +126,7 @@ def squared_residues(problem: LandmarkProblem, w: np.ndarray, b: np.ndarray) -> 
         sums += K.T @ left
         all_rows[:, 0] += K.sum(axis=0)
     # The dual variables are what is left of y, less its mean: the free bias asks for that.
-    v = _weights(problem, sums - all_rows * total / m)
+    v = feature_sums(problem.features, sums - all_rows * total / m)
     gained = (cross - total * mean) ** 2
     spent = squares - total**2 / m + C * np.square(v).sum(axis=0)
     dual = C / 2 * np.divide(gained, spent, out=np.zeros(Q), where=spent > 0)
@@ -128,7 +136,7 @@ def squared_residues(problem: LandmarkProblem, w: np.ndarray, b: np.ndarray) -> 
         dual=float(dual.sum()),
         gradient=v - w / C,
         mean_left=total / m,
-        mean_features=_weights(problem, all_rows)[:, 0] / m,
+        mean_features=feature_sums(problem.features, all_rows)[:, 0] / m,
     )
 
 
@@ -153,12 +161,12 @@ def _expansion(problem: LandmarkProblem, weights: np.ndarray) -> np.ndarray:
     return a
 
 
-def _weights(problem: LandmarkProblem, sums: np.ndarray) -> np.ndarray:
-    """Return sums of features, given those of kernel rows; both float64 of shape (r, .).
+def feature_sums(features: LandmarkFeatures, sums: np.ndarray) -> np.ndarray:
+    """Return L^-1 sums: sums of features, given those of kernel rows, float64 of shape (r, .).
 
     L in float64 as a whole would be twice as large as all else of its size.
     """
-    L, v = problem.features.factor, sums.copy()
+    L, v = features.factor, sums.copy()
     for start in range(0, len(L), LANDMARKS_AT_ONCE):
         part = slice(start, start + LANDMARKS_AT_ONCE)
         columns = L[start:, part].astype(np.float64)
@@ -222,7 +230,7 @@ class _HingeBound:
                 _add_by_sign(pull, y, K, totals[i], sums[i])
         for of_width in sums:
             for side in of_width:
-                side[...] = _weights(self._problem, side)
+                side[...] = feature_sums(self._problem.features, side)
         return totals, sums
 
     def _raised(

@@ -33,6 +33,7 @@ def descend(
     a, b = np.zeros((len(L), problem.n_machines), np.float32), np.zeros(problem.n_machines)
     mean_a, mean_b, averaged = a.astype(np.float64), b.copy(), 0
     penalty = (2 if problem.loss == "hinge" else 1) / m
+    own = 0 if problem.own is None else problem.own.astype(np.float32)
     first = _stable_step(problem, penalty)
     for epoch in range(epochs):
         start = 0
@@ -42,7 +43,7 @@ def descend(
                 pull = _pull(problem.loss, K @ a + b.astype(np.float32), y)
                 size, sums, total = size + len(y), sums + K.T @ pull, total + pull.sum(axis=0)
             eta = first / np.sqrt(1 + epoch + start / m)
-            a -= eta * (penalty * (L @ (L.T @ a)) - problem.C / size * sums)
+            a -= eta * (penalty * (L @ (L.T @ a) - own) - problem.C / size * sums)
             b += eta * problem.C / size * total
             start += size
             if 2 * epoch >= epochs - 1:

@@ -43,6 +43,8 @@ class LandmarkFeatures:
     ----------
     landmarks : ndarray of shape (r, d), float32
         Those kept, in the order of the pivots.
+    kept : ndarray of shape (r,), int32
+        Which of the landmarks given these are.
     factor : ndarray of shape (r, r), float32
         L, lower triangular.
     unit_diagonal : bool
@@ -60,7 +62,7 @@ class LandmarkFeatures:
         least = tolerance * max(L.diagonal().max(), 0.0)
         L, pivots, rank, _ = dpstrf(L, tol=least, lower=1, overwrite_a=1)
         # Where k(x, x) = 0 for all of them one is kept: its feature is 0 everywhere.
-        kept = pivots[: max(1, rank)] - 1
+        self.kept = kept = pivots[: max(1, rank)] - 1
         self.kernel = kernel
         self.landmarks = np.ascontiguousarray(landmarks[kept], np.float32)
         self.factor = np.zeros((len(kept), len(kept)), np.float32, order="F")
@@ -233,7 +235,7 @@ def feature_block_bytes(
 def features_bytes(n_landmarks: int, n_features: int) -> int:
     """Bytes that `LandmarkFeatures` hold: landmarks, their norms, L, and what solves with it."""
     b, d = n_landmarks, n_features
-    return 4 * b * (b + d + 1) + inverses_bytes(b)
+    return 4 * b * (b + d + 2) + inverses_bytes(b)
 
 
 def building_bytes(

@@ -21,6 +21,9 @@ LANDMARKS_AT_ONCE = 64
 class LandmarkProblem:
     """Minimise a'K_BB a + C sum hinge(y f), or half of a'K_BB a + C sum (y - f)^2, f = k a + b.
 
+    With `own` the second has -own'a besides. With |c|^2 / 2 added, which is part of its objective
+    here, it is half of |w - c|^2 + C sum (y - f)^2, with w = L'a, of features, and c = L^-1 own.
+
     Parameters
     ----------
     features : LandmarkFeatures
@@ -31,6 +34,8 @@ class LandmarkProblem:
         Of these rows: y is +1 or -1 for each of Q machines.
     C : float
     loss : {"hinge", "squared"}
+    own : ndarray of shape (r, Q), optional
+        y of the landmarks, 0 without a label; with the squared loss only.
     """
 
     features: LandmarkFeatures
@@ -39,6 +44,7 @@ class LandmarkProblem:
     labels: Labels
     C: float
     loss: str
+    own: np.ndarray | None = None
 
     @property
     def n_machines(self) -> int:

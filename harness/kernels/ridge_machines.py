@@ -52,8 +52,9 @@ def train_ridge_machines(
     counts: np.ndarray,
     C: float,
     rounding: float,
+    center: np.ndarray | None = None,
 ) -> RidgeMachines | None:
-    """Minimise |w|^2 / 2 + C / 2 sum (y - w'z - b)^2 for each class against the rest.
+    """Minimise |w - c|^2 / 2 + C / 2 sum (y - w'z - b)^2 for each class against the rest.
 
     Parameters
     ----------
@@ -67,6 +68,8 @@ def train_ridge_machines(
     C : float
     rounding : float
         One of `ROUNDINGS`.
+    center : ndarray of shape (r, Q), optional
+        c; 0 by default.
 
     Returns
     -------
@@ -76,6 +79,8 @@ def train_ridge_machines(
     sums, counts = (sums[:, 1:], counts[1:]) if len(counts) == 2 else (sums, counts)
     mean_y = 2 * counts / m - 1
     right = 2 * sums - np.outer(total, mean_y + 1)
+    if center is not None:
+        right += center / C
     # Sums in float32 have lost what is smaller than this. Features of a kernel with k(x, x) = 1
     # are of one size; of others one may be so large that in its parts all others were lost.
     lost = rounding * (squares.max() if features.unit_diagonal else squares)
@@ -89,6 +94,8 @@ def train_ridge_machines(
     w = cho_solve(factor, right, check_finite=False)
     excess = float((lost * w**2).sum()) / 2
     left = float((m * (1 - mean_y**2) - (w * right).sum(axis=0)).sum())
+    if center is not None:
+        left += float(np.square(center).sum()) / C
     # What the ridge is above 1 / C is no part of the objective.
     objective = C * (left / 2 - excess)
     L = features.factor

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import ClassVar
+
 import numpy as np
 from scipy.linalg import LinAlgError
 
@@ -13,13 +16,53 @@ from .machine import EXACT, BudgetMachine, held_out_bytes, phases, sgd_bytes
 class BudgetLSSVM(BudgetMachine):
     """Minimise |w|^2 / 2 + C / 2 sum_i (y_i - f(x_i))^2, least squares (equation 4-13).
 
-    Parameters and attributes are those of `BudgetSVM`; "exact" is one pass and one factorisation,
-    and up to four passes more where rounding may matter.
-    The text's further term, -sum_j alpha_j over the landmarks, is left out: it belongs to the dual
-    problem, and without it the machine with B = X is the LS-SVM of equation 4-9 with gamma = C.
+    Parameters and attributes are those of `BudgetSVM`, without `smoothing`; "exact" is one pass
+    and one factorisation, and up to four passes more where rounding may matter.
+
+    Parameters
+    ----------
+    multiplier_term : bool, default False
+        True adds -sum_j alpha_j over the landmarks, as equation 4-13 is printed, where alpha_j =
+        y_j a_j; a landmark without a label adds nothing. The term belongs to the dual problem:
+        without it the machine with B = X is the LS-SVM of equation 4-9 with gamma = C. A constant,
+        y_B' K_BB^-1 y_B / 2, keeps `objective_` from falling below 0.
     """
 
     _loss = "squared"
+    _parameter_constraints: ClassVar[dict] = {
+        **BudgetMachine._parameter_constraints,
+        "multiplier_term": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_landmarks: int = 100,
+        C: float = 10.0,
+        multiplier_term: bool = False,
+        kernel: str | kernels.KernelFunction = "rbf",
+        selector: str | kernels.Selector = "uniform",
+        sigma: float = 1.0,
+        sigma_unit: str = "median",
+        solver: str = "exact",
+        epochs: int = 10,
+        batch_size: int = 64,
+        n_classes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_landmarks=n_landmarks,
+            C=C,
+            kernel=kernel,
+            selector=selector,
+            sigma=sigma,
+            sigma_unit=sigma_unit,
+            solver=solver,
+            epochs=epochs,
+            batch_size=batch_size,
+            n_classes=n_classes,
+            random_state=random_state,
+        )
+        self.multiplier_term = multiplier_term
 
     def _prepare(self) -> None:
         self._classes = None
@@ -38,12 +81,15 @@ class BudgetLSSVM(BudgetMachine):
         Q, codes = len(labels.classes), np.full(n, -1)
         codes[labels.rows] = labels.codes
         counts = np.bincount(labels.codes, minlength=Q)
+        center = self._problem(labels).own
+        if center is not None:
+            center = kernels.feature_sums(self._features, center)
         for rounding in kernels.ROUNDINGS:
             if self._prepared is None or rounding > kernels.ROUNDINGS[0]:
                 gram, sums = self._sums(labels.rows, codes, Q)
             else:
                 gram, sums = self._without_held_out(labels, codes)
-            system = (gram, sums[:, :Q], counts, self.C, rounding)
+            system = (gram, sums[:, :Q], counts, self.C, rounding, center)
             found = kernels.train_ridge_machines(self._features, *system)
             del gram, system
             if found is not None:
@@ -58,6 +104,15 @@ class BudgetLSSVM(BudgetMachine):
         self.coef_ = self._features.expansion(found.weights)
         self.intercept_, self.objective_ = found.intercepts, found.objective
         self.gap_ = found.doubt / found.objective
+
+    def _problem(self, labels: kernels.Labels) -> kernels.LandmarkProblem:
+        problem = super()._problem(labels)
+        if not self.multiplier_term:
+            return problem
+        landmarks = self._chosen[self._features.kept]
+        places = np.minimum(np.searchsorted(problem.rows, landmarks), len(problem.rows) - 1)
+        own = problem.targets(places) * (problem.rows[places] == landmarks)[:, None]
+        return replace(problem, own=own.astype(np.float64))
 
     def _without_held_out(
         self, labels: kernels.Labels, codes: np.ndarray
@@ -89,6 +144,7 @@ def lssvm_storage(
     kernel: str | kernels.KernelFunction = "rbf",
     selector: str | kernels.Selector = "uniform",
     solver: str = "exact",
+    multiplier_term: bool = False,
     tuned: bool = False,
 ) -> int:
     """Bytes held: the data, b landmarks, L, and a Gram matrix in float64 with a part in float32.
@@ -98,13 +154,15 @@ def lssvm_storage(
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
     choosing, held, block = phases(shape, size, kernel, selector)
     training = sgd_bytes(shape, b, "squared", tuned)
+    # y of the landmarks, what is made of it, and their rows
+    own = 8 * 4 * b * Q + 16 * b if multiplier_term else 0
     if solver == "exact":
         # which row is of which class, in one byte and in float32, for the rows of a block
-        own = 5 * (Q + 1) * min(n, block // (4 * b))
+        by_class = 5 * (Q + 1) * min(n, block // (4 * b))
         judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
-        training = 8 * b * b + 8 * 6 * b * Q + max(4 * b * b + own, judging)
+        training = 8 * b * b + 8 * 6 * b * Q + max(4 * b * b + by_class, judging)
         if tuned:
             # and the classes of rows that were shown so far
             training = 8 * b * b + max(training, held_out_bytes(shape)) + 8 * shape.n_labeled
     loaded = shape.block_bytes if shape.n_test else 0
-    return max(choosing, held + block + max(training, loaded))
+    return max(choosing, held + block + max(training + own, loaded))

@@ -77,7 +77,7 @@ class BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         rows = kernels.read_labels(y, self.n_classes).rows
         self._choose(X, rows)
         self.fit_labels(np.asarray(y)[rows])
-        del self._X, self._rows, self._prepared
+        del self._X, self._rows, self._prepared, self._chosen
         return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
@@ -115,6 +115,7 @@ class BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         b = min(self.n_landmarks, len(X))
         chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
         self._features = kernels.LandmarkFeatures(X[chosen], kernel)
+        self._chosen = chosen
         self._X, self._rows, self._prepared = X, rows, None
         self._rng = deepcopy(rng) if self.solver == "sgd" else None
 

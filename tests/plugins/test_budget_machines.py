@@ -55,6 +55,76 @@ def test_lssvm_on_all_points_is_the_system_of_equation_4_9():
     np.testing.assert_allclose(model.decision_function(X), expected, atol=2e-3)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "poly2"])
+@pytest.mark.parametrize("C", [0.02, 3.0, 1e5])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_lssvm_with_the_multiplier_term_solves_equation_4_13(n_classes, C, kernel):
+    X, y = problem()
+    y = np.minimum(y, n_classes - 1)
+    shown = np.where(np.arange(len(y)) % 3, y, -1)
+    model = BudgetLSSVM(25, C=C, kernel=kernel, multiplier_term=True, random_state=0)
+    model.fit(X, shown)
+    K, k, T = pieces(model, X, y)
+    labels_of = {X[i].astype(np.float32).tobytes(): i for i in range(len(X))}
+    rows = np.array([labels_of[point.tobytes()] for point in model.landmarks_])
+    if n_classes == 2:
+        T = T[:, 1:]
+    own = T[rows] * (shown[rows] >= 0)[:, None]
+    assert 0 < np.count_nonzero(own) < own.size
+    known = shown >= 0
+    k, T, a = k[known], T[known], model.coef_
+    # the gradient of a'Ka / 2 - own'a + C / 2 |T - k a - b|^2 in a and b, through K^-1/2: where K
+    # is nearly singular only that is determined
+    left = T - k @ a - model.intercept_
+    half = np.linalg.cholesky(K + 1e-9 * np.trace(K) * np.eye(len(K)))
+    gradient = np.linalg.solve(half, K @ a - own - C * k.T @ left)
+    scale = np.linalg.norm(np.linalg.solve(half, C * k.T @ T + np.abs(own)))
+    assert np.linalg.norm(gradient) < 5e-3 * scale
+    assert np.abs(left.mean(axis=0)).max() < 1e-3
+    constant = np.sum(np.linalg.solve(half, own) ** 2) / 2
+    value = np.trace(a.T @ K @ a) / 2 - np.sum(own * a) + constant + C / 2 * (left**2).sum()
+    assert model.objective_ == pytest.approx(value, rel=1e-2)
+    assert model.gap_ < 1e-2
+
+
+def test_the_multiplier_term_matters_at_a_small_cost_alone():
+    X, y = problem()
+
+    def moved(C):
+        with_it, without = (
+            BudgetLSSVM(25, C=C, multiplier_term=term, random_state=0).fit(X, y)
+            for term in (True, False)
+        )
+        difference = with_it.decision_function(X) - without.decision_function(X)
+        return np.abs(difference).max() / np.abs(without.decision_function(X)).max()
+
+    assert moved(1e5) < 0.01 < 0.5 < moved(0.01)
+
+
+def test_sgd_has_the_multiplier_term_too():
+    X, y = problem()
+    # so narrow that K_BB has no small eigenvalues, in whose directions SGD is slow
+    params = {"n_landmarks": 15, "C": 0.02, "sigma": 0.15, "random_state": 0}
+    exact = BudgetLSSVM(**params, multiplier_term=True).fit(X, y)
+    without = BudgetLSSVM(**params).fit(X, y)
+    found = BudgetLSSVM(**params, multiplier_term=True, solver="sgd", epochs=400).fit(X, y)
+    assert found.converged_
+    scores = exact.decision_function(X)
+    np.testing.assert_allclose(found.decision_function(X), scores, atol=0.05)
+    assert np.abs(without.decision_function(X) - scores).max() > 0.2
+
+
+def test_folds_with_the_multiplier_term_are_fits_on_the_labels_shown():
+    X, y = problem()
+    split = BudgetLSSVM(25, C=0.05, multiplier_term=True, random_state=0)
+    split.fit_features(X, np.arange(len(y)))
+    for fold in range(3):
+        shown = np.where(np.arange(len(y)) % 3 == fold, -1, y)
+        whole = BudgetLSSVM(25, C=0.05, multiplier_term=True, random_state=0).fit(X, shown)
+        scores = split.fit_labels(shown).held_out_scores_
+        np.testing.assert_allclose(scores, whole.decision_function(X[shown < 0]), atol=2e-3)
+
+
 def test_svm_is_below_every_other_function_of_the_landmarks():
     X, y = problem()
     model = BudgetSVM(25, C=2.0, random_state=0).fit(X, y)

@@ -213,6 +213,15 @@ def test_the_sample_that_gives_chi2_its_width_is_charged_for(name, assert_peak_b
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, task)
 
 
+@pytest.mark.parametrize("solver", ["exact", "sgd"])
+def test_y_of_the_landmarks_is_charged_for(solver, assert_peak_between):
+    (lssvm,) = (method for method in METHODS if method.name == "budget-lssvm")
+    params = {"solver": solver, "epochs": 1, "multiplier_term": True}
+    method, shape = replace(lssvm, params=params), Shape(3000, 0, 10, 26)
+    planned = plan(method, shape, 10 * 10**6)
+    assert_peak_between(0, planned.planned_bytes, method, shape, planned.size, "multiclass")
+
+
 @pytest.mark.parametrize("name", ["budget-svm", "budget-lssvm"])
 def test_targets_of_gradient_descent_are_charged_for(name, assert_peak_between):
     (exact,) = [method for method in METHODS if method.name == name]
