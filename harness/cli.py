@@ -272,7 +272,7 @@ def compare(
             raise HarnessError("--with compares trials: give neither TABLES nor --all")
         _compare_with_kept(study, kept, as_json)
         return
-    from harness.report.beside import COLOURS, headline, lines, not_had
+    from harness.report.beside import COLOURS, headline, lines, margin_words, not_had, seeds_words
     from harness.report.comparison import compare as put_beside
     from harness.report.comparison import comparison_tables
     from harness.report.results import read_results
@@ -294,7 +294,25 @@ def compare(
             print_table(rows, list(rows[0]), COLOURS)
         if not all_settings and not_had(made):
             click.echo(f"{not_had(made)}; --all prints them")
-        click.echo(f"{made.counts}; ranks: printed / ours / ours with methods not in the paper")
+        said = filter(None, (made.counts, margin_words(made), seeds_words(made)))
+        click.echo(
+            f"{'; '.join(said)}; ranks: printed / ours / ours with methods not in the paper"
+        )
+
+
+@main.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+def judge(folders: Sequence[Path]) -> None:
+    """Judge kept comparisons anew: published.csv of FOLDERS (such as docs/results/NAME).
+
+    By the rule and the printed figures of today; nothing is run. Prints how many cells have which
+    verdict.
+    """
+    from harness.report.kept import count_words, judge_kept
+
+    for folder in folders:
+        for line in count_words(judge_kept(folder)):
+            click.echo(f"{folder.name}: {line}")
 
 
 def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:

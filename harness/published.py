@@ -7,6 +7,7 @@ heavy is imported here, since Snakemake checks a study again in every job.
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -36,7 +37,19 @@ OWN = ("selector",)
 """Parameters that tell apart methods in a row."""
 
 REQUIRED = ("table", "dataset", "method", "labeled", "budget", "metric", "value")
-OPTIONAL = ("unlabeled", "test", *SHARED, *OWN, "against", "unit", "std", "rank", "note", "doubt")
+OPTIONAL = (
+    "unlabeled",
+    "test",
+    *SHARED,
+    *OWN,
+    "against",
+    "unit",
+    "std",
+    "runs",
+    "rank",
+    "note",
+    "doubt",
+)
 
 
 @dataclass(frozen=True)
@@ -80,6 +93,8 @@ class Printed:
         "%" where a share is printed in percent, else empty.
     std, rank : float or None
         As printed, if they are.
+    runs : int or None
+        How many the value is the mean of, as the paper says.
     note : str
     doubt : str
         Why the figure cannot be a target; empty if it can.
@@ -93,6 +108,7 @@ class Printed:
     against: tuple[str, ...] = ()
     unit: str = ""
     std: float | None = None
+    runs: int | None = None
     rank: float | None = None
     note: str = ""
     doubt: str = ""
@@ -208,11 +224,24 @@ def _printed(row: Mapping[str, str], where: str) -> Printed:
         params=named(OWN),
         against=against,
         unit=row.get("unit", ""),
-        std=read("std", float, "a number"),
+        std=read("std", _spread, "a number from 0 on"),
+        runs=read("runs", _runs, "a count from 1 on"),
         rank=read("rank", float, "a number"),
         note=row.get("note", ""),
         doubt=row.get("doubt", ""),
     )
+
+
+def _spread(text: str) -> float:
+    if not 0 <= float(text) < math.inf:
+        raise ValueError
+    return float(text)
+
+
+def _runs(text: str) -> int:
+    if int(text) < 1:
+        raise ValueError
+    return int(text)
 
 
 def _count_or_share(text: str) -> int | float:

@@ -284,6 +284,8 @@ class StudyFile(Grid):
     catalogs: Annotated[list[str], BeforeValidator(_as_list)] = []
     published: Annotated[list[str], BeforeValidator(_as_list)] = []
     """Printed tables, `paper/table`, that the report puts beside the results."""
+    fewer_seeds: str = ""
+    """Why there are fewer seeds than the paper has runs; stands with the printed tables."""
     cases: list[dict[str, Any]] = []
 
 

@@ -8,6 +8,7 @@ methods, hence the tests are paired; whatever is tested more than once is correc
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -83,6 +84,34 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval
     std = float(values.std(ddof=1)) if n > 1 else math.nan
     half = float(half_width(std, n, confidence))
     return Interval(mean, mean - half, mean + half, std, n)
+
+
+def welch_half_width(
+    components: Iterable[tuple[float, float]], confidence: float = CONFIDENCE
+) -> float:
+    """Half the width of an interval whose variance is a sum of estimates (Welch-Satterthwaite).
+
+    t_{1 - (1 - confidence) / 2, f} u with u^2 = sum u_i^2 and f = u^4 / sum(u_i^4 / f_i), as in
+    the Guide to the Expression of Uncertainty in Measurement (JCGM 100:2008, G.4.1).
+
+    Parameters
+    ----------
+    components : iterable of (float, float)
+        Of each, its variance u_i^2 and its degrees of freedom f_i; infinity where it is known.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    float
+        0 if all variances are.
+    """
+    variances, freedoms = np.array(list(components), float).T
+    total = variances.sum()
+    if not total > 0:
+        return 0.0
+    spread = float(np.sum((variances / total) ** 2 / freedoms))
+    quantile = stats.t.ppf(0.5 + confidence / 2, 1 / spread if spread else math.inf)
+    return float(quantile * math.sqrt(total))
 
 
 def ranks(scores: ArrayLike, greater_is_better: bool = True) -> np.ndarray:

@@ -18,7 +18,7 @@ MARKS = {
     "reproduced": "=",
     "exceeded": "\N{BLACK UP-POINTING TRIANGLE}",
     "not reached": "\N{BLACK DOWN-POINTING TRIANGLE}",
-    "one seed": "?",
+    "cannot tell": "?",
     "not judged": "\N{MIDDLE DOT}",
     "not run": "",
 }
@@ -32,10 +32,10 @@ COLOURS = {
 }
 """Of a terminal."""
 WORDS = {
-    "reproduced": "the printed value, give or take its rounding, lies in our interval",
-    "exceeded": "ours is better than that",
-    "not reached": "ours is worse than that",
-    "one seed": "there is no interval to judge by",
+    "reproduced": "the difference, with its 95 % interval, lies within the margin",
+    "exceeded": "ours is better by more than the margin, with all of the interval",
+    "not reached": "ours is worse by more than the margin, with all of the interval",
+    "cannot tell": "the interval reaches over the margin, or there are fewer than five seeds",
     "not judged": "seconds of another machine, or a figure in doubt: point at it",
     "not run": "no trial that ended ok",
 }
@@ -73,8 +73,6 @@ def layout(made: Comparison) -> dict[str, Any]:
             }
         )
     methods = made.cells.sort_values("further", kind="stable")
-    seeds = made.cells.loc[made.cells["n_scored"] > 0, "n_scored"]
-    least, most = (seeds.min(), seeds.max()) if len(seeds) else (0, 0)
     return {
         "methods": list(methods["method"].drop_duplicates()),
         "printed": list(methods.loc[~methods["further"], "method"].drop_duplicates()),
@@ -82,11 +80,42 @@ def layout(made: Comparison) -> dict[str, Any]:
         "shared": shared,
         "rows": rows,
         "others": others,
-        "seeds": str(most) if least == most else f"{least} to {most}",
+        "seeds": seeds_words(made),
         "of": _counted(made),
+        "margins": margin_words(made),
         "doubts": _doubts(made.cells[had]),
         "other_doubts": _doubts(made.cells[~had]),
     }
+
+
+def seeds_words(made: Comparison) -> str:
+    """Say how many seeds there are here and runs in the paper, and why fewer; nothing if none."""
+    scored = made.cells[made.cells["n_scored"] > 0]
+    if scored.empty:
+        return ""
+    of = _counted(made)
+    words = f"{of} here: {_span(scored['n_scored'])}"
+    runs = scored["runs"].dropna()
+    if runs.empty:
+        return words
+    words += f", runs in the paper: {_span(runs)}" if of == "seeds" else f", there: {_span(runs)}"
+    if of == "seeds" and (scored["n_scored"] < scored["runs"]).any():
+        words += f" (fewer here: {made.why_fewer or 'the study does not say why'})"
+    return words
+
+
+def margin_words(made: Comparison) -> str:
+    """Say what margins the verdicts of a table have; nothing if none is judged."""
+    margins = made.cells["margin"].dropna()
+    if margins.empty:
+        return ""
+    least, most = (f"{value:.3g}" for value in (margins.min(), margins.max()))
+    return f"margin {least}" if least == most else f"margins {least} to {most}"
+
+
+def _span(counts: pd.Series) -> str:
+    least, most = int(counts.min()), int(counts.max())
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _counted(made: Comparison) -> str:
@@ -118,6 +147,20 @@ def ours_text(cell: Any, digits: int | None = None) -> str:
     if half != half:
         return f"{cell.mean:.{digits}f}"
     return f"{cell.mean:.{digits}f} ± {half:.{digits}f}"
+
+
+def difference_text(cell: Any, digits: int | None = None) -> str:
+    """Write ours less the printed value, and half of its 95 % interval's width, if it is judged.
+
+    A single seed has no interval; what is not judged has no text.
+    """
+    if cell.margin != cell.margin:
+        return ""
+    if digits is None:
+        digits = max(_printed_digits(cell), decimals(cell.difference, cell.difference_half))
+    words = f"{cell.difference:+.{digits}f}"
+    half = cell.difference_half
+    return f"{words} ± {half:.{digits}f}" if half == half else words
 
 
 def _printed_digits(cell: Any) -> int:
@@ -172,6 +215,8 @@ def lines(made: Comparison, all_settings: bool = False) -> list[dict[str, Any]]:
             "printed": cell.printed_text or None,
             "ours": ours_text(cell, digits),
             _counted(made): f"{cell.n_scored}/{cell.n}",
+            "difference": difference_text(cell, digits) or None,
+            "margin": f"{cell.margin:.3g}" if cell.margin == cell.margin else None,
             "verdict": cell.verdict or None,
             "ranks": _ranks(cell),
         }

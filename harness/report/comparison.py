@@ -1,10 +1,9 @@
 """A paper's printed table beside ours: cell by cell with a verdict, then rank by rank.
 
-A printed figure has at best a standard deviation behind it and no seeds, so it is not tested: it
-is held against our interval. Seconds of another machine, figures that cannot be right, and sums
-over other data sets than ours stand beside ours without a verdict. Ranks compare the methods that
-both have, and then the study's further methods with them: what a paper left out may well be the
-best.
+Verdicts are those of `harness.report.verdicts`. Seconds of another machine, figures that cannot be
+right, and sums over other data sets than ours stand beside ours without one. Ranks compare the
+methods that both have, and then the study's further methods with them: what a paper left out may
+well be the best.
 """
 
 from __future__ import annotations
@@ -27,16 +26,23 @@ from harness.report.names import telling_params
 from harness.report.reductions import reduction
 from harness.report.results import CELL
 from harness.report.scores import Score, score_of
+from harness.report.verdicts import VERDICTS, Judgement, judge
 from harness.statistics import Interval, mean_interval, ranks
 
 if TYPE_CHECKING:
     from harness.report.results import Results
 
-VERDICTS = ("reproduced", "exceeded", "not reached", "one seed", "not judged", "not run")
-"""What a printed figure can be told; "one seed" has no interval to hold it against."""
+WHY_FEWER = "fewer_seeds"
+"""The key of a study that says why it has fewer seeds than the paper had runs."""
 
 RANKS = ("printed_rank", "rank", "rank_of_all")
 """The paper's and ours among the methods that both have; ours with the study's further methods."""
+
+_KEYS = ("table", "dataset", "kernel", "labeled", "budget", "method", "metric", "unit")
+_FIGURES = ("printed", "printed_std", "runs", "ours", "n_scored", "n", "mean", "ci_low", "ci_high")
+_JUDGED = ("std", "difference", "difference_half", "margin", "verdict")
+KEPT = (*_KEYS, *_FIGURES, *_JUDGED, *RANKS, "note", "doubt", "why_fewer")
+"""The columns of `published.csv`."""
 
 Params = tuple[tuple[str, str], ...]
 
@@ -67,14 +73,17 @@ class Comparison:
         of the setting), `setting` (Setting), `dataset`, `kernel`, `labeled`, `budget`, `method`
         (the paper's name, or the study's label without what the setting says), `further` (whether
         only the study has the method), `printed`, `printed_text` (with its digits), `printed_std`,
-        `given_rank`, `ours` (label, if there is one), `n_scored` and `n` (seeds; data sets of a
-        reduction), `mean`, `ci_low`, `ci_high`, `verdict`, `note`, `doubt`, RANKS.
+        `runs` (behind the printed one), `given_rank`, `ours` (label, if there is one), `n_scored`
+        and `n` (seeds; data sets of a reduction), `mean`, `ci_low`, `ci_high`, `std`, those of
+        `Judgement` with `difference_half` for `half`, `note`, `doubt`, RANKS.
     totals : pandas.DataFrame
         Indexed by method: sums of RANKS over the settings that were run.
     n_settings : int
         How many of them there are.
     left_out : list of str
         Methods that were not run, or are not printed, in all of them, and so not ranked.
+    why_fewer : str
+        What the study says of having fewer seeds than the paper had runs, if anything.
     """
 
     name: str
@@ -84,13 +93,13 @@ class Comparison:
     totals: pd.DataFrame
     n_settings: int
     left_out: list[str]
+    why_fewer: str = ""
 
     @property
     def counts(self) -> str:
         """How many cells have which verdict: "18 reproduced, 30 exceeded, 8 not reached"."""
         found = self.cells["verdict"].value_counts()
-        words = {"one seed": "with one seed only"}
-        return ", ".join(f"{found[v]} {words.get(v, v)}" for v in VERDICTS if v in found)
+        return ", ".join(f"{found[v]} {v}" for v in VERDICTS if v in found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,26 +148,6 @@ class _Answer(NamedTuple):
     interval: Interval
     n: int
     note: str = ""
-
-
-def verdict(printed: Printed, ours: Interval, greater_is_better: bool) -> str:
-    """Judge a printed value by our interval.
-
-    "reproduced" if it lies within the interval, widened by half a unit of its last digit; else
-    "exceeded" or "not reached" as ours is better or worse. "one seed" for fewer than two scores,
-    "not run" for none; "not judged" for seconds of another machine and figures in doubt.
-    """
-    if not ours.n:
-        return "not run"
-    if printed.doubt or printed.metric in SECONDS:
-        return "not judged"
-    if ours.n < 2:
-        return "one seed"
-    value = float(printed.value)
-    outside = max(ours.low - value, value - ours.high)
-    if outside <= printed.half_unit + _ROUNDING * max(1.0, abs(value)):
-        return "reproduced"
-    return "exceeded" if (ours.mean > value) == greater_is_better else "not reached"
 
 
 def compare(results: Results, names: Iterable[str], where: str = "") -> list[Comparison]:
@@ -242,6 +231,7 @@ def _compare(
         totals=totals.dropna(how="all"),
         n_settings=ran["row"].nunique(),
         left_out=list(unranked.drop_duplicates()),
+        why_fewer=str(results.study.get(WHY_FEWER) or ""),
     )
 
 
@@ -307,6 +297,7 @@ def _cell(
     setting: Setting, figure: Printed | None, ours: _Answer | None, score: Score
 ) -> dict[str, Any]:
     interval = ours.interval if ours else mean_interval(())
+    judged = judge(figure, interval, score.greater_is_better) if figure else Judgement("")
     notes = [figure.note if figure else "", ours.note if ours else ""]
     return {
         "setting": setting,
@@ -319,6 +310,7 @@ def _cell(
         "printed": float(figure.value) if figure else float("nan"),
         "printed_text": str(figure.value) if figure else "",
         "printed_std": figure.std if figure else None,
+        "runs": figure.runs if figure and figure.runs else float("nan"),
         "given_rank": figure.rank if figure else None,
         "ours": ours.label if ours else None,
         "n_scored": interval.n,
@@ -326,7 +318,11 @@ def _cell(
         "mean": interval.mean,
         "ci_low": interval.low,
         "ci_high": interval.high,
-        "verdict": verdict(figure, interval, score.greater_is_better) if figure else "",
+        "std": interval.std,
+        "difference": judged.difference,
+        "difference_half": judged.half,
+        "margin": judged.margin,
+        "verdict": judged.verdict,
         "note": "; ".join(filter(None, notes)),
         "doubt": figure.doubt if figure else "",
     }
@@ -380,7 +376,12 @@ def comparison_tables(comparisons: list[Comparison]) -> dict[str, pd.DataFrame]:
     if not comparisons:
         return {}
     cells = [
-        made.cells.assign(table=made.name, metric=made.score.name, unit=made.unit)
+        made.cells.assign(
+            table=made.name,
+            metric=made.score.name,
+            unit=made.unit,
+            why_fewer=made.cells["n_scored"].lt(made.cells["runs"]).map({True: made.why_fewer}),
+        )
         for made in comparisons
     ]
     totals = [
@@ -389,10 +390,7 @@ def comparison_tables(comparisons: list[Comparison]) -> dict[str, pd.DataFrame]:
         )
         for made in comparisons
     ]
-    keys = ["table", "dataset", "kernel", "labeled", "budget", "method", "metric", "unit"]
-    figures = ["printed", "printed_std", "ours", "n_scored", "n", "mean", "ci_low", "ci_high"]
-    columns = [*keys, *figures, "verdict", *RANKS, "note", "doubt"]
     return {
-        "published": pd.concat(cells)[columns],
+        "published": pd.concat(cells)[list(KEPT)],
         "published_ranks": pd.concat(totals)[["table", "metric", "n_settings", "method", *RANKS]],
     }

@@ -128,6 +128,7 @@ def _environment() -> jinja2.Environment:
     environment.globals |= {
         "format_score": format_score,
         "ours_text": beside.ours_text,
+        "difference_text": beside.difference_text,
         "verdict_marks": beside.MARKS,
         "leaders": beside.leaders,
         "not_had": beside.not_had,

@@ -1,5 +1,4 @@
 import json
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -7,54 +6,11 @@ import pytest
 from synthetic_trials import make_trials, write_results
 
 from harness import published
-from harness.published import Printed, Setting
-from harness.report.comparison import compare, comparison_tables, verdict
+from harness.report.comparison import compare, comparison_tables
 from harness.report.results import read_results
-from harness.statistics import Interval, mean_interval
+from harness.statistics import mean_interval
 
 HEAD = "table,dataset,method,labeled,budget,metric,value"
-OURS = Interval(mean=0.75, low=0.7405, high=0.7595, std=0.025, n=30)
-
-
-def figure(value):
-    setting = Setting("toy", 0.1, None, None, None, ())
-    return Printed(setting, "svm", "auc", Decimal(value))
-
-
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        ("0.750", "reproduced"),
-        # three digits: half a unit is what they lie outside of the interval
-        ("0.740", "reproduced"),
-        ("0.739", "exceeded"),
-        ("0.760", "reproduced"),
-        ("0.761", "not reached"),
-        # four digits: the same values are further from it than they can be rounded
-        ("0.7400", "exceeded"),
-        ("0.7600", "not reached"),
-        # one digit says little, and much is within its rounding
-        ("0.7", "reproduced"),
-        ("0.8", "reproduced"),
-        ("0.70", "exceeded"),
-        ("0.80", "not reached"),
-    ],
-)
-def test_a_verdict_allows_for_our_interval_and_for_printed_rounding(value, found):
-    assert verdict(figure(value), OURS, greater_is_better=True) == found
-
-
-def test_lower_may_be_better():
-    seconds = Interval(mean=2.0, low=1.9, high=2.1, std=0.1, n=5)
-    assert verdict(figure("2175"), seconds, greater_is_better=False) == "exceeded"
-    assert verdict(figure("1"), seconds, greater_is_better=False) == "not reached"
-    assert verdict(figure("2"), seconds, greater_is_better=False) == "reproduced"
-
-
-def test_without_an_interval_there_is_no_verdict():
-    assert verdict(figure("0.9"), mean_interval([0.1]), True) == "one seed"
-    assert verdict(figure("0.9"), mean_interval([]), True) == "not run"
-    assert verdict(figure("0.5"), mean_interval([0.5, 0.5]), True) == "reproduced"
 
 
 @pytest.fixture
@@ -97,16 +53,16 @@ def test_cells_hold_mean_interval_and_seeds(beside):
     (made,) = beside({"svm": values}, SVM)
     cell = cells(made).loc["toy", "svm"]
     assert tuple(cell[["mean", "ci_low", "ci_high"]]) == pytest.approx(mean_interval(values)[:3])
-    assert (cell["n_scored"], cell["n"], cell["verdict"]) == (3, 3, "reproduced")
-    assert made.counts == "1 reproduced"
+    assert (cell["n_scored"], cell["n"], cell["verdict"]) == (3, 3, "cannot tell")
+    assert made.counts == "1 cannot tell"
 
 
 def test_what_was_not_run_is_shown_with_the_rest(beside):
     lines = (SVM, NYSCK, "t,elsewhere,svm,47,none,auc,0.7", "t,toy,svm,50,none,auc,0.7")
-    (made,) = beside({"svm": [0.9, 0.91]}, *lines)
+    (made,) = beside({"svm": [0.9, 0.91, 0.9, 0.91, 0.9]}, *lines)
     assert len(made.cells) == 4
     assert made.counts == "1 exceeded, 3 not run"
-    assert made.cells["n"].tolist() == [2, 0, 0, 0]
+    assert made.cells["n"].tolist() == [5, 0, 0, 0]
     assert made.cells["dataset"].tolist() == ["toy", "toy", "elsewhere", "toy"]
 
 
@@ -181,13 +137,13 @@ def tell_kernels(trials):
 
 def test_rows_are_of_a_kernel_and_columns_of_a_selector(beside):
     scores = {
-        f"svm[kernel={kernel},selector={selector}]": [value, value]
+        f"svm[kernel={kernel},selector={selector}]": [value] * 5
         for kernel, values in {"rbf,sigma=2": (0.8, 0.7, 0.9), "linear": (0.6, 0.5, 0.65)}.items()
         for selector, value in zip(("uniform", "dbh", "cssp"), values, strict=True)
     }
     (made,) = beside(
         scores | {"1nn": [0.95, 0.95]},
-        *("t,toy,svm,47,none,auc,0.8,rbf,uniform", "t,toy,svm,47,none,auc,0.8,rbf,dbh"),
+        *("t,toy,svm,47,none,auc,0.800,rbf,uniform", "t,toy,svm,47,none,auc,0.8,rbf,dbh"),
         *("t,toy,svm,47,none,auc,0.6,linear,uniform", "t,toy,svm,47,none,auc,0.4,linear,dbh"),
         head=f"{HEAD},kernel,selector",
         change=tell_kernels,
@@ -213,7 +169,8 @@ def test_of_several_places_the_one_with_the_most_figures_is_taken(beside):
 
 def test_figures_in_doubt_are_shown_but_neither_judged_nor_ranked(beside):
     lines = (f"{SVM},,", f"{NYSCK},,no such spread", "t,toy,cmn,47,none,auc,0.9,,no such spread")
-    (made,) = beside({"svm": [0.8, 0.8], "nysck": [0.7, 0.7]}, *lines, head=f"{HEAD},note,doubt")
+    scores = {"svm": [0.8] * 5, "nysck": [0.7] * 5}
+    (made,) = beside(scores, *lines, head=f"{HEAD},note,doubt")
     found = cells(made).loc["toy"]
     assert list(found["verdict"]) == ["reproduced", "not judged", "not run"]
     assert found.loc["nysck", "mean"] == pytest.approx(0.7)
@@ -353,14 +310,20 @@ def test_seconds_of_training_are_those_of_the_fit_without_tuning(beside):
 
 
 def test_percent_is_compared_with_percent(beside):
-    (made,) = beside({"svm": [0.79, 0.81]}, "t,toy,svm,,,auc,80.0,%,3", head=f"{HEAD},unit,std")
-    assert cells(made).loc[("toy", "svm"), "mean"] == pytest.approx(80)
+    scores = {"svm": [0.799, 0.801, 0.8, 0.8, 0.8]}
+    head = f"{HEAD},unit,std,runs"
+    (made,) = beside(scores, "t,toy,svm,,,auc,80.0,%,3,20", head=head)
+    cell = cells(made).loc["toy", "svm"]
+    assert cell["mean"] == pytest.approx(80)
+    assert cell["verdict"] == "cannot tell"  # twenty runs of 3 % know their mean to 1.4
+    assert (cell["printed_std"], cell["runs"]) == (3, 20)
+    assert cell["margin"] == pytest.approx(2 * 3 / 20**0.5)
+    (made,) = beside(scores, "t,toy,svm,,,auc,80.0,%,1,100", head=head)
     assert cells(made).loc[("toy", "svm"), "verdict"] == "reproduced"
-    assert cells(made).loc[("toy", "svm"), "printed_std"] == 3
 
 
 def test_the_tables_hold_every_cell(beside):
-    made = beside({"svm": [0.8, 0.8], "1nn": [0.7, 0.7]}, SVM, NYSCK)
+    made = beside({"svm": [0.8] * 5, "1nn": [0.7] * 5}, SVM, NYSCK)
     tables = comparison_tables(made)
     table = tables["published"]
     assert list(table["method"]) == ["svm", "nysck", "1nn"]

@@ -50,7 +50,9 @@ def test_the_section_stands_after_the_answer_and_shows_every_printed_figure(dire
     assert ids.index("answer") < ids.index("published") < ids.index("score")
     assert "#published" in page.references
     section = page.text.split("Beside the printed table")[1].split("How well each method does")[0]
-    assert f"{comparison.counts} ; 2 to 3 seeds" in section
+    assert (
+        f"{comparison.counts} ; margin 0.01; seeds here: 2 to 3, runs in the paper: 30" in section
+    )
     assert "hou2017/table3: AUC ↑, 10 % labeled, no limit" in section
     assert "hou2017/table2: CPU seconds ↓" in section
     assert "48 not run" in section
@@ -138,14 +140,30 @@ def test_without_the_key_there_is_no_section(tmp_path):
     assert not (directory / "tables" / "published.csv").exists()
 
 
+def test_the_page_says_why_there_are_fewer_seeds_than_runs(tmp_path):
+    study = STUDY | {"published": "hou2017/table3"}
+    directory = ten_percent(tmp_path / "mute", study=study)
+    assert "(fewer here: the study does not say why)" in checked(write_report(directory)).text
+    reason = "one hour was all there was"
+    directory = ten_percent(tmp_path / "said", study=study | {"fewer_seeds": reason})
+    text = checked(write_report(directory)).text
+    assert f"seeds here: 2 to 3, runs in the paper: 30 (fewer here: {reason})" in text
+    table = pd.read_csv(directory / "tables" / "published.csv")
+    printed = table[table["n_scored"] > 0].dropna(subset="printed")
+    assert set(printed["runs"]) == {30}
+    assert set(printed["why_fewer"]) == {reason}
+    directory = ten_percent(tmp_path / "all", seeds=31, study=study | {"fewer_seeds": reason})
+    assert "fewer here" not in checked(write_report(directory)).text
+
+
 def test_one_seed_is_no_verdict(tmp_path):
     directory = ten_percent(
         tmp_path / "one", seeds=1, study=STUDY | {"published": "hou2017/table3"}
     )
     page = checked(write_report(directory))
-    assert "one seed there is no interval to judge by" in page.text
+    assert "cannot tell the interval reaches over the margin, or there are fewer than five seeds"
     # three methods of the paper on two data sets, one of them with its only seed failed
-    assert "5 with one seed only, 51 not run" in page.text
+    assert "5 cannot tell, 51 not run" in page.text
     assert "reproduced" not in page.text
 
 

@@ -1,0 +1,153 @@
+"""Kept comparisons judged anew: the verdicts of a `published.csv` by the rule and papers of today.
+
+A comparison that is kept holds means, intervals and numbers of seeds, which is all that a verdict
+asks for: nothing is run again when the rule changes, or what is known of a printed figure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from harness.errors import HarnessError
+from harness.published import REDUCTIONS, Printed, read_printed
+from harness.records import write_whole
+from harness.report.comparison import KEPT, WHY_FEWER
+from harness.report.scores import SCORES
+from harness.report.verdicts import VERDICTS, judge
+from harness.statistics import Interval, half_width
+
+FILE = "published.csv"
+_TEXTS = ("table", "dataset", "kernel", "budget", "method", "metric", "unit")
+
+
+def judge_kept(folder: Path) -> pd.DataFrame:
+    """Judge the kept comparison of a study anew, and write it in the place of the old one.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds `published.csv` and `study.yaml`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        What was written, a row a cell.
+
+    Raises
+    ------
+    HarnessError
+        If a file is missing or unreadable, or a kept figure is not among the printed ones of
+        today: then the study's report has to be made again.
+    """
+    path = Path(folder) / FILE
+    table = _read(path)
+    why = _why_fewer(Path(folder) / "study.yaml")
+    printed = _printed_figures(table, path)
+    rows = []
+    for number, row in enumerate(table.to_dict("records"), start=2):
+        if math.isnan(row["printed"]):
+            rows.append(row | {"std": _std(row), "verdict": ""})
+            continue
+        waiting = printed[_key(row, row["printed"])]
+        if not waiting:
+            what = f"{row['table']}, {row['method']} on {row['dataset']}, {row['printed']:g}"
+            raise HarnessError(
+                f"{path}: line {number}: {what}: is not among the printed figures any more; "
+                "make the report of the study again"
+            )
+        rows.append(row | _judged(waiting.pop(0), row, why))
+    made = pd.DataFrame(rows).reindex(columns=list(KEPT))
+    write_whole(made.to_csv(index=False), path)
+    return made
+
+
+def count_words(table: pd.DataFrame) -> list[str]:
+    """Say how many cells of each printed table and metric have which verdict, a line each."""
+    judged = table[table["verdict"] != ""]
+    lines = []
+    for (name, metric), mine in judged.groupby(["table", "metric"], sort=False):
+        found = mine["verdict"].value_counts()
+        counts = ", ".join(f"{found[word]} {word}" for word in VERDICTS if word in found)
+        lines.append(f"{name}, {metric}: {counts}")
+    return lines
+
+
+def _read(path: Path) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(path, dtype=dict.fromkeys(_TEXTS, "string"))
+    except FileNotFoundError:
+        raise HarnessError(f"{path}: there is no kept comparison") from None
+    except (OSError, ValueError) as error:
+        raise HarnessError(f"{path}: cannot be read: {error}") from None
+    needed = {*_TEXTS, "labeled", "printed", "n_scored", "n", "mean", "ci_low", "ci_high"}
+    lacking = sorted(needed - set(table))
+    if lacking:
+        raise HarnessError(f"{path}: columns {', '.join(lacking)} are missing")
+    return table.fillna(dict.fromkeys(_TEXTS, ""))
+
+
+def _why_fewer(path: Path) -> str:
+    try:
+        study = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HarnessError(f"{path}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise HarnessError(f"{path}: is not YAML: {error}") from None
+    return str(study.get(WHY_FEWER) or "") if isinstance(study, Mapping) else ""
+
+
+def _printed_figures(table: pd.DataFrame, path: Path) -> dict[tuple, list[Printed]]:
+    """Gather the printed figures by what a kept row says of them."""
+    found = defaultdict(list)
+    for name in table["table"].unique():
+        for figure in read_printed(name, str(path)):
+            setting = figure.setting
+            said = {
+                "table": name,
+                "dataset": setting.dataset,
+                "kernel": dict(setting.params).get("kernel", ""),
+                "labeled": math.nan if setting.labeled is None else setting.labeled,
+                "budget": setting.budget.text if setting.budget else "",
+                "method": figure.label,
+                "metric": figure.metric,
+                "unit": figure.unit,
+            }
+            found[_key(said, float(figure.value))].append(figure)
+    return found
+
+
+def _key(row: Mapping[str, Any], value: float) -> tuple:
+    labeled = "" if math.isnan(row["labeled"]) else float(row["labeled"])
+    return (*(row[name] for name in _TEXTS), labeled, value)
+
+
+def _std(row: Mapping[str, Any]) -> float:
+    """Return the standard deviation behind the interval of a row."""
+    half = (row["ci_high"] - row["ci_low"]) / 2
+    return half / float(half_width(1.0, row["n_scored"])) if row["n_scored"] > 1 else math.nan
+
+
+def _judged(figure: Printed, row: Mapping[str, Any], why: str) -> dict[str, Any]:
+    n, std = int(row["n_scored"]), _std(row)
+    metric = figure.metric
+    better = SCORES[metric].greater_is_better if metric in SCORES else metric in REDUCTIONS
+    ours = Interval(row["mean"], row["ci_low"], row["ci_high"], std, n)
+    judged = judge(figure, ours, better)
+    return {
+        "printed_std": figure.std,
+        "runs": figure.runs,
+        "std": std,
+        "difference": judged.difference,
+        "difference_half": judged.half,
+        "margin": judged.margin,
+        "verdict": judged.verdict,
+        "doubt": figure.doubt,
+        "why_fewer": why if figure.runs and n < figure.runs else "",
+    }
