@@ -47,8 +47,7 @@ def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
         sys.version,
         # changes where a package is installed, which a plugin may have lacked
         *(f"{path} {path.stat().st_mtime_ns}" for path in _package_folders()),
-        digest_files((ROOT / "harness").glob("*.py")),
-        digest_files((ROOT / "harness" / "kernels").rglob("*.py")),
+        digest_files((ROOT / "harness").rglob("*.py"), ROOT),
         *(f"{s.name} {s.origin} {s.sha256}" for s in find_sources(folders)),
         asked,
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.aside import ask
+from harness.code_digests import harness_code, plugin_code
 from harness.errors import HarnessError, unknown_name
 from harness.method import Method
 from harness.parameters import describe_parameters
@@ -28,7 +29,9 @@ def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
     dict
         "plugins": a list of {name, origin, path, sha256, failure, hooks};
         "methods", "datasets", "metrics", ...: descriptions, each with `plugin`, `plugin_path` and
-        `plugin_sha256`. Kernels and landmark selectors that come with the harness are among them.
+        `plugin_sha256`, and with `code` and `versions` as `harness.code_digests` tells them.
+        Kernels and landmark selectors that come with the harness are among them. "harness": the
+        code that runs and scores trials, likewise.
 
     Raises
     ------
@@ -71,7 +74,8 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
     from harness.kernels import KERNELS, SELECTORS
 
     registry = Registry.load(folders)
-    index: dict[str, Any] = {"plugins": [], **{kind: [] for kind in PROVIDERS}}
+    index: dict[str, Any] = {"harness": harness_code(), "plugins": []}
+    index |= {kind: [] for kind in PROVIDERS}
     index["kernels"] += [{"name": name} | _BUILT_IN for name in KERNELS]
     index["landmark selectors"] += [{"name": name} | _BUILT_IN for name in SELECTORS]
     for plugin in registry.plugins:
@@ -86,6 +90,8 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
         }
         index["plugins"].append(owner)
         origin = {f"plugin{key}": owner[name] for key, name in _OWNER_KEYS.items()}
+        if any(plugin.provided.values()):
+            origin |= plugin_code(plugin)
         for kind, items in plugin.provided.items():
             index[kind] += [_plain(item) | _of_estimator(item) | origin for item in items]
     return index
@@ -93,8 +99,9 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
 
 _OWNER_KEYS = {"": "name", "_path": "path", "_sha256": "sha256"}
 
-# A change of the numerics is part of every block's fingerprint anyway.
+# A method that is given one by name imports it, so its own code has it.
 _BUILT_IN = {"plugin": "harness", "plugin_path": "harness.kernels", "plugin_sha256": ""}
+_BUILT_IN |= {"code": "", "versions": {}}
 
 
 def _of_estimator(item: object) -> dict[str, Any]:

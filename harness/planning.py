@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from harness.datasets import missing_bytes, unobtainable
+from harness.fingerprints import changes
 from harness.method import Method, Shape
 from harness.published import ALL_DATASETS, read_printed
 from harness.records import read_rows
@@ -60,6 +62,7 @@ class StudyPlan:
     unbounded: list[str]
     unobtainable: list[str]
     unanswered: list[str]
+    stale: dict[str, int]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain JSON."""
@@ -120,12 +123,14 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         methods without any earlier trial are named in `untimed` and not part of it. `unbounded`
         are methods that a budget of landmarks does not bound, `unobtainable` says which files are
         neither at hand nor to be downloaded, `unanswered` are printed tables that the study has
-        no data set and method of.
+        no data set and method of. `stale` counts trials to come that have a row already, by what
+        has changed since.
     """
     registry = Registry.load(workload.study.plugin_folders)
     timings = _Timings()
     cells: dict[str, CellPlan] = {}
-    finished: dict[str, frozenset[str]] = {}
+    finished: dict[str, dict[str, dict[str, Any]]] = {}
+    stale: Counter[str] = Counter()
     seconds, starts, untimed, unbounded = 0.0, 0, {}, {}
     for block in workload.blocks:
         method = registry.get("methods", block.method.name)[0]
@@ -133,9 +138,11 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         params = registry.look_up(block.method.params)
         planned = plan_block(method, shape, block, params)
         if block.cell not in finished:  # its blocks find the same rows
-            finished[block.cell] = frozenset(workload.finished_rows(block))
-        wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
-        done = len(wanted & finished[block.cell])
+            finished[block.cell] = workload.finished_rows(block)
+        rows = finished[block.cell]
+        done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)
+        if done < len(block.seeds):
+            stale += _stale(block, rows)
         per_trial = timings.seconds(block, shape.n_labeled) if planned.feasible else 0.0
         to_run = len(block.seeds) - done
         if to_run:
@@ -179,7 +186,21 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         list(unbounded),
         [problem for entry in missing for problem in unobtainable(entry)],
         _unanswered(workload),
+        dict(stale.most_common()),
     )
+
+
+def _stale(block: Block, rows: Mapping[str, Mapping[str, Any]]) -> Counter[str]:
+    """Count trials of a block whose rows others have taken the place of, by what has changed."""
+    latest: dict[str, Mapping[str, Any]] = {}
+    for fingerprint, row in rows.items():
+        latest[fingerprint.rpartition("-")[2]] = row
+    found: Counter[str] = Counter()
+    for seed in block.seeds:
+        row = latest.get(str(seed))
+        if row is not None and f"{block.fingerprint}-{seed}" not in rows:
+            found[" and ".join(changes(row.get("decided_by"), block.decided_by))] += 1
+    return found
 
 
 def _unanswered(workload: Workload) -> list[str]:

@@ -94,6 +94,7 @@ COLUMNS: dict[str, str] = {
     "checkpoints": "string",  # JSON: the points of the fit's curve; null if none were asked for
     # where it comes from
     "fingerprint": "string",
+    "decided_by": "string",  # JSON: data, code and versions that decide the outcome, part by part
     "dataset_sha256": "string",
     "plugin_sha256": "string",
     "git_sha": "string",

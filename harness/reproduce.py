@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.datasets import Meta
 from harness.errors import HarnessError
+from harness.fingerprints import changes
 from harness.records import COLUMNS, METRICS, Journal, read_table
 from harness.worker import run_trials
 from harness.workload import Workload
@@ -69,31 +69,19 @@ def reproduce(workload: Workload, row: str) -> list[Comparison]:
 
 
 def _why_not(workload: Workload, row: str, recorded: Mapping[str, Any]) -> str:
-    """Say what has changed since a row was made: surely where it tells, else what may have."""
-    changed, may = [], []
-    study = workload.results / "study.yaml"
-    if not study.is_file() or study.read_text(encoding="utf-8") != workload.study.text:
-        may.append("the study")
-    name = recorded["plugin_method"]
-    methods = {entry["name"]: entry for entry in workload.index["methods"]}
-    if name not in methods:
-        changed.append(f"the method {name} is no longer there")
-    elif methods[name]["plugin_sha256"] != recorded["plugin_sha256"]:
-        changed.append(f"the plugin {methods[name]['plugin_path']} has changed")
-    name = recorded["dataset"]
-    if name not in workload.catalog:
-        changed.append(f"the data set {name} is no longer there")
+    """Say what has changed since a row was made."""
+    methods = {block.method.name for block in workload.blocks}
+    told = []
+    if recorded["plugin_method"] not in methods:
+        told.append(f"the study has no method {recorded['plugin_method']}")
+    elif recorded["dataset"] not in workload.datasets():
+        told.append(f"the study has no data set {recorded['dataset']}")
     else:
-        now, content = workload.prepared(name), recorded["dataset_sha256"]
-        metas = now.parent.glob(f"{name}-*/meta.json")
-        found = {path.parent: Meta.read_alone(path.parent).sha256 for path in metas}
-        if found.get(now) != content and (now in found or content in found.values()):
-            changed.append(f"the data set {name} has changed")
-        elif now not in found:
-            may.append(f"the data set {name}")
-    may.append("the shared numerics or the plugin of a kernel, a landmark selector or a search")
-    told = " and ".join(changed) or f"{', '.join(may)} has changed"
-    return f"row {row} was made by another version and cannot be run again: {told}"
+        pair = (recorded["dataset"], recorded["method"])
+        alike = [b for b in workload.blocks if (b.dataset, b.method.label) == pair]
+        told += changes(recorded["decided_by"], alike[0].decided_by) if alike else []
+    reason = " and ".join(told or ["the study's settings have changed"])
+    return f"row {row} was made by another version and cannot be run again: {reason}"
 
 
 def _find(table: Any, row: str) -> dict[str, Any]:

@@ -261,6 +261,10 @@ class Grid(_Strict):
     checkpoints: Annotated[list[int], BeforeValidator(_steps)] = []
     """Steps after which a fit that has steps is paused and scored."""
 
+    def task_of(self, own: str) -> str:
+        """Return what is done with a data set whose own task is `own`."""
+        return own if self.task == "auto" else self.task
+
     @property
     def transductive(self) -> bool:
         """Whether the unlabeled points are scored, instead of test points."""

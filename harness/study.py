@@ -41,7 +41,8 @@ class Block:
     """The consecutive seeds of one data set, method, labeled count and budget: one job.
 
     `fingerprint` covers everything that decides the outcome of its trials but the seed, so a block
-    of another fingerprint is another file.
+    of another fingerprint is another file. `decided_by` is the share of it that the study does not
+    say, part by part: data, code and versions, as JSON.
     """
 
     dataset: str
@@ -51,6 +52,7 @@ class Block:
     seeds: tuple[int, ...]
     grid: Grid
     fingerprint: str = ""
+    decided_by: str = "{}"
 
     @property
     def cell(self) -> str:
@@ -136,24 +138,15 @@ class Study:
 
     def blocks(
         self,
-        fingerprints: Mapping[tuple[str, str], str] | None = None,
-        searches: Mapping[str, str] | None = None,
-        functions: Mapping[tuple[str, str], str] | None = None,
-        scoring: Callable[[Grid, str], str] | None = None,
+        decides: Callable[[Grid, str, MethodChoice], Mapping[str, Any]] | None = None,
     ) -> list[Block]:
         """Expand into blocks.
 
         Parameters
         ----------
-        fingerprints : mapping (dataset, method name) -> str, optional
-            Digests of the data set's entry and the plugin's source; part of each block's own.
-        searches : mapping of search name -> str, optional
-            Digests of plugins that provide searches; part of the blocks that are tuned by them.
-        functions : mapping (parameter, name) -> str, optional
-            Digests of plugins that provide kernels and landmark selectors; part of the blocks
-            whose method is given that name.
-        scoring : callable (grid, dataset) -> str, optional
-            What decides how trials are scored, and by what they are tuned; part of each block's.
+        decides : callable (grid, dataset, method) -> mapping, optional
+            What decides the outcome of trials besides the study, part by part, as JSON (see
+            `harness.fingerprints`); it is part of each block's fingerprint.
 
         Returns
         -------
@@ -164,16 +157,11 @@ class Study:
         # cases may ask for more seeds of what others ask for
         alike: dict[tuple[str, str], tuple[Block, dict[int, None]]] = {}
         for grid, dataset, method, labeled, budget in self.cells():
-            inputs = (fingerprints or {}).get((dataset, method.name), "")
-            if grid.tuning is not None:
-                inputs += (searches or {}).get(grid.tuning.search, "")
-            if scoring is not None:
-                inputs += scoring(grid, dataset)
-            for (parameter, name), digest in (functions or {}).items():
-                if method.params.get(parameter) == name:
-                    inputs += digest
-            fingerprint = self._fingerprint(grid, dataset, method, labeled, budget, inputs)
-            block = Block(dataset, method, labeled, budget, (), grid, fingerprint)
+            decided = decides(grid, dataset, method) if decides else {}
+            decided_by = json.dumps(decided, sort_keys=True, separators=(",", ":"))
+            parts = (grid, dataset, method, labeled, budget, decided_by)
+            fingerprint = self._fingerprint(*parts)
+            block = Block(dataset, method, labeled, budget, (), grid, fingerprint, decided_by)
             _, seeds = alike.setdefault((block.cell, fingerprint), (block, {}))
             seeds |= dict.fromkeys(grid.seeds)
         blocks = []
@@ -192,7 +180,7 @@ class Study:
         method: MethodChoice,
         labeled: int | float,
         budget: Budget,
-        inputs: str,
+        decided_by: str,
     ) -> str:
         parts = [
             dataset,
@@ -203,7 +191,7 @@ class Study:
             self.settings.metrics[:1] if grid.tuning else [],
             self.settings.seed,
             self.settings.enforcement,
-            inputs,
+            decided_by,
         ]
         text = json.dumps(parts, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]

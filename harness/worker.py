@@ -189,6 +189,7 @@ class _BlockRun:
             "params": json.dumps(fixed, sort_keys=True, default=str),
             "fingerprint": f"{block.fingerprint}-{seed}",
             "dataset_sha256": self.meta.sha256,
+            "decided_by": block.decided_by,
             "plugin_sha256": method_entry(self.workload.index, self.method.name)["plugin_sha256"],
             "git_sha": around["git_sha"],
             "git_dirty": around["git_dirty"],

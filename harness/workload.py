@@ -5,11 +5,10 @@ Snakemake reads this in every job, so it needs neither numpy nor any plugin.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +17,18 @@ from harness.datasets.meta import Meta
 from harness.datasets.sizes import Sizes, split_sizes
 from harness.errors import HarnessError, unknown_name
 from harness.files import below
+from harness.fingerprints import deciding_parts
 from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index, unknown_entry
 from harness.parameters import refused_values
 from harness.places import refuse_shared_places
 from harness.published import table_names
-from harness.records import COLUMNS, METRICS, deciding_metric, finished_rows
-from harness.registry import NAMED, ROOT, digest_files
+from harness.records import COLUMNS, METRICS, finished_rows
+from harness.registry import NAMED
 from harness.searching import BUILT_IN
 from harness.settings import Grid, MethodChoice
 from harness.space_checks import bad_space, unsearched_spaces
 from harness.study import Block, Study, load_study
-
-PROTOCOL = 1
-"""Raised when a change of the harness makes earlier trials incomparable with later ones."""
 
 RESULTS = Path("results")
 PREPARED = Path("prepared")
@@ -105,7 +102,7 @@ class Workload:
 
     def task(self, block: Block) -> str:
         """Return what a block does with its data set."""
-        return _task(block.grid, self.entry(block))
+        return block.grid.task_of(self.entry(block).task)
 
     def sizes(self, block: Block) -> Sizes:
         """Return how many points of each part a block's trials have, from the catalog alone."""
@@ -132,23 +129,9 @@ def load_workload(path: str | Path) -> Workload:
     catalog = read_catalog(study, index)
     _refuse_unknown_names(study, index, catalog)
     methods = {m.name: method_entry(index, m.name) for g in study.grids for m in g.methods}
-    numerics = digest_files((ROOT / "harness" / "kernels").rglob("*.py"))
-    fingerprints = {
-        (name, method): _digest(catalog[name].digest, entry["plugin_sha256"], numerics, PROTOCOL)
-        for grid in study.grids
-        for name in grid.datasets
-        for method, entry in methods.items()
-    }
     kept, left_out = [], {}
-    searches = {item["name"]: item["plugin_sha256"] for item in index["searches"]}
-    functions = {
-        (parameter, item["name"]): item["plugin_sha256"]
-        for parameter, kind in NAMED.items()
-        for item in index[kind]
-    }
-    scoring = partial(_scoring, study, index, catalog)
-    for block in study.blocks(fingerprints, searches, functions, scoring):
-        task = _task(block.grid, catalog[block.dataset])
+    for block in study.blocks(deciding_parts(study, index, catalog)):
+        task = block.grid.task_of(catalog[block.dataset].task)
         tasks = methods[block.method.name]["tasks"]
         reason = ""
         if task not in tasks:
@@ -170,37 +153,10 @@ def load_workload(path: str | Path) -> Workload:
     return workload
 
 
-def _task(grid: Grid, entry: Entry) -> str:
-    return entry.task if grid.task == "auto" else grid.task
-
-
 def _sizes(grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
-    if _task(grid, entry) == "clustering":
+    if grid.task_of(entry.task) == "clustering":
         return Sizes(0, entry.n, 0)
     return split_sizes(entry.n, entry.n_classes, labeled, grid.split_rules, entry.name)
-
-
-def _scoring(
-    study: Study, index: Mapping[str, Any], catalog: Catalog, grid: Grid, dataset: str
-) -> str:
-    """Return the digests of plugins' metrics that score trials, and the one that tunes them.
-
-    Which that is need not be said where it is the first of the study's metrics, or the default.
-    """
-    task = _task(grid, catalog[dataset])
-    own = {metric["name"]: frozenset(metric["tasks"]) for metric in index["metrics"]}
-    digests = [m["plugin_sha256"] for m in index["metrics"] if task in own[m["name"]]]
-    if grid.tuning is not None:
-        metrics = study.settings.metrics
-        by_first, decides = (
-            deciding_metric(task, m, METRICS | own) for m in (metrics[:1], metrics)
-        )
-        digests += [decides] * (decides != by_first)
-    return "".join(digests)
-
-
-def _digest(*parts: object) -> str:
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
@@ -213,7 +169,7 @@ def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
         item["name"]: GeneratedDataset(generate=None, **{key: item[key] for key in fields})
         for item in index["datasets"]
     }
-    versions = {item["name"]: item["plugin_sha256"] for item in index["datasets"]}
+    versions = {item["name"]: item["code"] for item in index["datasets"]}
     return load_catalog(study.catalogs if study else (), generated, versions)
 
 

@@ -149,18 +149,11 @@ def test_fingerprints_follow_what_decides_a_trial(write):
         {"checkpoints": [1, 2]},
     ):
         assert load_study(write(**change)).blocks()[0].fingerprint != plain
-    digests = {("a9a", "clusk"): "edited"}
-    first, *_, last = load_study(write()).blocks(digests)
+    edited = {"clusk": {"method": "edited"}}
+    first, *_, last = load_study(write()).blocks(lambda grid, data, m: edited.get(m.name, {}))
     assert first.fingerprint != plain
+    assert first.decided_by == '{"method":"edited"}'
     assert last.fingerprint == load_study(write()).blocks()[-1].fingerprint
-
-
-def test_the_digest_of_a_search_is_part_of_the_blocks_tuned_by_it(write):
-    cases = [{"labeled": [7], "tuning": {"search": "csa"}}]
-    study = load_study(write(tuning={"search": "grid"}, cases=cases))
-    plain, edited = study.blocks(), study.blocks(searches={"csa": "edited"})
-    changed = [b for a, b in zip(plain, edited, strict=True) if a.fingerprint != b.fingerprint]
-    assert changed == [block for block in edited if block.labeled == 7]
 
 
 def test_a_study_without_checkpoints_keeps_its_rows(write):

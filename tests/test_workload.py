@@ -1,5 +1,8 @@
 """What a study is joined with: which trials a change of it, or of a plugin, makes others."""
 
+import importlib.metadata
+import shutil
+
 import pytest
 import yaml
 
@@ -55,8 +58,36 @@ def test_trials_are_others_if_a_plugin_scores_them_otherwise(fingerprint):
     assert fingerprint(elsewhere) == plain
     scored = fingerprint({"m.py": METRIC.format(name="own", tasks={"multiclass"})})
     assert scored != plain
-    edited = {"m.py": METRIC.format(name="own", tasks={"multiclass"}) + "# edited"}
-    assert fingerprint(edited) not in (plain, scored)
+    text = METRIC.format(name="own", tasks={"multiclass"})
+    assert fingerprint({"m.py": text + "# a comment"}) == scored
+    assert fingerprint({"m.py": text + "EDITED = True"}) not in (plain, scored)
+
+
+SEARCH = """
+from harness import Search, hookimpl
+
+@hookimpl
+def harness_searches():
+    return [Search("own", None)]
+"""
+
+
+def test_trials_are_others_if_the_search_that_tunes_them_is(fingerprint):
+    tuned = {"tuning": {"search": "own"}}
+    plain = fingerprint({"s.py": SEARCH}, **tuned)
+    untuned = fingerprint()
+    assert fingerprint({"s.py": SEARCH + "EDITED = True"}, **tuned) != plain
+    assert fingerprint() == untuned
+
+
+def test_trials_are_others_with_other_versions_of_libraries(fingerprint, monkeypatch):
+    plain = fingerprint()
+    version = importlib.metadata.version
+    monkeypatch.setattr(
+        "importlib.metadata.version", lambda n: "99" if n == "scikit-learn" else version(n)
+    )
+    shutil.rmtree(".harness")
+    assert fingerprint() != plain
 
 
 def test_a_metric_has_a_name_of_its_own(fingerprint):

@@ -80,7 +80,13 @@ def test_an_edited_plugin_reruns_only_its_own_trials(project):
     assert project.run(study)[0] == 0
     before = project.rows().set_index(["method", "seed"])["fingerprint"]
     with (folder / "misbehaving.py").open("a") as file:
-        file.write("# edited\n")
+        file.write("# a comment\n")
+    assert project.run(study)[0] == 0
+    assert project.blocks_run() == []
+    with (folder / "misbehaving.py").open("a") as file:
+        file.write("EDITED = True\n")
+    told = "3 rows are stale and will be made again: the code of the method has changed"
+    assert told in project.harness("plan", study)
     assert project.run(study)[0] == 0
     assert project.blocks_run() == ["breast_cancer/behaves/l20-b30MB"]
     after = project.rows().set_index(["method", "seed"])["fingerprint"]
