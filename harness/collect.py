@@ -10,9 +10,9 @@ from typing import Any
 
 from harness.datasets import Meta
 from harness.errors import HarnessError
-from harness.files import write_whole
+from harness.files import put_aside, write_whole
 from harness.provenance import surroundings
-from harness.records import COLUMNS, read_rows, write_table
+from harness.records import COLUMNS, rows_and_faults, writable_row, write_table
 from harness.timelines import join_timelines, write_json
 from harness.workload import Workload
 
@@ -26,20 +26,19 @@ def collect(workload: Workload) -> None:
     Raises
     ------
     HarnessError
-        If published blocks lack rows of their trials, naming each.
+        If published blocks lack rows of their trials, naming each; they are put aside, so that
+        the next run of the study makes them whole.
     """
     rows = _published_rows(workload)
     for pair in workload.left_out:
-        rows.append(
-            dict.fromkeys(COLUMNS)
-            | {
-                "study": workload.study.name,
-                "dataset": pair.dataset,
-                "method": pair.method,
-                "outcome": "infeasible",
-                "reason": pair.reason,
-            }
-        )
+        told = {
+            "study": workload.study.name,
+            "dataset": pair.dataset,
+            "method": pair.method,
+            "outcome": "infeasible",
+            "reason": pair.reason,
+        }
+        rows.append(writable_row(dict.fromkeys(COLUMNS) | told))
     write_table(rows, workload.results / "trials.parquet")
     write_json(join_timelines(workload), workload.results / "timelines.json")
     write_whole(workload.study.text, workload.results / "study.yaml")
@@ -53,13 +52,15 @@ def _published_rows(workload: Workload) -> list[dict[str, Any]]:
     for block in workload.blocks:
         path = workload.output(block)
         wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
-        found = [row for row in read_rows(path) if row["fingerprint"] in wanted]
+        read, faults = rows_and_faults(path)
+        found = {row["fingerprint"]: row for row in read if row["fingerprint"] in wanted}
         if len(found) < len(wanted):
+            why = f" ({faults[0]})" if faults else ""
             short.append(
-                f"{path}: holds {len(found)} of the {len(wanted)} rows of its trials; "
-                "remove the file and run the study again, which runs what is missing"
+                f"{path}: holds {len(found)} of the {len(wanted)} rows of its trials{why}; "
+                f"{put_aside(path)}"
             )
-        rows += found
+        rows += found.values()
     if short:
         raise HarnessError("\n".join(short))
     return rows

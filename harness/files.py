@@ -76,6 +76,26 @@ def below(folder: Path, name: str) -> Path:
     return path
 
 
+DAMAGED = ".damaged"
+"""Ending of what is kept of a file that could not be used."""
+
+
+def put_aside(path: Path) -> str:
+    """Give a file or folder that cannot be used another name, so that a run makes it anew.
+
+    Returns
+    -------
+    str
+        What was done and what to do, as the end of a sentence.
+    """
+    aside = path.with_name(f"{path.name}{DAMAGED}")
+    try:
+        path.replace(aside)
+    except OSError as error:
+        return f"remove it ({error.strerror} when it was to be renamed) and run the study again"
+    return f"it is {aside.name} now; run the study again, which makes it anew"
+
+
 def is_file(path: Path) -> bool:
     """Tell whether there is a regular file; no where a name cannot even be looked up."""
     with suppress(OSError, ValueError):

@@ -1,23 +1,26 @@
 """The record: one row a trial, its columns, and how rows are written, read and collected.
 
 A row says what was asked, planned, enforced, measured and scored, or why not. Rows are appended to
-a journal, a JSON line each, as soon as a trial ends; a line that a kill cut short is not a row.
-`write_table` joins them into one Parquet file.
+a journal, a JSON line each, as soon as a trial ends; a line that a kill cut short, or that holds
+what its columns do not, is not a row. `write_table` joins them into one Parquet file.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import math
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from harness.cells import MOST_TEXT, clean_text, read, written
 from harness.errors import HarnessError
-from harness.files import write_whole
+from harness.files import DAMAGED, is_file, write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -108,17 +111,31 @@ COLUMNS: dict[str, str] = {
 }
 
 
+JSON_COLUMNS = frozenset({"params", "checkpoints", "versions"})
+
+NEVER_NULL = ("fingerprint", "dataset", "task", "method", "budget", "seed", "outcome")
+"""What every row of a trial says."""
+
+_KINDS = COLUMNS | dict.fromkeys(JSON_COLUMNS, "json")
+
+
 class Journal:
     """The rows of one block on disk, appended one by one and locked while a worker holds it.
 
     Two workers of the same block (one left over from a workflow that was killed) exclude each
     other by the lock, which the kernel drops with the process; the second then finds the rows of
-    the first.
+    the first. Lines that are not rows are put aside when the journal is opened, and their trials
+    have no row.
 
     Parameters
     ----------
     path : Path
         Created with its folders if absent.
+
+    Raises
+    ------
+    HarnessError
+        On entering, if the file cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -126,44 +143,104 @@ class Journal:
         self.rows: dict[str, dict[str, Any]] = {}
 
     def __enter__(self) -> Journal:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("a+b")
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        self._file.seek(0)
-        content = self._file.read()
-        whole = content.rfind(b"\n") + 1
-        self._file.truncate(whole)
         try:
-            self.rows = {row["fingerprint"]: row for row in _rows(self.path, content[:whole])}
-        except HarnessError:
-            self._file.close()
-            raise
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._locked()
+            content = self._file.read()
+            whole = content.rfind(b"\n") + 1
+            rows, faults = _rows(self.path, content[:whole])
+            if faults:
+                self._put_aside(content, rows)
+            else:
+                self._file.truncate(whole)
+        except OSError as error:
+            raise HarnessError(_cannot_be_used(self.path, error)) from None
+        self.rows = {row["fingerprint"]: row for row in rows}
         return self
 
     def __exit__(self, *exception: object) -> None:
         self._file.close()
 
-    def append(self, row: Mapping[str, Any]) -> None:
-        """Add a row; it is on disk when this returns."""
-        row = without_nan(row)
+    def append(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Add a row and return it as it was written; it is on disk then.
+
+        Whatever a column cannot hold is null, and the reason says so.
+        """
+        row = writable_row(row)
         line = json.dumps(row, separators=(",", ":")) + "\n"
         self._file.write(line.encode())
         self._file.flush()
         os.fsync(self._file.fileno())
         self.rows[row["fingerprint"]] = row
+        return row
 
     def publish(self, output: Path) -> None:
-        """Make the rows appear under another name, at once and without a second copy."""
-        output.parent.mkdir(parents=True, exist_ok=True)
-        temporary = output.with_suffix(f".{os.getpid()}")
-        temporary.unlink(missing_ok=True)
+        """Make the rows appear under another name, at once and without a second copy.
+
+        Raises
+        ------
+        HarnessError
+            If that name cannot be written.
+        """
+        temporary = output.with_name(f".{os.getpid()}.part")
         try:
-            os.link(self.path, temporary)
-        except OSError:
-            shutil.copyfile(self.path, temporary)
-        temporary.replace(output)
-        # renaming a file onto another link of itself does nothing and leaves both
-        temporary.unlink(missing_ok=True)
+            output.parent.mkdir(parents=True, exist_ok=True)
+            temporary.unlink(missing_ok=True)
+            try:
+                os.link(self.path, temporary)
+            except OSError:
+                shutil.copyfile(self.path, temporary)
+            temporary.replace(output)
+            # renaming a file onto another link of itself does nothing and leaves both
+            temporary.unlink(missing_ok=True)
+        except OSError as error:
+            raise HarnessError(_cannot_be_used(output, error)) from None
+
+    def _locked(self) -> BinaryIO:
+        """Open the file and wait for its lock, again if it was put aside meanwhile."""
+        while True:
+            if self.path.exists() and not is_file(self.path):
+                raise IsADirectoryError(errno.EISDIR, "Is no file")
+            file = self.path.open("a+b")
+            fcntl.flock(file, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
+                    file.seek(0)
+                    return file
+            file.close()
+
+    def _put_aside(self, content: bytes, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Keep the file as it is under another name, and go on with its rows in a new one."""
+        aside = self.path.with_name(f"{self.path.name}{DAMAGED}")
+        aside.write_bytes(content)
+        temporary = self.path.with_name(f".{os.getpid()}.part")
+        file = temporary.open("w+b")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for row in rows:
+            file.write(json.dumps(row, separators=(",", ":")).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+        temporary.replace(self.path)
+        self._file.close()
+        self._file = file
+
+
+def writable_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Bring a row to the types of its columns, whatever it holds; metrics are numbers.
+
+    What cannot be kept is null, and `reason` names its columns.
+    """
+    made, lost = {}, []
+    for name, value in row.items():
+        made[clean_text(str(name))] = cell = written(value, _KINDS.get(name, "float64"))
+        undefined = isinstance(value, float) and not math.isfinite(value)
+        if cell is None and value is not None and not undefined:
+            lost.append(clean_text(str(name), 60))
+    if lost:
+        told = f"could not be recorded: {', '.join(lost[:10])}"
+        said = clean_text(made.get("reason") or "", MOST_TEXT - len(told) - 2)
+        made["reason"] = "; ".join(filter(None, [said, told]))
+    return made
 
 
 def deciding_metric(task: str, asked: Iterable[str], tasks: Mapping[str, Set[str]]) -> str:
@@ -180,14 +257,26 @@ def deciding_metric(task: str, asked: Iterable[str], tasks: Mapping[str, Set[str
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Read the whole rows of a journal, published or still being written.
+    """Read the rows of a journal, published or still being written, and leave out what is none."""
+    return rows_and_faults(path)[0]
 
-    Raises
-    ------
-    HarnessError
-        If a line is no row.
+
+def rows_and_faults(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """Read the rows of a journal, and say what of it cannot be used.
+
+    Returns
+    -------
+    rows : list of dict
+        Every column of the record is in each; those of plugins' metrics are numbers or None.
+    faults : list of str
+        A sentence for each line that is no row, or for a file that cannot be read.
     """
-    content = path.read_bytes()
+    if not is_file(path):  # a pipe would be waited for
+        return [], [f"{path}: there is no such file"]
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return [], [f"{path}: cannot be read: {error.strerror}"]
     return _rows(path, content[: content.rfind(b"\n") + 1])
 
 
@@ -203,9 +292,11 @@ def finished_rows(*folders: Path) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     read = set()
     for path in (path for folder in folders for path in sorted(folder.glob("*.jsonl"))):
-        status = path.stat()
-        content = (status.st_dev, status.st_ino)
-        if content not in read:
+        with suppress(OSError):  # a link that leads nowhere holds no rows
+            status = path.stat()
+            content = (status.st_dev, status.st_ino)
+            if content in read:
+                continue
             read.add(content)
             rows |= {row["fingerprint"]: row for row in read_rows(path)}
     return rows
@@ -264,14 +355,44 @@ def without_nan(content: Any) -> Any:
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
-def _rows(path: Path, lines: bytes) -> list[dict[str, Any]]:
-    rows = []
+def _rows(path: Path, lines: bytes) -> tuple[list[dict[str, Any]], list[str]]:
+    rows, faults = [], []
     for number, line in enumerate(lines.splitlines(), 1):
         try:
-            row = json.loads(line)
-            row["fingerprint"]
-        except (ValueError, KeyError, TypeError):
-            message = f"{path}: line {number} is not a row; remove it, and its trial runs again"
-            raise HarnessError(message) from None
-        rows.append(row)
-    return rows
+            rows.append(_row(line))
+        except (ValueError, RecursionError) as error:
+            faults.append(f"{path}: line {number} is not a row: {error}")
+    return rows, faults
+
+
+def _row(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    if not isinstance(found, dict):
+        raise ValueError("it is not an object")
+    row = dict.fromkeys(COLUMNS)
+    for name, value in found.items():
+        if value is None and name in COLUMNS:
+            continue
+        try:
+            row[name] = read(value, _KINDS.get(name, "float64"))
+        except ValueError as error:
+            if name in COLUMNS:
+                raise ValueError(f"{name} {error}") from None
+            # a column of another version; what decides the outcome is in the fingerprint
+    for name in NEVER_NULL:
+        if row[name] is None:
+            raise ValueError(f"{name} is missing")
+    if row["outcome"] not in OUTCOMES:
+        raise ValueError(f"outcome is {row['outcome']!r}, not one of {', '.join(OUTCOMES)}")
+    if not row["fingerprint"].endswith(f"-{row['seed']}"):
+        raise ValueError(f"its seed is {row['seed']}, its fingerprint {row['fingerprint']}")
+    return row
+
+
+def _cannot_be_used(path: Path, error: OSError) -> str:
+    if isinstance(error, (IsADirectoryError, NotADirectoryError, FileExistsError)):
+        return f"{path}: {error.strerror}: something else is in the place of it or of its folder"
+    return f"{path}: cannot be read or written: {error.strerror}"

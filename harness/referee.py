@@ -119,7 +119,8 @@ class Referee:
         truth = self.y[rows]
         if assignment.method.oracle:
             predictions = self._truth(truth)
-        wrong = {name: len(p) for name, p in predictions.items() if len(p) != len(truth)}
+        sizes = {name: len(p) if np.ndim(p) else 0 for name, p in predictions.items()}
+        wrong = {name: size for name, size in sizes.items() if size != len(truth)}
         if len(wrong) < len(predictions):  # scores that are there for some of the points only
             predictions = {name: p for name, p in predictions.items() if name not in wrong}
         if len(wrong) == len(predictions):

@@ -13,10 +13,12 @@ import os
 import shlex
 import sys
 import tempfile
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cells import json_text
 from harness.datasets import Meta
 from harness.errors import HarnessError
 from harness.hookspecs import TrialInfo
@@ -149,10 +151,12 @@ class _BlockRun:
         row = _measured(result) if result else _runner_lost()
         row["started_at"] = started.isoformat(timespec="seconds")
         scores, end = {}, None
+        if row["outcome"] == "ok" and not _is_answer(result.value):
+            row |= {"outcome": "error", "reason": "answered what is not the answer of a trial"}
         if row["outcome"] == "ok":
             scores, end = referee.score(assignment, result.arrays), result.value["end"]
             row |= scores
-            row["params"] = json.dumps(result.value["params"], sort_keys=True)
+            row["params"] = json_text(result.value["params"])
             row["data_bytes"] = result.value["data_bytes"]
             told = [row["reason"], *result.value["warnings"]]
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
@@ -186,7 +190,7 @@ class _BlockRun:
             "size_name": self.method.size,
             "planned_bytes": planned.planned_bytes,
             "data_bytes": self.method.seen(shape, planned.size).data_bytes,
-            "params": json.dumps(fixed, sort_keys=True, default=str),
+            "params": json_text(fixed),
             "fingerprint": f"{block.fingerprint}-{seed}",
             "dataset_sha256": self.meta.sha256,
             "decided_by": block.decided_by,
@@ -204,8 +208,9 @@ class _BlockRun:
         }
 
     def _finish(self, row: dict[str, Any]) -> None:
-        self._announce("harness_trial_finished", row["seed"], record=row)
-        self.journal.append(row)
+        written = self.journal.append(row)
+        # a copy: what a plugin makes of it is its own
+        self._announce("harness_trial_finished", row["seed"], record=dict(written))
 
     def _announce(self, hook: str, seed: int, **arguments: Any) -> None:
         block = self.block
@@ -220,7 +225,7 @@ class _BlockRun:
         )
         try:
             getattr(self.registry.manager.hook, hook)(trial=trial, **arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             print(f"{hook}: {type(error).__name__}: {error}", file=sys.stderr)
 
 
@@ -270,6 +275,18 @@ def _measured(result: Result) -> dict[str, Any]:
             row[f"{stage}_s"] = result.stages[stage].seconds
             row[f"{stage}_peak_bytes"] = result.stages[stage].peak_bytes
     return row
+
+
+def _is_answer(value: Mapping[str, Any]) -> bool:
+    """Tell whether a trial sent what a trial sends: a method can write into its pipe."""
+    end, told = value.get("end", ""), value.get("warnings")
+    return (
+        isinstance(value.get("params"), dict)
+        and "data_bytes" in value
+        and isinstance(told, list)
+        and all(isinstance(text, str) for text in told)
+        and (end is None or (isinstance(end, dict) and "step" in end))
+    )
 
 
 def _runner_lost() -> dict[str, Any]:

@@ -6,27 +6,57 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.collect import collect
+from harness.collect import _published_rows, collect
 from harness.errors import HarnessError
+from harness.records import NEVER_NULL
 
 
-def test_a_block_that_lost_rows_is_refused_by_name(tmp_path):
+def row(fingerprint, seed):
+    said = dict.fromkeys(NEVER_NULL, "x") | {"outcome": "ok", "seed": seed}
+    return json.dumps(said | {"fingerprint": f"{fingerprint}-{seed}"}) + "\n"
+
+
+SHORT = {
+    "cut": [0, '{"fingerprint":'],
+    "doubled": [0, 0, 0],
+    "of others": [0, "7", "8"],
+    "of a wrong type": [0, '{"fingerprint": "short-1", "size": []}\n'],
+    "empty": [],
+    "gone": None,
+}
+
+
+@pytest.mark.parametrize("what", SHORT)
+def test_a_block_that_lost_rows_is_put_aside_by_name(tmp_path, what):
     blocks = [SimpleNamespace(fingerprint=name, seeds=(0, 1, 2)) for name in ("whole", "short")]
 
     def output(block):
         return tmp_path / f"{block.fingerprint}.jsonl"
 
-    for block in blocks:
-        rows = [{"fingerprint": f"{block.fingerprint}-{seed}"} for seed in block.seeds]
-        output(block).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    lines = output(blocks[1]).read_text().splitlines(keepends=True)
-    output(blocks[1]).write_text(lines[0] + lines[1][:9])
+    output(blocks[0]).write_text("".join(row("whole", seed) for seed in (2, 1, 0)))
+    lines = SHORT[what]
+    if lines is not None:
+        output(blocks[1]).write_text(
+            "".join(line if isinstance(line, str) else row("short", line) for line in lines)
+        )
+    workload = SimpleNamespace(blocks=blocks, output=output)
     with pytest.raises(HarnessError) as caught:
-        collect(SimpleNamespace(blocks=blocks, output=output))
-    assert str(caught.value) == (
-        f"{tmp_path}/short.jsonl: holds 1 of the 3 rows of its trials; "
-        "remove the file and run the study again, which runs what is missing"
+        collect(workload)
+    (said,) = str(caught.value).splitlines()
+    assert said.startswith(
+        f"{tmp_path}/short.jsonl: holds {1 if lines else 0} of the 3 rows of its trials"
     )
+    assert "run the study again" in said
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == [*(["short.jsonl.damaged"] if lines is not None else []), "whole.jsonl"]
+
+
+def test_a_row_that_stands_twice_is_in_the_table_once(tmp_path):
+    block = SimpleNamespace(fingerprint="twice", seeds=(0, 1))
+    path = tmp_path / "twice.jsonl"
+    path.write_text("".join(row("twice", seed) for seed in (0, 1, 0, 1)))
+    found = _published_rows(SimpleNamespace(blocks=[block], output=lambda block: path))
+    assert [row["seed"] for row in found] == [0, 1]
 
 
 def test_whoever_reads_the_study_or_its_provenance_sees_all_of_it(tmp_path):

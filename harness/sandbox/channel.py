@@ -135,7 +135,7 @@ class Receiver:
         try:
             event = json.loads(frame[_HEAD.size :])
             name = event["event"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ProtocolError("a frame is not a JSON event") from error
         if name != "array":
             return event
