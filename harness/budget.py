@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, shown
 from harness.units import parse_bytes
 
-_SIZE = re.compile(r"\s*0*([1-9]\d*)\s+(landmarks|features|points|rank)\s*")
+_SIZE = re.compile(r"\s*0*([1-9]\d{0,17})\s+(landmarks|features|points|rank)\s*", re.ASCII)
 _NEARLY_SIZE = re.compile(r"([1-9][\d,]*)\s*(landmark|feature|point|rank)s?", re.IGNORECASE)
 _NO_COUNT = re.compile(r"(\S+)\s*(landmark|feature|point|rank)s?", re.IGNORECASE)
 _ALLOWED = "bytes (200MB, 64MiB), a bound on the size (640 landmarks; also features, points, rank)"
+_LONGEST = 40
 # Fewer bytes than any method needs: what was meant has a unit, or was cut at a comma.
 _LEAST_BARE = 1000
 
@@ -51,7 +52,9 @@ def parse_budget(text: str | int | None) -> Budget:
     HarnessError
         If it is none of the three forms.
     """
-    written = "none" if text is None else str(text).strip()
+    written = "none" if text is None else " ".join(str(text).split())
+    if len(written) > _LONGEST:  # it names a folder
+        raise HarnessError(f"{shown(written)} is not a budget: write {_ALLOWED} or none")
     if written == "none":
         return Budget("none")
     if match := _SIZE.fullmatch(written):
@@ -59,12 +62,12 @@ def parse_budget(text: str | int | None) -> Budget:
     if match := _NEARLY_SIZE.fullmatch(written):
         meant = f"{match[1].replace(',', '')} {_plural(match[2])}"
         raise HarnessError(
-            f"{written!r} is not a budget: write {_ALLOWED} or none; did you mean {meant!r}?"
+            f"{shown(written)} is not a budget: write {_ALLOWED} or none; did you mean {meant!r}?"
         )
     if match := _NO_COUNT.fullmatch(written):
         raise HarnessError(
-            f"{written!r} is not a budget: before {_plural(match[2])!r} stands a whole number "
-            f"above zero, not {match[1]}"
+            f"{shown(written)} is not a budget: before {_plural(match[2])!r} stands a whole "
+            f"number above zero, not {match[1]}"
         )
     try:
         count = parse_bytes(written)
@@ -72,8 +75,8 @@ def parse_budget(text: str | int | None) -> Budget:
         raise HarnessError(f"{error}; a budget is {_ALLOWED} or none") from None
     if count < _LEAST_BARE and written[-1].isdigit():
         raise HarnessError(
-            f"{written!r} is not a budget: bytes have a unit ({written}MB, {written}B), a size "
-            f"says of what ({written} landmarks, and 1280 landmarks without a comma)"
+            f"{shown(written)} is not a budget: bytes have a unit ({written}MB, {written}B), a "
+            f"size says of what ({written} landmarks, and 1280 landmarks without a comma)"
         )
     return Budget(written, bytes=count)
 

@@ -14,6 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from harness.errors import shown
+
 MOST_TEXT = 4000
 """Characters of a text that are kept."""
 
@@ -68,14 +70,14 @@ def read(value: Any, kind: str) -> Any:
     if value is None:
         return None
     if not isinstance(value, _KINDS[kind]) or (kind != "bool" and isinstance(value, bool)):
-        message = f"is {_shown(value)}, not {_WORDS[kind]}"
+        message = f"is {shown(value)}, not {_WORDS[kind]}"
         raise ValueError(message)
     if kind == "float64":
         if isinstance(value, int) and abs(value) > LARGEST:
-            raise ValueError(f"is {_shown(value)}, beyond what a column holds")
+            raise ValueError(f"is {shown(value)}, beyond what a column holds")
         return float(value) if math.isfinite(value) else None
     if kind == "int64" and abs(value) > LARGEST:
-        raise ValueError(f"is {_shown(value)}, beyond what a column holds")
+        raise ValueError(f"is {shown(value)}, beyond what a column holds")
     if kind == "json":
         return _read_json(value)
     return clean_text(value) if kind == "string" else value
@@ -95,7 +97,7 @@ def _read_json(text: str) -> str:
         message = f"has {len(text)} characters, more than {MOST_JSON}"
         raise ValueError(message)
     if not _is_json(text):
-        message = f"is {_shown(text)}, which is no JSON"
+        message = f"is {shown(text)}, which is no JSON"
         raise ValueError(message)
     return text
 
@@ -125,10 +127,3 @@ def _in_words(content: Any) -> Any:
     if isinstance(content, float) and not math.isfinite(content):
         return str(content)
     return content
-
-
-def _shown(value: Any) -> str:
-    try:
-        return clean_text(repr(value), 60)
-    except ValueError:  # thousands of digits
-        return "a number of thousands of digits"

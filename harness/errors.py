@@ -10,6 +10,20 @@ class HarnessError(Exception):
     """A mistake of the user's input or surroundings, told in one message without a traceback."""
 
 
+MOST_SHOWN = 120
+"""Characters of a value that a message repeats."""
+
+
+def shown(value: object, most: int = MOST_SHOWN) -> str:
+    """Write a value as messages repeat it: as Python does, cut where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # thousands of digits have no decimal form
+        text = f"<{type(value).__name__}>"
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") -> HarnessError:
     """Build the error for a name that nothing provides.
 
@@ -30,8 +44,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") ->
         To be raised by the caller.
     """
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name[:MOST_SHOWN], names, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     allowed = ", ".join(names) if names else "(none)"
     prefix = f"{where}: " if where else ""
-    return HarnessError(f"{prefix}unknown {kind} {name!r}; {hint}known: {allowed}")
+    return HarnessError(f"{prefix}unknown {kind} {shown(name)}; {hint}known: {allowed}")

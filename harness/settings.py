@@ -25,12 +25,17 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from harness.budget import Budget, parse_budget
-from harness.errors import HarnessError
+from harness.errors import HarnessError, shown
 from harness.space import Distribution, read_range
 from harness.units import parse_bytes, parse_duration
 
 LARGEST_SEED = 2**63 - 1
 """What a column of whole numbers holds."""
+
+_MOST_TOLD = 30
+"""Mistakes of a file that are told at once."""
+
+_LONGEST_LABEL = 1000
 
 MOST_SEEDS = 10**6
 """A larger number was meant as a seed, not as a count of them."""
@@ -63,7 +68,7 @@ def _seed_list(value: Any) -> Any:
         "{value} is neither a count of seeds above zero, at most {most}, nor a list of seeds, "
         "each from 0 to {largest}"
     )
-    parts = {"value": repr(value), "most": MOST_SEEDS, "largest": LARGEST_SEED}
+    parts = {"value": shown(value), "most": MOST_SEEDS, "largest": LARGEST_SEED}
     raise PydanticCustomError("harness", message, parts)
 
 
@@ -73,7 +78,7 @@ def _count_or_share(points: str) -> BeforeValidator:
         if count or (isinstance(value, float) and 0 < value < 1):
             return value
         message = "{value} is neither a count of {points} points nor a share between 0 and 1"
-        raise PydanticCustomError("harness", message, {"value": repr(value), "points": points})
+        raise PydanticCustomError("harness", message, {"value": shown(value), "points": points})
 
     return BeforeValidator(read)
 
@@ -89,11 +94,11 @@ def _steps(value: Any) -> Any:
         "{value} is neither 'none' nor a list of steps: whole numbers above zero, "
         "each larger than the one before"
     )
-    raise PydanticCustomError("harness", message, {"value": repr(value)})
+    raise PydanticCustomError("harness", message, {"value": shown(value)})
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class MethodChoice(_Strict):
@@ -120,7 +125,7 @@ def _space(name: str, params: dict[str, Any], space: Any) -> dict[str, Any]:
     """Check the form of a method's space; what its estimator allows is checked elsewhere."""
     if not isinstance(space, dict) or not all(isinstance(key, str) for key in space):
         message = "space of {name}: {space} is not a mapping of parameters to values"
-        raise PydanticCustomError("harness", message, {"name": name, "space": repr(space)})
+        raise PydanticCustomError("harness", message, {"name": name, "space": shown(space)})
     for parameter, written in space.items():
         try:
             if parameter in params:
@@ -146,13 +151,15 @@ def _method_choice(value: Any) -> MethodChoice:
             params = {} if params is None else params
             if isinstance(name, str) and isinstance(params, dict):
                 fixed = ",".join(f"{key}={item}" for key, item in params.items())
-                label = value.get("as", f"{name}[{fixed}]" if fixed else name)
-                space = _space(name, params, value.get("space", {}))
-                return MethodChoice(name=name, params=params, label=str(label), space=space)
+                label = str(value.get("as", f"{name}[{fixed}]" if fixed else name))
+                if label.strip() and len(label) <= _LONGEST_LABEL:
+                    space = _space(name, params, value.get("space", {}))
+                    return MethodChoice(name=name, params=params, label=label, space=space)
+                hint = f"; its label has 1 to {_LONGEST_LABEL} characters: write 'as: label'"
         elif any(item is None for item in named.values()):
             hint = "; parameters are indented under the name"
     message = "{value} is not a method: write a name, or a name with a mapping of parameters{hint}"
-    raise PydanticCustomError("harness", message, {"value": repr(value), "hint": hint})
+    raise PydanticCustomError("harness", message, {"value": shown(value), "hint": hint})
 
 
 # no keys of a study: errors are told without them
@@ -195,8 +202,8 @@ class Tuning(_Strict):
     """Cross-validation on the labeled points."""
 
     search: str = "grid"
-    folds: int = Field(default=5, ge=2)
-    trials: int = Field(default=20, ge=1)
+    folds: int = Field(default=5, ge=2, le=10**6)
+    trials: int = Field(default=20, ge=1, le=10**6)
     standard_errors: float = Field(default=2.0, ge=0)
     """By how many a setting must beat the defaults to replace them."""
     labeled: int | None = Field(default=None, ge=2)
@@ -218,7 +225,7 @@ def _mapping(example: str, word: str | None = None) -> BeforeValidator:
         if word is not None and value in (None, word):
             return None
         either = f"is neither {word!r} nor" if word else "is not"
-        parts = {"value": repr(value), "either": either, "example": example}
+        parts = {"value": shown(value), "either": either, "example": example}
         message = "{value} {either} a mapping such as {example}"
         raise PydanticCustomError("harness", message, parts)
 
@@ -229,7 +236,7 @@ class TrialLimits(_Strict):
     """Limits of one trial besides its budget."""
 
     time: Annotated[float, _readable(parse_duration)] = 7200.0
-    threads: int = Field(default=1, ge=1)
+    threads: int = Field(default=1, ge=1, le=10**4)
     memory: Annotated[int, _readable(parse_bytes)] = 4 * 10**9
     """What the scheduler reserves for a trial without a budget in bytes; not enforced."""
 
@@ -282,7 +289,7 @@ class StudyFile(Grid):
     title: str = ""
     metrics: Annotated[list[str], BeforeValidator(_as_list)] = []
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
-    seeds_per_job: Literal["auto"] | Annotated[int, Field(ge=1)] = "auto"
+    seeds_per_job: Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_SEEDS)] = "auto"
     enforcement: Literal["auto", "cgroup-v2", "cgroup-v1", "rlimit-data", "watch"] = "auto"
     plugins: Annotated[list[str], BeforeValidator(_as_list)] = []
     catalogs: Annotated[list[str], BeforeValidator(_as_list)] = []
@@ -307,7 +314,9 @@ def validate(model: type[_Strict], content: Mapping[str, Any], where: str) -> An
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        lines = [_explain(model, item) for item in error.errors()]
+        lines = [_explain(model, item) for item in error.errors()[:_MOST_TOLD]]
+        if error.error_count() > _MOST_TOLD:
+            lines.append(f"and {error.error_count() - _MOST_TOLD} more mistakes")
         raise HarnessError("\n".join(f"{where}: {line}" for line in lines)) from None
 
 
@@ -322,7 +331,7 @@ def _explain(model: type[_Strict], item: Mapping[str, Any]) -> str:
         close = difflib.get_close_matches(str(item["loc"][-1]), known, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         return f"unknown key {location!r}; {hint}known: {', '.join(sorted(known))}"
-    given = "" if item["type"] == "harness" else f" (given: {item['input']!r})"
+    given = "" if item["type"] == "harness" else f" (given: {shown(item['input'])})"
     return f"{location}: {item['msg']}{given}"
 
 

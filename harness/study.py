@@ -16,18 +16,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from harness.budget import JOB_BYTES, Budget
 from harness.errors import HarnessError
 from harness.files import is_file, is_folder, why_no_path
 from harness.settings import Grid, MethodChoice, StudyFile, validate
-from harness.strict_yaml import read_yaml
+from harness.strict_yaml import read_document
 
 MAX_JOBS = 1000
 """Jobs that `seeds_per_job: auto` aims at: Snakemake plans them in about two seconds."""
 
 MAX_SEEDS_PER_JOB = 50
+
+MOST_TRIALS = 10**7
+MOST_JOBS = 10**5
+"""Snakemake takes about 1 ms and 15 kB for each, so these are minutes and gigabytes."""
 
 _FOR_PATHS = re.compile(r"[^A-Za-z0-9.+=_-]+")
 """What a label may have that its folder has not."""
@@ -121,11 +123,12 @@ class Study:
         asked = self.settings.seeds_per_job
         if asked != "auto":
             return asked
-        trials = sum(
-            len(g.datasets) * len(g.methods) * len(g.labeled) * len(g.budgets) * len(g.seeds)
-            for g in self.grids
-        )
-        return min(MAX_SEEDS_PER_JOB, max(5, math.ceil(trials / MAX_JOBS)))
+        return min(MAX_SEEDS_PER_JOB, max(5, math.ceil(self.n_trials / MAX_JOBS)))
+
+    @property
+    def n_trials(self) -> int:
+        """Trials that are asked for; those asked for twice count twice."""
+        return sum(_n_cells(grid) * len(grid.seeds) for grid in self.grids)
 
     def cells(self) -> Iterator[tuple[Grid, str, MethodChoice, int | float, Budget]]:
         """Everything but the seeds, in the order of the file."""
@@ -235,13 +238,7 @@ def load_study(path: str | Path) -> Study:
     reason = why_no_path(path.stem)
     if reason:
         raise HarnessError(f"{path}: its results would have no folder: {reason}; rename it")
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = read_yaml(text)
-    except OSError as error:
-        raise HarnessError(f"{path}: cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise HarnessError(f"{path}: is not YAML: {error}") from None
+    text, content = read_document(path)
     if not isinstance(content, dict):
         raise HarnessError(
             f"{path}: a study is a mapping of keys, this is {type(content).__name__}"
@@ -249,8 +246,12 @@ def load_study(path: str | Path) -> Study:
     settings = validate(StudyFile, content, str(path))
     inherited = {key: value for key, value in content.items() if key in Grid.model_fields}
     grids = [validate(Grid, inherited, str(path))]
+    seeds = len(grids[0].seeds)
     for number, case in enumerate(settings.cases):
         grids.append(validate(Grid, {**inherited, **case}, f"{path}: cases.{number}"))
+        seeds += len(grids[-1].seeds)
+        if seeds > MOST_TRIALS:  # each case has a list of its own
+            raise HarnessError(f"{path}: cases: list more than {MOST_TRIALS} seeds together")
     _refuse_missing_paths(path, settings)
     grids = _with_one_spelling(grids)
     wanted = [grid for grid in grids if grid.datasets and grid.methods]
@@ -266,7 +267,29 @@ def load_study(path: str | Path) -> Study:
     grids = [
         grid.model_copy(update=unlabeled) if grid.task == "clustering" else grid for grid in wanted
     ]
-    return Study(path, settings, tuple(grids), text)
+    study = Study(path, settings, tuple(grids), text)
+    _refuse_too_many(study)
+    return study
+
+
+def _n_cells(grid: Grid) -> int:
+    return len(grid.datasets) * len(grid.methods) * len(grid.labeled) * len(grid.budgets)
+
+
+def _refuse_too_many(study: Study) -> None:
+    """Refuse what nobody could wait for, before it is expanded."""
+    if study.n_trials > MOST_TRIALS:
+        raise HarnessError(
+            f"{study.path}: asks for {study.n_trials} trials, more than {MOST_TRIALS}: give fewer "
+            "seeds, budgets or labeled counts, or several studies"
+        )
+    size = study.seeds_per_job
+    jobs = sum(_n_cells(grid) * math.ceil(len(grid.seeds) / size) for grid in study.grids)
+    if jobs > MOST_JOBS:
+        raise HarnessError(
+            f"{study.path}: asks for {jobs} jobs of {size} seeds, more than {MOST_JOBS}: raise "
+            "seeds_per_job, or give several studies"
+        )
 
 
 def _with_one_spelling(grids: list[Grid]) -> list[Grid]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, shown
 
 _BYTES = {
     "B": 1,
@@ -26,9 +26,10 @@ def parse_bytes(text: str | int) -> int:
     Raises
     ------
     HarnessError
-        If the number or the unit is not understood, or the result is not positive.
+        If the number or the unit is not understood, or the result is not from 1 to 10^15.
     """
-    return round(_parse(text, _BYTES | {"KB": 1000, "K": 1000, "M": 10**6, "G": 10**9}, "bytes"))
+    units = _BYTES | {"KB": 1000, "K": 1000, "M": 10**6, "G": 10**9}
+    return round(_parse(text, units, "bytes", 1, 1e15))
 
 
 def parse_duration(text: str | float) -> float:
@@ -37,9 +38,9 @@ def parse_duration(text: str | float) -> float:
     Raises
     ------
     HarnessError
-        If the number or the unit is not understood, or the result is not positive.
+        If the number or the unit is not understood, or the result is not from 0.001 to 10^9.
     """
-    return _parse(text, _SECONDS, "a duration")
+    return _parse(text, _SECONDS, "a duration", 1e-3, 1e9)
 
 
 def format_bytes(count: float) -> str:
@@ -63,15 +64,22 @@ def format_duration(seconds: float) -> str:
     return f"{hours} h {minutes} min"
 
 
-def _parse(text: str | float, units: dict[str, float], what: str) -> float:
+def _parse(
+    text: str | float, units: dict[str, float], what: str, least: float, most: float
+) -> float:
     allowed = ", ".join(units)
     match = _QUANTITY.fullmatch(str(text))
     if isinstance(text, bool) or match is None:
-        raise HarnessError(f"{text!r} is not {what}: write a number and one of {allowed}")
+        raise HarnessError(f"{shown(text)} is not {what}: write a number and one of {allowed}")
     number, unit = match.groups()
     if unit and unit not in units:
-        raise HarnessError(f"{text!r} is not {what}: unit {unit!r} is not one of {allowed}")
+        raise HarnessError(f"{shown(text)} is not {what}: unit {unit!r} is not one of {allowed}")
     value = float(number) * (units[unit] if unit else 1)
     if value <= 0:
-        raise HarnessError(f"{text!r} is not {what}: it must be above zero")
+        raise HarnessError(f"{shown(text)} is not {what}: it must be above zero")
+    if not least <= value <= most:
+        base = next(iter(units))
+        raise HarnessError(
+            f"{shown(text)} is not {what}: allowed are {least:g} to {most:g} {base}"
+        )
     return value

@@ -10,18 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from harness.datasets import reading
 from harness.datasets.entry import Entry, generated_entry
-from harness.errors import HarnessError, unknown_name
+from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.hookspecs import GeneratedDataset
-from harness.strict_yaml import read_yaml
+from harness.strict_yaml import read_document
 
 PROJECT_CATALOG = Path(__file__).resolve().parents[2] / "datasets.yaml"
 
 _PLUGINS = "a plugin"
+
+_MOST_TOLD = 30
+"""Mistakes that are told at once."""
 
 
 class Catalog(Mapping[str, Entry]):
@@ -110,28 +112,27 @@ def _add(
 
 
 def _read(path: Path) -> dict[str, Entry]:
-    try:
-        with path.open(encoding="utf-8") as stream:
-            raw = read_yaml(stream)
-    except OSError as error:
-        raise HarnessError(f"{path}: the catalog cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise HarnessError(f"{path}: the catalog is not valid YAML: {error}") from None
+    _, raw = read_document(path, "the catalog ")
     if not isinstance(raw, dict):
         raise HarnessError(f"{path}: a catalog is a mapping of data set names to entries")
     known: dict[str, Entry] = {}
     problems: list[str] = []
-    for name, body in raw.items():
+    context = {"folder": path.resolve().parent}
+    for name, body in ((str(key), body) for key, body in raw.items()):
+        where = f"{path}: {name[:MOST_SHOWN]}"
         if not isinstance(body, dict):
-            problems.append(f"{path}: {name}: an entry is a mapping of keys to values")
-            continue
-        context = {"folder": path.resolve().parent}
-        try:
-            known[str(name)] = Entry.model_validate({"name": str(name)} | body, context=context)
-        except ValidationError as error:
-            problems += _problems(error, f"{path}: {name}")
+            problems.append(f"{where}: an entry is a mapping of keys to values")
+        elif "name" in body:
+            problems.append(f"{where}: name: an entry's name is the key that it stands under")
+        else:
+            try:
+                known[name] = Entry.model_validate({"name": name} | body, context=context)
+            except ValidationError as error:
+                problems += _problems(error, where)
     if problems:
-        raise HarnessError("\n".join(problems))
+        more = len(problems) - _MOST_TOLD
+        told = [*problems[:_MOST_TOLD], *([f"and {more} more mistakes"] if more > 0 else [])]
+        raise HarnessError("\n".join(told))
     return known
 
 
@@ -148,7 +149,7 @@ def _problem(detail: Mapping[str, Any], where: str) -> str:
         close = difflib.get_close_matches(str(location[-1]), model.model_fields, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         return f"{where}: unknown key {key!r}; {hint}known: {', '.join(model.model_fields)}"
-    given = "" if isinstance(detail["input"], dict) else f" (given: {detail['input']!r})"
+    given = "" if isinstance(detail["input"], dict) else f" (given: {shown(detail['input'])})"
     return f"{where}: {key + ': ' if key else ''}{message}{given}"
 
 

@@ -12,9 +12,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from harness.datasets.reading import File, Generated, Read, Strict
-from harness.errors import HarnessError
+from harness.errors import HarnessError, shown
 from harness.files import is_file
 from harness.hookspecs import GeneratedDataset
+
+MOST_POINTS = 10**11
+MOST_FEATURES = 10**7
+"""Beyond any array; their product in bytes is a figure that columns hold."""
 
 PREPARATION = 1
 """Raised whenever the code turns the same source into other bytes; part of every digest."""
@@ -33,11 +37,20 @@ def _texts(value: Any) -> Any:
 
 
 def _class_counts(value: Any) -> Any:
-    if isinstance(value, list):
-        return {_text(label): None for label in value}
-    if isinstance(value, dict):
-        return {_text(label): count for label, count in value.items()}
-    return value
+    if not isinstance(value, list | dict):
+        return value
+    labels = [_text(label) for label in value]
+    seen: set[str] = set()
+    for label in labels:
+        if not isinstance(label, str):
+            raise ValueError(
+                f"{shown(label)} is no label: write text or a number, quoted if need be"
+            )
+        if label in seen:
+            raise ValueError(f"the label {shown(label)} is there twice")
+        seen.add(label)
+    counts = value.values() if isinstance(value, dict) else [None] * len(labels)
+    return dict(zip(labels, counts, strict=True))
 
 
 class Entry(Strict):
@@ -79,21 +92,21 @@ class Entry(Strict):
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
     task: Literal["binary", "multiclass", "regression"]
-    n: int = Field(gt=0)
-    d: int = Field(gt=0)
+    n: int = Field(gt=0, le=MOST_POINTS)
+    d: int = Field(gt=0, le=MOST_FEATURES)
     read: Read
     files: tuple[File, ...] = ()
     raw_n: int | None = Field(default=None, gt=0)
     raw_d: int | None = Field(default=None, gt=0)
     n_train: int | None = Field(default=None, gt=0)
-    classes: Annotated[dict[str, int | None], BeforeValidator(_class_counts)] = Field(
-        default_factory=dict
-    )
+    classes: Annotated[
+        dict[str, Annotated[int, Field(ge=0)] | None], BeforeValidator(_class_counts)
+    ] = Field(default_factory=dict)
     positive: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
     missing: Literal["error", "drop", "mean", "median", "value"] = "error"
     other_classes: Literal["error", "drop"] = "error"
     logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
-    divide_by: float = Field(default=1.0, gt=0)
+    divide_by: float = Field(default=1.0, ge=1e-30, le=1e30)
     scaling: Literal["none", "minmax", "standard", "whiten", "unit"] = "none"
     dtype: Literal["float64", "float32"] = "float64"
     source: str = ""

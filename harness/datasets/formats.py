@@ -19,16 +19,6 @@ from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
 from harness.errors import HarnessError
 from harness.files import below
 
-_UNREADABLE = (
-    ValueError,
-    KeyError,
-    IndexError,
-    TypeError,
-    EOFError,
-    pd.errors.ParserError,
-    pd.errors.ParserWarning,
-)
-
 
 def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
     """Read a data set in its declared format.
@@ -48,9 +38,9 @@ def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
         return _READERS[entry.format](entry, paths)
     except HarnessError:
         raise
-    except _UNREADABLE as error:
+    except Exception as error:  # of some library's reader, which a damaged file may lead anywhere
         where = ", ".join(str(path) for path in paths) or entry.format
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise HarnessError(
             f"data set {entry.name!r}: {where}: cannot be read as {entry.format}: {reason}"
         ) from None

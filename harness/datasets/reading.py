@@ -26,7 +26,7 @@ Column = int | str
 class Strict(BaseModel):
     """A model in which an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class File(Strict):
@@ -108,7 +108,7 @@ class Csv(_Tabular):
     """Separated values; columns are numbered from 0, or named if there is a header."""
 
     format: Literal["csv"]
-    separator: str = ","
+    separator: str = Field(default=",", min_length=1, max_length=1)
     header: bool = False
     skip_lines_starting: str | None = Field(default=None, min_length=1, max_length=1)
     nominal: tuple[Column, ...] = ()
@@ -155,7 +155,7 @@ class OpenML(_Tabular):
     """A data set that scikit-learn fetches from OpenML by its number."""
 
     format: Literal["openml"]
-    id: int
+    id: int = Field(gt=0)
 
 
 class Bundled(Strict):

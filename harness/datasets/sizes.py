@@ -68,7 +68,8 @@ def split_sizes(
         )
     unlabeled = n - test - labeled
     if rules["unlabeled_per_labeled"] is not None:
-        unlabeled = min(unlabeled, _round(rules["unlabeled_per_labeled"] * labeled))
+        asked = rules["unlabeled_per_labeled"] * labeled
+        unlabeled = unlabeled if asked >= unlabeled else _round(asked)
     return Sizes(labeled, unlabeled, test)
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, shown
 from harness.records import COLUMNS, METRICS, OUTCOMES, read_table
 from harness.report.names import method_names, problem_names
+from harness.strict_yaml import read_document
 
 TRIALS = "trials.parquet"
 STUDY = "study.yaml"
@@ -93,7 +93,7 @@ def read_results(directory: Path) -> Results:
         where = f"{directory.absolute()}: no report without {', '.join(lacking)}"
         raise HarnessError(f"{where}; run the study first")
     trials = _read_trials(directory / TRIALS)
-    study_text = (directory / STUDY).read_text(encoding="utf-8")
+    study_text, study = _read_study(directory / STUDY)
     cells, left_out, notes = _as_cells(trials)
     return Results(
         directory=directory.resolve(),
@@ -102,7 +102,7 @@ def read_results(directory: Path) -> Results:
         left_out=left_out,
         problems=_ordered_problems(cells),
         study_text=study_text,
-        study=_read_study(directory / STUDY, study_text),
+        study=study,
         provenance=_read_json(directory / PROVENANCE, dict),
         calibration=_read_calibration(directory / CALIBRATION),
         budgets=_ordered_budgets(cells),
@@ -141,14 +141,11 @@ def _read_calibration(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _read_study(path: Path, text: str) -> dict[str, Any]:
-    try:
-        study = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise HarnessError(f"{path}: is not YAML ({error})") from None
+def _read_study(path: Path) -> tuple[str, dict[str, Any]]:
+    text, study = read_document(path)
     if not isinstance(study, dict):
-        raise HarnessError(f"{path}: must hold the study's keys, and holds {study!r}")
-    return study
+        raise HarnessError(f"{path}: must hold the study's keys, and holds {shown(study)}")
+    return text, study
 
 
 def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
