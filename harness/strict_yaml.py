@@ -1,8 +1,8 @@
 """YAML for people: no tags, no surprises, and bounds on what a small file may grow into.
 
-A key that is written twice is an error, and 1e-3 is a number: PyYAML's own loader takes the last of
-two such keys, and 1e-3, which has no point, as a text. Aliases count for what they stand for, so
-nested ones are refused before anything is built from them.
+A key that is written twice is an error, and 1e-3 is a number: PyYAML's own loader takes the last
+of two such keys, and 1e-3, which has no point, as a text. Aliases count for what they stand for,
+so nested ones are refused before anything is built from them.
 """
 
 from __future__ import annotations
