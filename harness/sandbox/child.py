@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import faulthandler
 import gc
 import os
-import re
 import resource
 import signal
 import sys
@@ -23,6 +21,7 @@ from harness.sandbox import peaks, prctl, rlimit, tree
 from harness.sandbox.channel import CHANNEL_LOST, ChannelLostError, Sender, is_plain
 from harness.sandbox.file_pages import map_pages
 from harness.sandbox.monitor import Monitor
+from harness.sandbox.refusal import is_refusal
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -33,11 +32,6 @@ if TYPE_CHECKING:
 
     Answer = tuple[dict[str, Any], dict[str, np.ndarray]]
 
-_NO_MEMORY = re.compile(
-    r"unable to allocate|cannot allocate memory|could not allocate|can't start new thread"
-    r"|failed to allocate|bad_alloc|out of memory|memory allocation",
-    re.IGNORECASE,
-)
 _WARM = 384
 
 
@@ -234,24 +228,9 @@ def _send_failure(failure: BaseException, sender: Sender) -> None:
         traceback.print_exception(type(failure), failure, origin)
     text = str(failure).strip()
     reason = f"{type(failure).__name__}: {text}" if text else type(failure).__name__
-    kind = "memory" if _out_of_memory(failure) else "error"
+    kind = "memory" if is_refusal(failure) else "error"
     notes = getattr(failure, "__notes__", [])
     sender.event("failed", kind=kind, reason=" ".join([reason[:2000], *map(str, notes)])[:2500])
-
-
-def _out_of_memory(failure: BaseException | None) -> bool:
-    """Tell whether an exception, or what it came from, says that memory ran out."""
-    seen: set[int] = set()
-    while failure is not None and id(failure) not in seen:
-        seen.add(id(failure))
-        if isinstance(failure, MemoryError):
-            return True
-        if isinstance(failure, OSError) and failure.errno == errno.ENOMEM:
-            return True
-        if isinstance(failure, (RuntimeError, OSError)) and _NO_MEMORY.search(str(failure)):
-            return True
-        failure = failure.__cause__ or failure.__context__
-    return False
 
 
 def _type(value: Any) -> str:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from dataclasses import dataclass
 
 from harness.sandbox.channel import CHANNEL_LOST
 from harness.sandbox.limits import Limits, tolerance
+from harness.sandbox.refusal import are_last_words
 from harness.units import format_bytes, format_duration
 
-_BLAS_GAVE_UP = re.compile(
-    r"OpenBLAS.*(memory|Memory)|std::bad_alloc|libgomp: (Out of memory|Thread creation failed)"
-    r"|^MemoryError|Fatal Python error.*[Mm]emory",
-    re.MULTILINE,
-)
 _NEARLY = 0.9
 
 
@@ -105,7 +100,7 @@ def _over_budget(ending: Ending, budget: int) -> str:
         return f"Was seen above {given} and stopped."
     if ending.failure is not None and ending.failure[0] == "memory":
         return f"Asked for more memory than {given} leaves: {ending.failure[1]}"
-    if not ending.done and ending.failure is None and _BLAS_GAVE_UP.search(ending.output):
+    if not ending.done and ending.failure is None and _gave_up(ending, budget):
         return f"Asked for more memory than {given} leaves, and a library ended the process."
     if ending.peak is not None and ending.peak > budget + tolerance(budget):
         return (
@@ -113,6 +108,17 @@ def _over_budget(ending: Ending, budget: int) -> str:
             f"This was measured; the limit ({ending.enforced_by}) does not stop this kind."
         )
     return ""
+
+
+def _gave_up(ending: Ending, budget: int) -> bool:
+    """Tell whether a library ended the process for want of memory, as its last words say.
+
+    One that aborts without a word, next to the limit, is taken for it too.
+    """
+    aborted = ending.status is not None and os.WIFSIGNALED(ending.status)
+    aborted = aborted and os.WTERMSIG(ending.status) == signal.SIGABRT
+    near = ending.peak is not None and ending.peak > _NEARLY * budget
+    return are_last_words(ending.output) or (aborted and near)
 
 
 def _crash(ending: Ending, limits: Limits) -> str:

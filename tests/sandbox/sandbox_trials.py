@@ -389,3 +389,27 @@ def _circular():
 def _touch(held, size):
     for start in range(0, size, 4096):
         held[start] = 1
+
+
+# allocations that C++ libraries are refused
+
+
+def cpp_new_unchecked(monitor):
+    """C++'s operator new throws where nobody catches, and the process is aborted."""
+    new = ctypes.CDLL("libstdc++.so.6")._Znwm
+    new.restype = ctypes.c_void_p
+    new(ctypes.c_size_t(400_000_000))
+    return {}, {}
+
+
+def library_error(monitor):
+    class LibraryError(Exception):
+        pass
+
+    raise LibraryError("[12:00:00] /src/tree.cc:7: std::bad_alloc")
+
+
+def abort_next_to_the_limit(monitor):
+    held = np.ones(57_000_000, dtype=np.uint8)
+    os.abort()
+    return {"length": len(held)}, {}
