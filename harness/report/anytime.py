@@ -17,7 +17,7 @@ from altair.utils.schemapi import debug_mode
 
 from harness.errors import HarnessError
 from harness.report.axes import SECONDS, least_range, log_axis
-from harness.report.charts import Axes, Charts, rounded
+from harness.report.charts import Axes, Charts, rounded, seed_stretches
 from harness.report.ranges import within_range
 from harness.report.results import CELL, TRIALS
 from harness.statistics import half_width
@@ -106,11 +106,13 @@ def make_anytime(
     -------
     dict
         `problems` (list of {"name", "groups": [{"budget", "cells", "score", "error"}]}),
-        `budgets`, `shown` (the one shown first), and what the page's script draws: `data` and
-        `specs`. No problems if there is nothing to draw.
+        `budgets`, `shown` (the one shown first), what the page's script draws: `data` and
+        `specs`; and `uneven`, whether a chart has means over different numbers of seeds. No
+        problems if there is nothing to draw.
     """
     drawn = points[~points["control"]] if len(points) else points
     arranged = {"problems": [], "budgets": [], "shown": None, "data": {}, "specs": {}}
+    arranged["uneven"] = False
     if drawn.empty:
         return arranged
     counts = drawn["budget"].value_counts()
@@ -125,6 +127,7 @@ def make_anytime(
             axes = Axes(scores[problem], (), _spans_decades(curves[["mean", "low"]]))
             cells = f"anytime-{len(arranged['data'])}"
             arranged["data"][cells] = _columns(curves)
+            arranged["uneven"] |= any(arranged["data"][cells]["few"])
             if axes not in numbers:
                 numbers[axes] = len(numbers)
                 charts = AnytimeCharts(axes, looks)
@@ -167,6 +170,7 @@ def _curves(points: pd.DataFrame, metric: str) -> pd.DataFrame:
                     "place": place,
                     "once": not pauses,
                     "seeds": f"{len(reached)} of {len(trials)}",
+                    "n": len(reached),
                     "x": at["fit_cpu_s"].mean(),
                     **{"mean": mean, "low": low, "high": high},
                     **dict(
@@ -178,7 +182,7 @@ def _curves(points: pd.DataFrame, metric: str) -> pd.DataFrame:
                     ),
                 }
             )
-    names = ["method", "step", "place", "once", "seeds", "x", "mean", "low", "high"]
+    names = ["method", "step", "place", "once", "seeds", "n", "x", "mean", "low", "high"]
     return pd.DataFrame(rows, columns=[*names, "error", "error_low", "error_high"])
 
 
@@ -203,10 +207,11 @@ def _spans_decades(values: pd.DataFrame) -> bool:
 
 def _columns(curves: pd.DataFrame) -> dict[str, list[Any]]:
     positive = curves.assign(x=curves["x"].where(curves["x"] > 0))
-    return {
+    columns = {
         name: rounded(positive[name]) if pd.api.types.is_float_dtype(kind) else list(curves[name])
         for name, kind in positive.dtypes.items()
     }
+    return columns | seed_stretches(curves["method"], curves["place"], curves["n"])
 
 
 class AnytimeCharts(Charts):
@@ -237,7 +242,7 @@ class AnytimeCharts(Charts):
         whisker = spread.transform_filter("datum.once").mark_rule()
         stays = base.transform_filter("datum.once").mark_rule(strokeDash=[1, 3], strokeWidth=1.4)
         return self._finish(
-            band.encode(x, detail="method:N", **ends, **self._strokes(0.16)),
+            band.encode(x, detail=["method:N", "stretch:N"], **ends, **self._strokes(0.16)),
             stays.encode(x, y, x2=alt.value("width"), **strokes),
             whisker.encode(x, **ends, **strokes),
             *self._lines(base, x, y, alt.Order("place:Q")),

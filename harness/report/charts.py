@@ -24,6 +24,8 @@ from harness.report.looks import GREY
 from harness.report.scores import Score
 
 HEIGHT = 240
+FEW_AREA = 14
+"""Of a mark that is the mean of fewer seeds than others of its chart, in square pixels."""
 _DODGE = 0.5
 _PICKED = "indexof(picked, datum.method) >= 0"
 _GREYED = {"test": f"!({_PICKED})", "value": GREY}
@@ -55,6 +57,7 @@ def chart_data(
         "place": [int(value) for value in place],
         "x": rounded(place + _DODGE * shift.fillna(0)),
         "ok": [f"{k} of {n}" for k, n in zip(cells["n_ok"], cells["n"], strict=True)],
+        **seed_stretches(cells["method"], place, cells["n_scored"]),
     }
     figures = {"mean": "mean", "low": "ci_low", "high": "ci_high"}
     figures |= {"train": "train_s", "predict": "predict_s", "peak": "peak_bytes"}
@@ -63,6 +66,34 @@ def chart_data(
     for short in ("train", "predict", "peak"):  # what a logarithm cannot show is a gap in a line
         data[short] = [value if value and value > 0 else None for value in data[short]]
     return data
+
+
+def seed_stretches(
+    methods: pd.Series, places: pd.Series, seeds: pd.Series
+) -> dict[str, list[Any]]:
+    """Tell apart the means of one chart that are over different numbers of seeds.
+
+    Parameters
+    ----------
+    methods, places, seeds : pandas.Series
+        Of each mark: its method, where it stands along the line, seeds behind its mean.
+
+    Returns
+    -------
+    dict
+        `stretch`: a number that changes along a method's line wherever the number of seeds does,
+        so that a line of one stretch joins means over equally many; `few`: whether a mark has
+        fewer seeds than the most of its chart.
+    """
+    marks = pd.DataFrame({"method": methods, "place": places, "seeds": seeds})
+    marks = marks.sort_values(["method", "place"], kind="stable")
+    before = marks.groupby("method")["seeds"].shift()
+    stretch = (before.notna() & (before != marks["seeds"])).groupby(marks["method"]).cumsum()
+    few = (seeds > 0) & (seeds < seeds.max())
+    return {
+        "stretch": [int(number) for number in stretch.reindex(seeds.index)],
+        "few": [bool(value) for value in few],
+    }
 
 
 def rounded(values: pd.Series) -> list[float | None]:
@@ -258,9 +289,12 @@ class Charts:
         shape = alt.Shape(
             "method:N", legend=None, scale=self._scale([s["shape"] for s in self.looks.values()])
         )
+        # A mean of 30 seeds and one of 2 are not two points of a curve.
+        detail = ["method:N", "stretch:N"]
         # Ten landmarks are neither less nor more than 20 MB: a line from one to the other says
         # nothing.
-        detail = ["method:N", "kind:N"] if len(set(self.kinds)) > 1 else "method:N"
+        if len(set(self.kinds)) > 1:
+            detail.append("kind:N")
         lines = base.mark_line(strokeWidth=1.6).encode(
             x, y, strokeDash=dash, order=order, detail=detail, **self._strokes()
         )
@@ -270,8 +304,9 @@ class Charts:
             scale=self._scale(),
             condition=[hollow(self.looks), _GREYED],
         )
-        points = base.mark_point(size=self.mark_area, strokeWidth=1.4).encode(
-            x, y, shape=shape, tooltip=self._tooltip(), fill=fill, **self._strokes()
+        size = alt.SizeValue(self.mark_area, condition={"test": "datum.few", "value": FEW_AREA})
+        points = base.mark_point(strokeWidth=1.4).encode(
+            x, y, shape=shape, size=size, tooltip=self._tooltip(), fill=fill, **self._strokes()
         )
         return lines, points
 

@@ -14,7 +14,7 @@ import pandas as pd
 from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import SECONDS, least_range, log_axis
-from harness.report.charts import Axes, Charts, axes_of, rounded
+from harness.report.charts import Axes, Charts, axes_of, rounded, seed_stretches
 
 if TYPE_CHECKING:
     from harness.report.scores import Score
@@ -44,9 +44,10 @@ def make_label_curves(
     -------
     dict
         `curves` (list of {"name", "cells", "score", "train"}), and what the page's script draws:
-        `data` and `specs`. No curves if there is nothing to draw.
+        `data` and `specs`; `uneven`, whether any of them has means over different numbers of
+        seeds. No curves if there is nothing to draw.
     """
-    arranged: dict[str, Any] = {"curves": [], "data": {}, "specs": {}}
+    arranged: dict[str, Any] = {"curves": [], "data": {}, "specs": {}, "uneven": False}
     cells = tables.cells
     cells = cells[~cells["control"] & (cells["task"] != "clustering")]
     numbers: dict[Axes, int] = {}
@@ -59,6 +60,7 @@ def make_label_curves(
             arranged["specs"][f"label-time-{numbers[axes]}"] = charts.time_against_labels()
         key = f"labels-{len(arranged['curves'])}"
         arranged["data"][key] = _columns(mine, list(looks))
+        arranged["uneven"] |= any(arranged["data"][key]["few"])
         drawn = {"score": f"labels-{numbers[axes]}", "train": f"label-time-{numbers[axes]}"}
         arranged["curves"].append({"name": name, "cells": key, **drawn})
     return arranged
@@ -90,6 +92,7 @@ def _columns(cells: pd.DataFrame, methods: list[str]) -> dict[str, list[Any]]:
         "labeled": [int(count) for count in cells["n_labeled"]],
         "x": rounded(cells["n_labeled"] * _SPREAD**shift),
         "ok": [f"{k} of {n}" for k, n in zip(cells["n_ok"], cells["n"], strict=True)],
+        **seed_stretches(cells["method"], cells["n_labeled"], cells["n_scored"]),
         **{name: rounded(values) for name, values in figures.items()},
     }
 

@@ -231,6 +231,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     crowded = not single and len(styles) > MOST_PICKED + 2
     return {
         "single": single,
+        "uneven": any(any(marks["few"]) for marks in data.values()),
         "kinds": len(set(charts.budget_kinds(results.budgets).values())),
         "over_budget": tables.honesty.loc[tables.honesty["over_budget"] > 0].to_dict("records"),
         "in_bytes": bool(cells["budget_bytes"].notna().any()),

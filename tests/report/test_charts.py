@@ -289,3 +289,39 @@ def test_a_hostile_budget_stays_text_in_the_axis_expression(parts):
 )
 def test_an_axis_of_sizes_says_once_what_it_counts(budgets, title, labels):
     assert charts.budget_words(budgets) == (title, labels)
+
+
+def test_no_line_joins_means_over_different_numbers_of_seeds(tmp_path):
+    budgets = {f"{size}MB": size * 10**6 for size in (1, 10, 100, 1000)}
+    trials = make_trials(TOY, ("svm", "1nn"), budgets, range(6))
+    trials["outcome"], trials["auc"] = "ok", 0.8 + 0.01 * trials["seed"]
+    few = trials["budget"].isin(["1MB", "1000MB"]) & (trials["seed"] > 1)
+    page = write_report(write_results(tmp_path / "even", trials)).read_text()
+    words = "no line joins means over different numbers of seeds"
+    assert words not in page
+    directory = write_results(tmp_path / "uneven", trials[~few])
+    assert words in write_report(directory).read_text()
+    results = read_results(directory)
+    scores = choose_scores(results)
+    cells = make_tables(results, scores).cells
+    data = charts.chart_data(cells, results.budgets, ["svm", "1nn"])
+    svm = pd.DataFrame(data)[pd.Series(data["method"]) == "svm"].set_index("budget")
+    # two stretches of two seeds, although their numbers of seeds are the same
+    assert svm.loc[list(budgets), "stretch"].tolist() == [0, 1, 1, 2]
+    assert svm.loc[list(budgets), "few"].tolist() == [True, False, False, True]
+    spec = charts.Charts(
+        charts.axes_of(scores["toy"], cells, results.budgets), looks.styles(["svm"])
+    ).all()
+    for kind in ("score", "train", "predict", "peak"):
+        drawn = json.dumps(spec[kind])
+        assert '"field": "stretch"' in drawn
+        assert '"datum.few"' in drawn
+
+
+def test_a_seed_that_failed_ends_a_line_as_well():
+    marks = pd.DataFrame(
+        {"method": list("aaabbb"), "place": [2, 0, 1, 0, 1, 2], "seeds": [5, 5, 4, 5, 5, 0]}
+    )
+    found = charts.seed_stretches(marks["method"], marks["place"], marks["seeds"])
+    assert found["stretch"] == [2, 0, 1, 0, 0, 1]
+    assert found["few"] == [False, False, True, False, False, False]  # no mark without a seed

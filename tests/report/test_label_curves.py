@@ -79,3 +79,22 @@ def test_charts_are_vega_lite_that_draws_every_method(curves, kind):
     svg = vl_convert.vegalite_to_svg(json.dumps(spec), config=looks.theme("light"))
     assert svg.count('aria-roledescription="point"') == 2 * len(LABELED)
     assert "labeled points" in svg
+
+
+def test_numbers_of_labels_with_other_numbers_of_seeds_are_not_joined(tmp_path):
+    def fewer(trials):
+        return trials[(trials["n_labeled"] < 50) | (trials["seed"] < 1)]
+
+    directory = results_of(tmp_path / "uneven", change=fewer, budgets={"none": None})
+    page = write_report(directory).read_text()
+    section = page.split('<section id="labels">')[1].split("</section>")[0]
+    assert "no line joins means over different numbers of seeds" in section
+    results = read_results(directory)
+    scores = choose_scores(results)
+    tables = make_tables(results, scores)
+    made = make_label_curves(scores, tables, looks.styles(["1nn", "svm"]))
+    data = pd.DataFrame(made["data"]["labels-0"])
+    assert made["uneven"]
+    svm = data[data["method"] == "svm"].set_index("labeled")
+    assert svm["stretch"].to_dict() == {8: 0, 20: 0, 50: 1, 100: 1}
+    assert svm["few"].to_dict() == {8: False, 20: False, 50: True, 100: True}
