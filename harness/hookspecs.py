@@ -177,6 +177,9 @@ class Kernel:
         Bytes that `function` holds for n x m values beside X, Z and the values in the type of X;
         by default as many as two matrices of doubles and both sets in doubles, what an expression
         with `scipy.spatial.distance.cdist` in it takes.
+    shift_invariant : bool, default False
+        Whether values depend on x - z alone. Methods then move points near the origin before they
+        round them to float32: of data far from it, rounding would take the digits.
     """
 
     name: str
@@ -184,6 +187,7 @@ class Kernel:
     unit: Callable[[np.ndarray], float] | None = None
     diagonal: Callable[[np.ndarray, float], np.ndarray] | None = None
     storage: Callable[[int, int, int, int], int] | None = None
+    shift_invariant: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 A row of the virtual samples F is normalise(k(x, Z) M) with M of size s x k, so nothing of size
 n x s or n x k is ever needed: the landmarks, three s x s matrices and a block of rows suffice.
-Kernel rows and M are float32, of points near the origin; inverses and eigensystems are float64,
-and so are sums over points but for those of the few thousand rows that one product takes.
+Kernel rows, features and M are float32, of points near the origin; eigensystems are float64, and
+so are sums over points but for those of the few thousand rows that one product takes.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ from harness import (
 
 # Where eigenvalues of L, of which the largest is 1, are dropped.
 _TOLERANCE = 1e-6
+# Landmarks of which the others leave less than this part are dropped: their features would be
+# rounding, as large as the root of this at the most.
+_LEAST_PIVOT = 1e-6
 
 
 class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
@@ -157,17 +160,16 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def _learn_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
-        self._width = kernel.width
+        self._width, self.center_ = kernel.width, kernel.center
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
-        self.center_ = kernels.middle(X)
-        self.landmarks_ = np.empty((s, X.shape[1]), np.float32)
-        for block in kernels.row_blocks(s, X.shape[1]):
-            self.landmarks_[block] = kernels.moved(X[sample[block]], self.center_)
         if self.variant == "literal":
+            self.landmarks_ = np.empty((s, X.shape[1]), np.float32)
+            for block in kernels.row_blocks(s, X.shape[1]):
+                self.landmarks_[block] = kernel.near(X[sample[block]])
             self._basis = self._literal(len(X), len(labeled))
         else:
-            self._basis = self._one_shot(X, rng)
+            self._basis = self._one_shot(X, kernel, sample, rng)
         self._X, self._labeled, self._samples, self._weights = X, labeled, None, None
         return self
 
@@ -189,49 +191,53 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.held_out_scores_ = self._scores(self._samples[np.asarray(y) == -1])
         return self
 
-    def _one_shot(self, X: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-        """Return M without the transfer function: k(x, Z) M is a row of D^1/2 U."""
-        Z = self.landmarks_
-        P = kernels.NystromFeatures(Z, self._width).projection
-        S = self._degree_normalised_gram(X, P, rng)
-        # G = P' S P has the nonzero eigenvalues of D^-1/2 C W^+ C' D^-1/2.
-        for block in self._blocks(len(S)):
-            S[block, : P.shape[1]] = S[block] @ P
-        G = P.T @ S[:, : P.shape[1]]
-        del S
-        eigenvalues, V = kernels.eigensystem(G)
-        del G
-        most = self.rank or (_paper_rank(len(Z)) if self.storage == "paper" else len(eigenvalues))
+    def _one_shot(
+        self,
+        X: np.ndarray,
+        kernel: kernels.BoundKernel,
+        sample: np.ndarray,
+        rng: np.random.RandomState,
+    ) -> np.ndarray:
+        """Return M without the transfer function: k(x, Z) M is a row of D^1/2 U.
+
+        With features z of the landmarks the Nystrom approximation of L is A A', of rows
+        z / sqrt(D), and A'A has its nonzero eigenvalues. No sum is divided by an eigenvalue of W:
+        what float32 loses of a sum would be an eigenvalue of L then.
+        """
+        features = kernels.LandmarkFeatures(X, kernel, sample, _LEAST_PIVOT)
+        self.landmarks_ = features.landmarks
+        gram = self._degree_normalised_gram(X, features, rng)
+        # symmetric: transposed it is in C order, and not copied
+        eigenvalues, V = kernels.eigensystem(gram.T)
+        del gram
+        s = len(sample)
+        most = self.rank or (_paper_rank(s) if self.storage == "paper" else len(eigenvalues))
         kept = min(most, int(np.sum(eigenvalues > _TOLERANCE)))
         self.eigenvalues_ = eigenvalues[:kept]
         V = V[:, :kept]
         V /= np.sqrt(self.eigenvalues_)
-        basis = np.empty((len(P), kept), np.float32)
-        for block in self._blocks(len(P)):
-            basis[block] = P[block] @ V
-        return basis
+        return features.expansion(V)
 
     def _degree_normalised_gram(
-        self, X: np.ndarray, P: np.ndarray, rng: np.random.RandomState
+        self, X: np.ndarray, features: kernels.LandmarkFeatures, rng: np.random.RandomState
     ) -> np.ndarray:
-        """Return C' D^-1 C."""
-        Z, degrees = self.landmarks_, None
+        """Return the sum of z z' / D."""
+        degrees, total = None, None
         if self.degrees == "exact":
             degrees = kernels.exact_degrees(X, self._width)
         elif self.degrees == "features":
-            d, s = X.shape[1], len(Z)
-            features = kernels.RandomFourierFeatures(d, s, self._width, rng)
-            degrees = kernels.feature_degrees(features, X)
+            d, s = X.shape[1], features.n_components
+            fourier = kernels.RandomFourierFeatures(d, s, self._width, rng)
+            degrees = kernels.feature_degrees(fourier, X)
         else:
-            weights = kernels.landmark_degree_weights(X, Z, self._width, P, self.center_)
-            weights = weights.astype(np.float32)
-        gram = kernels.GramSum(len(Z))
-        for block in self._blocks(len(X)):
-            C = self._kernel(X[block])
-            D = np.maximum(C @ weights, 1) if degrees is None else degrees[block]
-            C /= np.sqrt(D, dtype=np.float32)[:, None]
-            gram.add(C)
-            del C
+            total = features.total(X)
+        gram = kernels.GramSum(features.n_components)
+        buffer = features.block_buffer(len(X))
+        for block in features.blocks(len(X)):
+            Z = features.transform(X[block], buffer[: block.stop - block.start])
+            D = np.maximum(Z @ total, 1) if degrees is None else degrees[block]
+            Z /= np.sqrt(D, dtype=np.float32)[:, None]
+            gram.add(Z)
         return gram.total()
 
     def _literal(self, n: int, n_labeled: int) -> np.ndarray:
@@ -301,8 +307,10 @@ def storage_model(
     selector: str | kernels.Selector = "uniform",
     tuned: bool = False,
 ) -> int:
-    """Bytes held: the data, s landmarks, and at the peak three s x s matrices or the SVM's rows.
+    """Bytes held: the data, s landmarks, and at the peak 20 s^2 or the SVM's rows.
 
+    20 s^2 are the factor of the landmarks' kernel matrix in float32, and the Gram matrix of the
+    features in float64 with its eigenvectors. The literal variant takes 16 s^2.
     The paper's formula is 8 n (d + s + 2 k) bytes, with n x s and n x k matrices held at once.
     """
     n, labeled, d, s = shape.n, shape.n_labeled, shape.n_features, min(size, shape.n)
@@ -319,10 +327,12 @@ def storage_model(
         # of kernel rows, and of eigenvectors
         panels = kernels.blas_bytes(s, 4, d) + kernels.blas_bytes(s, 4)
     else:
-        # P with the Gram matrix and its part in float32, or G and its eigenvectors
-        peak = max(2 * square + square // 2 + blocks, 3 * square + 600 * s)
-        # a block of the Gram matrix has a quarter as many rows as the matrix
-        panels = kernels.square_product_bytes(s) + kernels.blas_bytes(s, 4, max(256, s // 4))
+        landmarks, features = 4 * s * d, kernels.features_bytes(s, d)
+        block = kernels.feature_block_bytes(n, s, d, shape.itemsize)
+        # the Gram matrix and its part in float32 while blocks are read, then its eigenvectors
+        summing = features + max(square + square // 2 + block, 2 * square + 600 * s)
+        peak = max(kernels.building_bytes(s, d, shape.itemsize), summing) - landmarks
+        panels = kernels.blas_bytes(s) + 2 * kernels.blas_bytes(s, 4)
     machines = 8 * labeled * (21 + 3 * columns)
     # a block of points and their kernel values: virtual samples are made where they stay
     kernel_rows = kernels.gram_block_bytes(labeled, s, 2 * d) // 2 * (s + 2 * d) // (2 * (s + d))

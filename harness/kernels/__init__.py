@@ -36,6 +36,7 @@ from harness.kernels.functions import (
     bind_kernel,
     binding_bytes,
     has_width,
+    is_shift_invariant,
     kernel_bytes,
 )
 from harness.kernels.gaussian import (
@@ -230,6 +231,7 @@ __all__ = [
     "gram_blocks",
     "has_width",
     "inductive",
+    "is_shift_invariant",
     "kernel_bytes",
     "kernel_width",
     "landmark_degree_weights",

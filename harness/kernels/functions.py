@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Protocol
 
@@ -28,9 +28,13 @@ from harness.kernels.gaussian import (
     MEDIAN_SAMPLE,
     GaussianAt,
     Most,
+    block_rows,
+    center_rows,
     gaussian_kernel,
     gaussian_most,
     median_distance,
+    middle,
+    moved,
     natural_width,
     refuse_overflow,
     squared_norms,
@@ -55,6 +59,9 @@ class KernelFunction(Protocol):
         k(x, x) of each row; None if that is 1 for every x.
     storage : callable (n, m, n_features, itemsize) -> int, or None
         What `kernel_bytes` then is; may be left out.
+    shift_invariant : bool
+        Whether values depend on x - z alone; False where it is left out. Points are then moved
+        near the origin before they are rounded to float32.
     """
 
     function: Callable[..., np.ndarray]
@@ -76,6 +83,7 @@ class BuiltInKernel:
     most: Most
     unit: Callable[[np.ndarray], float] | None = None
     diagonal: Callable[[np.ndarray, float], np.ndarray] | None = None
+    shift_invariant: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,10 +95,27 @@ class BoundKernel:
     kernel : KernelFunction
     width : float
         In the units of X; 1 for a kernel without a width.
+    center : ndarray of shape (d,), float64, or None
+        What may be subtracted from all points, since values depend on differences alone; None of
+        another kernel.
     """
 
     kernel: KernelFunction
     width: float
+    center: np.ndarray | None = None
+
+    def near(self, X: np.ndarray, dtype: type = np.float32) -> np.ndarray:
+        """Return X less the center, which is subtracted before X is rounded to another type.
+
+        `at_origin` is the kernel of such points. Without a center it is X itself where X is of
+        that type.
+        """
+        return moved(X, self.center, dtype)
+
+    @property
+    def at_origin(self) -> BoundKernel:
+        """The same kernel of points that are `near` the origin already."""
+        return replace(self, center=None)
 
     def __call__(self, X: np.ndarray, Z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return k between the rows of X and of Z, shape (n, m), in `out` if that is given.
@@ -103,6 +128,10 @@ class BoundKernel:
         ValueError
             If a kernel of one's own gives another shape, NaN or infinity.
         """
+        if self.center is not None:
+            if self.kernel.function is gaussian_kernel:
+                return gaussian_kernel(X, Z, self.width, out, self.center)
+            return self._moved_parts(X, Z, out)
         given = {} if out is None or not self._takes_out else {"out": out}
         K = self.kernel.function(X, Z, self.width, **given)
         if not isinstance(self.kernel, BuiltInKernel):
@@ -112,10 +141,23 @@ class BoundKernel:
         out[...] = K
         return out
 
+    def _moved_parts(self, X: np.ndarray, Z: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+        """Return values of moved points, of which a block each is held."""
+        K = np.empty((len(X), len(Z)), X.dtype) if out is None else out
+        local, step = self.at_origin, _moved_rows(X.shape[1], X.itemsize)
+        for first in range(0, len(Z), step):
+            columns = slice(first, first + step)
+            near = self.near(Z[columns], Z.dtype)
+            for start in range(0, len(X), step):
+                rows = slice(start, start + step)
+                K[rows, columns] = local(self.near(X[rows], X.dtype), near)
+        return K
+
     def at(self, Z: np.ndarray) -> Callable[..., np.ndarray]:
         """Return the kernel as a function of X, and of `out`, for one and the same Z.
 
-        Holds m numbers of the type of Z, and then nothing besides with the Gaussian kernel.
+        Both are taken to be `near` the origin. Holds m numbers of the type of Z, and then nothing
+        besides with the Gaussian kernel.
 
         Parameters
         ----------
@@ -124,7 +166,7 @@ class BoundKernel:
         """
         if self.kernel.function is gaussian_kernel:
             return GaussianAt(Z, self.width)
-        return partial(self, Z=Z)
+        return partial(self.at_origin, Z=Z)
 
     def _refuse_no_matrix(self, K: np.ndarray, n: int, m: int) -> None:
         name = getattr(self.kernel, "name", type(self.kernel).__name__)
@@ -199,11 +241,17 @@ def bind_kernel(
         refuse_overflow(X, width, kernel.function.__name__.removesuffix("_kernel"), kernel.most)
         if kernel.function is gaussian_kernel and uncentered is not None:
             warn_of_rounding(X, width, uncentered)
-    return BoundKernel(kernel, width)
+    center = middle(X) if is_shift_invariant(kernel) else None
+    return BoundKernel(kernel, width, center)
 
 
 def kernel_bytes(
-    kernel: str | KernelFunction, n: int, m: int, n_features: int, itemsize: int = 8
+    kernel: str | KernelFunction,
+    n: int,
+    m: int,
+    n_features: int,
+    itemsize: int = 8,
+    at_origin: bool = False,
 ) -> int:
     """Bytes that a bound kernel holds for n x m values, beside its inputs and its result.
 
@@ -218,15 +266,33 @@ def kernel_bytes(
     n_features : int
     itemsize : int, default 8
         Bytes of an element of X.
+    at_origin : bool, default False
+        Whether the points are near the origin already, and no copies of them are moved.
     """
+    moving = 0
+    if kernel == "rbf":
+        part = 0 if at_origin else min(m, center_rows(n_features, itemsize))
+        return ((n + part) * n_features + n + 2 * m) * itemsize
+    if is_shift_invariant(kernel) and not at_origin:
+        n, m = (min(count, _moved_rows(n_features, itemsize)) for count in (n, m))
+        moving = ((n + m) * n_features + n * m) * itemsize
     if isinstance(kernel, str):
-        if kernel == "rbf":
-            return (n * n_features + n + 2 * m) * itemsize
-        return cellwise_bytes(n, m, n_features, itemsize) if kernel in _CELLWISE else 0
+        return moving + (cellwise_bytes(n, m, n_features, itemsize) if kernel in _CELLWISE else 0)
     storage = getattr(kernel, "storage", None)
     if storage is not None:
-        return int(storage(n, m, n_features, itemsize))
-    return 8 * (2 * n * m + (n + m) * n_features)
+        return moving + int(storage(n, m, n_features, itemsize))
+    return moving + 8 * (2 * n * m + (n + m) * n_features)
+
+
+def is_shift_invariant(kernel: str | KernelFunction) -> bool:
+    """Whether the values of a kernel depend on differences of points alone."""
+    known = KERNELS.get(kernel) if isinstance(kernel, str) else kernel
+    return bool(getattr(known, "shift_invariant", False))
+
+
+def _moved_rows(n_features: int, itemsize: int) -> int:
+    """Rows of the blocks in which points of kernels other than the Gaussian are moved."""
+    return min(1024, block_rows(n_features, itemsize))
 
 
 def binding_bytes(kernel: str | KernelFunction, n: int, n_features: int, itemsize: int = 8) -> int:
@@ -280,10 +346,12 @@ def _poly2_most(d: int, largest: float, width: float) -> tuple[float, ...]:
 
 
 KERNELS: dict[str, KernelFunction] = {
-    "rbf": BuiltInKernel(gaussian_kernel, gaussian_most, median_distance),
+    "rbf": BuiltInKernel(gaussian_kernel, gaussian_most, median_distance, shift_invariant=True),
     "linear": BuiltInKernel(linear_kernel, _linear_most, diagonal=_linear_diagonal),
     "poly2": BuiltInKernel(poly2_kernel, _poly2_most, root_mean_square_norm, _poly2_diagonal),
     "chi2": BuiltInKernel(chi2_kernel, chi2_most, chi2_unit),
-    "laplacian": BuiltInKernel(laplacian_kernel, laplacian_most, laplacian_unit),
+    "laplacian": BuiltInKernel(
+        laplacian_kernel, laplacian_most, laplacian_unit, shift_invariant=True
+    ),
 }
 """The kernels that come with the harness, by name."""

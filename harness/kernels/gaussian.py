@@ -66,12 +66,17 @@ def squared_norms(X: np.ndarray) -> np.ndarray:
 
 
 def gaussian_kernel(
-    X: np.ndarray, Z: np.ndarray, sigma: float, out: np.ndarray | None = None
+    X: np.ndarray,
+    Z: np.ndarray,
+    sigma: float,
+    out: np.ndarray | None = None,
+    center: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the Gaussian kernel between the rows of X and the rows of Z.
 
     Holds, beside its inputs and `out`, a scaled copy of X and (n + m) numbers: give the smaller
-    set as X. In float32 the relative error is about 1e-7 |x|^2 / sigma^2.
+    set as X; with a `center` also `center_rows(d)` rows of Z. In float32 the relative error is
+    about 1e-7 |x|^2 / sigma^2, of points less the center.
 
     Parameters
     ----------
@@ -83,19 +88,44 @@ def gaussian_kernel(
         Width, in the units of X.
     out : ndarray of shape (n, m), optional
         Where to write, C-contiguous.
+    center : ndarray of shape (d,), optional
+        What is subtracted from points, as of `middle`; nothing by default, for points that are
+        near the origin already.
 
     Returns
     -------
     ndarray of shape (n, m)
     """
     scale = X.dtype.type(1 / sigma**2)
-    scaled = X * scale
-    K = np.matmul(scaled, Z.T, out=out)
-    K -= (np.einsum("ij,ij->i", scaled, X) / 2)[:, None]
-    K -= squared_norms(Z) * (scale / 2)
+    if center is None:
+        scaled = X * scale
+        K = np.matmul(scaled, Z.T, out=out)
+        K -= (np.einsum("ij,ij->i", scaled, X) / 2)[:, None]
+        K -= squared_norms(Z) * (scale / 2)
+    else:
+        K = np.empty((len(X), len(Z)), X.dtype) if out is None else out
+        scaled = moved(X, center, X.dtype)
+        half_norms = squared_norms(scaled)
+        half_norms *= scale / 2
+        scaled *= scale
+        step, norms = center_rows(Z.shape[1], Z.itemsize), np.empty(len(Z), X.dtype)
+        buffer = np.empty((min(step, len(Z)), Z.shape[1]), X.dtype)
+        for start in range(0, len(Z), step):
+            part = slice(start, min(start + step, len(Z)))
+            near = _move(Z[part], center, buffer[: part.stop - start])
+            np.matmul(scaled, near.T, out=K[:, part])
+            norms[part] = squared_norms(near)
+        norms *= scale / 2
+        K -= half_norms[:, None]
+        K -= norms
     # Rounding can put the squared distance of equal points below zero, and K above one.
     np.minimum(K, 0, out=K)
     return np.exp(K, out=K)
+
+
+def center_rows(n_features: int, itemsize: int = 8) -> int:
+    """Rows of Z that `gaussian_kernel` moves at a time: a quarter of a block, 16 at the least."""
+    return max(16, BLOCK_BYTES // 4 // max(1, n_features * itemsize))
 
 
 class GaussianAt:
@@ -154,23 +184,29 @@ def gaussian_most(d: int, largest: float, width: float) -> tuple[float, ...]:
 
 
 def moved(X: np.ndarray, center: np.ndarray | None, dtype: type = np.float32) -> np.ndarray:
-    """Return X less a point, which is subtracted in the type of both, in another type.
+    """Return X less a point of `middle`, which is subtracted in the type of X, in another type.
 
     Without a point it is X itself where X is of that type.
     """
     if center is None:
         return X.astype(dtype, copy=False)
-    return np.subtract(X, center, out=np.empty(X.shape, dtype), casting="same_kind")
+    return _move(X, center, np.empty(X.shape, dtype))
+
+
+def _move(X: np.ndarray, center: np.ndarray, out: np.ndarray) -> np.ndarray:
+    # in one type, or NumPy would convert by way of buffers
+    return np.subtract(X, center.astype(X.dtype), out=out, casting="same_kind")
 
 
 def middle(X: np.ndarray) -> np.ndarray:
     """Return the median of each column over at most `CENTER_SAMPLE` rows, float64 of shape (d,).
 
     Points are moved there before kernels of them are computed in float32. A mean would follow one
-    outlier so far that rounding takes all others.
+    outlier so far that rounding takes all others. Values are those that float32 has: the same
+    point is subtracted in either type.
     """
     sample = X[:: -(-len(X) // CENTER_SAMPLE)]
-    return np.median(sample, axis=0).astype(np.float64)
+    return np.median(sample, axis=0).astype(np.float32).astype(np.float64)
 
 
 def unit_rows(F: np.ndarray) -> np.ndarray:
@@ -189,7 +225,11 @@ def unit_rows(F: np.ndarray) -> np.ndarray:
 
 
 def gaussian_rows(
-    X: np.ndarray, Z: np.ndarray, sigma: float, blocks: Iterable[slice]
+    X: np.ndarray,
+    Z: np.ndarray,
+    sigma: float,
+    blocks: Iterable[slice],
+    center: np.ndarray | None = None,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows and their kernel values at Z, each in the same array.
 
@@ -204,13 +244,15 @@ def gaussian_rows(
         Width.
     blocks : iterable of slice
         Of the rows of X; none has more rows than the first.
+    center : ndarray of shape (d,), optional
+        As for `gaussian_kernel`.
     """
     values = None
     for block in blocks:
         rows = X[block]
         if values is None:
             values = np.empty((len(rows), len(Z)), X.dtype)
-        yield block, gaussian_kernel(rows, Z, sigma, out=values[: len(rows)])
+        yield block, gaussian_kernel(rows, Z, sigma, values[: len(rows)], center)
 
 
 def gaussian_expansion(
@@ -287,10 +329,14 @@ def median_apart(pairs: np.ndarray) -> float:
 
 
 def width_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
-    """Bytes that `kernel_width` holds: a sample of rows, twice in float32, and its distances."""
+    """Bytes that `kernel_width`, and then `middle`, hold.
+
+    The former a sample of rows, twice in float32, and its distances, the latter fewer rows.
+    """
     sample = min(n, MEDIAN_SAMPLE)
     copies = (itemsize if n > sample else 0) + (8 if itemsize != 8 else 0)
-    return 4 * sample**2 + copies * sample * n_features
+    median = (itemsize * min(n, CENTER_SAMPLE) + 16) * n_features
+    return max(4 * sample**2 + copies * sample * n_features, median)
 
 
 def kernel_width(

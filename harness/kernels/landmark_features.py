@@ -12,8 +12,13 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from harness.kernels.functions import BoundKernel, KernelFunction, kernel_bytes
-from harness.kernels.gaussian import BLOCK_BYTES, block_rows
+from harness.kernels.functions import (
+    BoundKernel,
+    KernelFunction,
+    is_shift_invariant,
+    kernel_bytes,
+)
+from harness.kernels.gaussian import BLOCK_BYTES, block_rows, row_blocks, stream_bytes
 from harness.kernels.gram import GramSum
 from harness.kernels.substitution import (
     PANEL,
@@ -33,8 +38,10 @@ class LandmarkFeatures:
 
     Parameters
     ----------
-    landmarks : ndarray of shape (b, d)
+    X : ndarray of shape (n, d)
     kernel : BoundKernel
+    rows : ndarray of shape (b,), optional
+        Row numbers of the landmarks; all by default.
     tolerance : float, default 1e-5
         A landmark is dropped if the part of it that the others do not span has less than this
         share of its own k(x, x): rounding of kernel rows would be a feature like any other.
@@ -42,7 +49,11 @@ class LandmarkFeatures:
     Attributes
     ----------
     landmarks : ndarray of shape (r, d), float32
-        Those kept, in the order of the pivots.
+        Those kept, in the order of the pivots, `near` the origin.
+    near : callable X, dtype -> ndarray
+        `BoundKernel.near` of the kernel: points as the next takes them.
+    kernel : BoundKernel
+        Of points near the origin.
     kept : ndarray of shape (r,), int32
         Which of the landmarks given these are.
     factor : ndarray of shape (r, r), float32
@@ -52,27 +63,47 @@ class LandmarkFeatures:
     """
 
     def __init__(
-        self, landmarks: np.ndarray, kernel: BoundKernel, tolerance: float = 1e-5
+        self,
+        X: np.ndarray,
+        kernel: BoundKernel,
+        rows: np.ndarray | None = None,
+        tolerance: float = 1e-5,
     ) -> None:
-        double = landmarks.astype(np.float64, copy=False)
-        L = kernel(double, double).T
-        del double
+        b = len(X) if rows is None else len(rows)
+        landmarks = np.empty((b, X.shape[1]), np.float32)
+        for block in row_blocks(b, 2 * X.shape[1]):
+            landmarks[block] = kernel.near(X[block if rows is None else rows[block]])
+        self.near, self.kernel = kernel.near, kernel.at_origin
+        L = self._gram(landmarks)
         self.unit_diagonal = kernel.kernel.diagonal is None
         scale = None if self.unit_diagonal else _scale_to_unit_diagonal(L)
         least = tolerance * max(L.diagonal().max(), 0.0)
         L, pivots, rank, _ = dpstrf(L, tol=least, lower=1, overwrite_a=1)
         # Where k(x, x) = 0 for all of them one is kept: its feature is 0 everywhere.
         self.kept = kept = pivots[: max(1, rank)] - 1
-        self.kernel = kernel
-        self.landmarks = np.ascontiguousarray(landmarks[kept], np.float32)
+        self.landmarks = landmarks[kept]
+        del landmarks
         self.factor = np.zeros((len(kept), len(kept)), np.float32, order="F")
         for j in range(len(kept)):
             self.factor[j:, j] = L[j : len(kept), j] if rank else 1
         if scale is not None:
             self.factor *= scale[kept, None]
         del L
-        self._at_landmarks = kernel.at(self.landmarks)
+        self._at_landmarks = self.kernel.at(self.landmarks)
         self._substitution = ForwardSubstitution(self.factor)
+
+    def _gram(self, landmarks: np.ndarray) -> np.ndarray:
+        """Return the lower triangle of their kernel matrix in float64, in Fortran order."""
+        b, d = landmarks.shape
+        K, step = np.zeros((b, b), order="F"), _tile_rows(d)
+        for start in range(0, b, step):
+            columns = slice(start, start + step)
+            right = landmarks[columns].astype(np.float64)
+            for first in range(start, b, step):
+                rows = slice(first, first + step)
+                left = right if rows == columns else landmarks[rows].astype(np.float64)
+                K[rows, columns] = self.kernel(left, right)
+        return K
 
     @property
     def n_components(self) -> int:
@@ -81,11 +112,22 @@ class LandmarkFeatures:
 
     def kernel_rows(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return k between the rows of X and the landmarks, float32 of shape (n, r)."""
-        return self._at_landmarks(X.astype(np.float32, copy=False), out=out)
+        return self._at_landmarks(self.near(X), out=out)
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the features of X, float32 of shape (n, r), in `out` if it is given."""
         return self._substitution.solve_rows(self.kernel_rows(X, out))
+
+    def total(self, X: np.ndarray) -> np.ndarray:
+        """Return the sum of the features of all rows of X, float32 of shape (r,).
+
+        Only kernel values are computed for each row: their sums, in float64, are substituted once.
+        """
+        buffer, total = self.block_buffer(len(X)), np.zeros(self.n_components)
+        for block in self.blocks(len(X)):
+            K = self.kernel_rows(X[block], buffer[: block.stop - block.start])
+            total += K.sum(axis=0, dtype=np.float64)
+        return self._substitution.solve_rows(total.astype(np.float32)[None])[0]
 
     def is_uneven(self, X: np.ndarray, rows: np.ndarray) -> bool:
         """Whether a few rows have values of k(x, x) beside which all others are nothing."""
@@ -97,8 +139,9 @@ class LandmarkFeatures:
 
     def expansion(self, weights: np.ndarray) -> np.ndarray:
         """Return a such that k(x, B) a = z(x) @ weights; both of shape (r, Q)."""
+        right = weights.astype(np.float32, order="F")
         return solve_triangular(
-            self.factor, weights.astype(np.float32), lower=True, trans="T", check_finite=False
+            self.factor, right, lower=True, trans="T", overwrite_b=True, check_finite=False
         )
 
     def blocks(self, n: int, columns: int = 0) -> Iterator[slice]:
@@ -222,14 +265,16 @@ def feature_block_bytes(
     kernel: str | KernelFunction = "rbf",
 ) -> int:
     """Bytes of a block of `LandmarkFeatures.blocks` at most; never falls as n or b grows."""
-    row = 4 * n_landmarks + (12 if itemsize != 4 else 4) * n_features
+    # X as it is, and in float32 or moved
+    copied = itemsize != 4 or is_shift_invariant(kernel)
+    row = 4 * n_landmarks + (itemsize + (4 if copied else 0)) * n_features
     row += substitution_bytes(1, n_landmarks)
     held = min(n * row, max(BLOCK_BYTES, 16 * row, n_landmarks // 2 * row))
     if kernel == "rbf":
         return held  # its copy of X is in the row
     if not isinstance(kernel, str):
         n = min(n, feature_block_rows(n_landmarks, n_features))
-    return held + kernel_bytes(kernel, n, n_landmarks, n_features, 4)
+    return held + kernel_bytes(kernel, n, n_landmarks, n_features, 4, at_origin=True)
 
 
 def features_bytes(n_landmarks: int, n_features: int) -> int:
@@ -246,7 +291,14 @@ def building_bytes(
 ) -> int:
     """Bytes held while `LandmarkFeatures` are made, the features and landmarks included."""
     b, d = n_landmarks, n_features
+    rows = min(b, _tile_rows(d))
+    reading = stream_bytes(b, 2 * d)
+    tile = 8 * rows * (2 * d + rows) + kernel_bytes(kernel, rows, rows, d, at_origin=True)
     inverting = features_bytes(b, d) + 2 * inverses_bytes(min(b, PANEL))
-    own = 0 if isinstance(kernel, str) else kernel_bytes(kernel, b, b, d)
-    matrix = 8 * b * b + 16 * b * d + own
-    return b * d * itemsize + max(matrix, 12 * b * b + 4 * b * d, inverting)
+    matrix = 4 * b * d + 8 * b * b
+    return max(4 * b * d + reading, matrix + max(tile, 4 * b * b + 4 * b * d), inverting)
+
+
+def _tile_rows(n_features: int) -> int:
+    """Rows of the tiles in which the landmarks' kernel matrix is computed."""
+    return min(256, block_rows(3 * n_features))

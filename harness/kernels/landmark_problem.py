@@ -81,7 +81,7 @@ class LandmarkProblem:
         buffer = np.empty((min(n, step), r))
         for first in range(0, n, step):
             block = slice(first, min(first + step, n))
-            X = self.X[self.rows[block]].astype(np.float64, copy=False)
+            X = features.near(self.X[self.rows[block]], np.float64)
             K = buffer[: len(X)]
             for start in range(0, r, LANDMARKS_AT_ONCE):
                 part = slice(start, start + LANDMARKS_AT_ONCE)
@@ -111,11 +111,11 @@ def exact_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int)
     # a part of kernel rows, and of landmarks
     part = 8 * min(LANDMARKS_AT_ONCE, b) * (rows + 2 * d)
     charged = min(n, feature_block_rows(b, d)) * 4 * (b + d)
-    return max(0, rows * (8 * b + 12 * d + 8 * _COLUMNS * Q) - charged) + part
+    return max(0, rows * (8 * b + 16 * d + 8 * _COLUMNS * Q) - charged) + part
 
 
 def _exact_rows(n_landmarks: int, n_features: int, machines: int) -> int:
     """Rows of a block in float64, with a part of it and X as it is beside it."""
     held = n_landmarks + min(LANDMARKS_AT_ONCE, n_landmarks) + _COLUMNS * machines
-    columns = 2 * held + 3 * n_features
+    columns = 2 * held + 4 * n_features
     return max(n_landmarks // 4, block_rows(columns, 4))

@@ -111,10 +111,10 @@ class BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
 
     def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
         rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, np.float32)
+        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
         b = min(self.n_landmarks, len(X))
         chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
-        self._features = kernels.LandmarkFeatures(X[chosen], kernel)
+        self._features, self.center_ = kernels.LandmarkFeatures(X, kernel, chosen), kernel.center
         self._chosen = chosen
         self._X, self._rows, self._prepared = X, rows, None
         self._rng = deepcopy(rng) if self.solver == "sgd" else None

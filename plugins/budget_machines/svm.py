@@ -57,7 +57,9 @@ class BudgetSVM(BudgetMachine):
     ----------
     classes_ : ndarray of shape (n_classes,)
     landmarks_ : ndarray of shape (r, d), float32
-        Without those that the others span.
+        Without those that the others span; less `center_`.
+    center_ : ndarray of shape (d,) or None
+        Subtracted from points before they are rounded, where the kernel is one of differences.
     coef_ : ndarray of shape (r, Q), float32
         a; Q is 1 for two classes.
     intercept_ : ndarray of shape (Q,)

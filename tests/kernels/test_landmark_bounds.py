@@ -17,7 +17,7 @@ def toy(n=300):
 def problem_of(X, y, b, C, loss="hinge", kernel="rbf", sigma=1.0, n_classes=None):
     labels = kernels.read_labels(y, n_classes)
     chosen = np.random.default_rng(0).permutation(len(X))[:b]
-    features = kernels.LandmarkFeatures(X[chosen], kernels.bind_kernel(kernel, X, sigma))
+    features = kernels.LandmarkFeatures(X, kernels.bind_kernel(kernel, X, sigma), chosen)
     return kernels.LandmarkProblem(features, X, np.arange(len(X)), labels, C, loss)
 
 
@@ -88,7 +88,8 @@ def test_no_coefficients_raise_the_bound_above_the_minimum(C, n_classes):
 def test_the_bound_of_least_squares_is_below_the_minimum(C):
     X, y = toy(900)
     problem = problem_of(X, y, 40, C, "squared", sigma=2.0)
-    K = problem.features.kernel(X, problem.features.landmarks.astype(np.float64))
+    near = problem.features.near(X, np.float64)
+    K = problem.features.kernel(near, problem.features.landmarks.astype(np.float64))
     Z = np.linalg.solve(problem.features.factor.astype(np.float64), K.T).T
     T = problem.labels.targets()
     centred, left = Z - Z.mean(axis=0), T - T.mean(axis=0)

@@ -43,7 +43,9 @@ def test_batches_larger_than_a_block_differ():
 def test_one_step_of_all_rows_is_along_the_gradient(loss):
     given = problem(loss=loss)
     found = descended(given, 10**5, epochs=1)
-    K = given.features.kernel(given.X, given.features.landmarks.astype(np.float64))
+    features = given.features
+    near = features.near(given.X, np.float64)
+    K = features.kernel(near, features.landmarks.astype(np.float64))
     # at zero y - f and the slope of the hinge are y
     gradient = np.vstack([K.T, np.ones(len(K))]) @ given.labels.targets()
     np.testing.assert_allclose(found / gradient, (found / gradient)[-1, -1], rtol=1e-3)

@@ -26,8 +26,8 @@ def problem(n=300, seed=0):
 def pieces(model, X, y):
     """Return K_BB, k(X, B), and targets in float64."""
     B = model.landmarks_.astype(np.float64)
-    kernel = model._features.kernel
-    return kernel(B, B), kernel(X, B), np.where(y[:, None] == model.classes_, 1.0, -1.0)
+    kernel, near = model._features.kernel, model._features.near(X, np.float64)
+    return kernel(B, B), kernel(near, B), np.where(y[:, None] == model.classes_, 1.0, -1.0)
 
 
 def test_lssvm_solves_the_normal_equations_of_the_printed_objective():
@@ -65,7 +65,7 @@ def test_lssvm_with_the_multiplier_term_solves_equation_4_13(n_classes, C, kerne
     model = BudgetLSSVM(25, C=C, kernel=kernel, multiplier_term=True, random_state=0)
     model.fit(X, shown)
     K, k, T = pieces(model, X, y)
-    labels_of = {X[i].astype(np.float32).tobytes(): i for i in range(len(X))}
+    labels_of = {point.tobytes(): i for i, point in enumerate(model._features.near(X))}
     rows = np.array([labels_of[point.tobytes()] for point in model.landmarks_])
     if n_classes == 2:
         T = T[:, 1:]

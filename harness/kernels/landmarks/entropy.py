@@ -6,6 +6,8 @@ sum of overlaps is what falls. Fixed-size kernel methods choose their subset lik
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from harness.kernels.functions import KERNELS, BoundKernel, kernel_bytes
@@ -39,7 +41,7 @@ def renyi(
         A trial costs one row of kernel values between a candidate and the subset.
     """
     if kernel.kernel is KERNELS["rbf"]:
-        kernel = BoundKernel(kernel.kernel, 2**0.5 * kernel.width)
+        kernel = replace(kernel, width=2**0.5 * kernel.width)
     subset = _Subset(X, draw_rows(len(X), n_landmarks, random_state), kernel)
     for start in range(0, trials, _BATCH):
         size = min(_BATCH, trials - start)
