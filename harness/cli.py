@@ -277,7 +277,7 @@ def compare(
         return
     from harness.report.beside import COLOURS, headline, lines, margin_words, not_had, seeds_words
     from harness.report.comparison import compare as put_beside
-    from harness.report.comparison import comparison_tables
+    from harness.report.kept import comparison_tables
     from harness.report.results import read_results
     from harness.study import load_study
 

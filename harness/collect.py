@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.datasets import Meta
+from harness.datasets import Entry, Meta
 from harness.errors import HarnessError
 from harness.files import put_aside, write_whole
 from harness.provenance import surroundings
@@ -98,10 +98,18 @@ def _provenance(workload: Workload, started: str | None) -> dict:
                 "d": meta.d,
                 "task": meta.task,
                 "citation": meta.citation,
+                "unverified": _without_checksum(workload.catalog[name]),
+                "stand_in_for": workload.catalog[name].stand_in_for,
             }
             for name, meta in metas.items()
         ],
     }
+
+
+def _without_checksum(entry: Entry) -> str:
+    """Name the files that were taken as they were, since no checksum is known of them."""
+    known = (file.name for file in entry.files if not (file.sha256 or file.packed_sha256))
+    return ", ".join(known)
 
 
 def _portable(path: str) -> str:

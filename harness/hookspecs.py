@@ -104,6 +104,9 @@ class GeneratedDataset:
         "none", "minmax", "standard", "whiten" or "unit", as in `datasets.yaml`.
     dtype : str, default "float64"
         Of the prepared X: "float64" or "float32".
+    stand_in_for : str, default ""
+        The real set that this one has the shape of, where that is not at hand. What is measured on
+        a stand-in is time and memory: no printed figure is judged by it.
     """
 
     name: str
@@ -114,6 +117,7 @@ class GeneratedDataset:
     n_classes: int = 0
     scaling: str = "none"
     dtype: str = "float64"
+    stand_in_for: str = ""
 
     def __post_init__(self) -> None:
         for count in ("n", "d", "n_classes"):

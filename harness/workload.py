@@ -164,7 +164,7 @@ def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
 
     The latter are described by the index, not loaded: their digest follows their plugin's.
     """
-    fields = ("name", "task", "n", "d", "n_classes", "scaling", "dtype")
+    fields = ("name", "task", "n", "d", "n_classes", "scaling", "dtype", "stand_in_for")
     generated = {
         item["name"]: GeneratedDataset(generate=None, **{key: item[key] for key in fields})
         for item in index["datasets"]

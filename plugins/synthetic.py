@@ -1,7 +1,8 @@
-"""Generated data sets: curved classes in the plane, and the shapes of three large sets.
+"""Generated data sets: curved classes in the plane, and stand-ins for large sets.
 
-The large ones have the size and the kinds of column of covertype, SUSY and sylva, for time and
-memory at scale; what scores mean on them says nothing of the sets they are named after.
+A stand-in has the size of a set that is not at hand, and its kinds of column as far as they are
+known, for time and memory at scale. What scores mean on it says nothing of the set it is named
+after, and no printed figure is judged by it.
 """
 
 from __future__ import annotations
@@ -140,10 +141,30 @@ def sylva_shape(rng: np.random.Generator, n: int = 72_626) -> tuple[np.ndarray, 
     X : ndarray of shape (n, 216), float32
     y : ndarray of shape (n,)
     """
-    hidden, informative, columns = 12, 108, 216
+    return rare_class(rng, n, columns=216, share=0.06)
+
+
+def rare_class(
+    rng: np.random.Generator, n: int, columns: int, share: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return columns half of which tell nothing, and two classes, one of them of a given share.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n, columns : int
+    share : float
+        Of positive points.
+
+    Returns
+    -------
+    X : ndarray of shape (n, columns), float32
+    y : ndarray of shape (n,)
+    """
+    hidden, informative = 12, columns // 2
     rule = _SmoothRule(rng, hidden, 1, 0.8)
     mixing = rng.normal(0, hidden**-0.5, (hidden, informative))
-    threshold = np.quantile(rule(rng.standard_normal((20_000, hidden))), 0.94)
+    threshold = np.quantile(rule(rng.standard_normal((20_000, hidden))), 1 - share)
     X, y = np.empty((n, columns), np.float32), np.empty(n, np.int64)
     for block in _blocks(n):
         rows = block.stop - block.start
@@ -152,6 +173,35 @@ def sylva_shape(rng: np.random.Generator, n: int = 72_626) -> tuple[np.ndarray, 
         X[block, :informative] += Z @ mixing
         X[block, : informative // 2] = X[block, : informative // 2] > 0
         y[block] = rule(Z)[:, 0] + rng.logistic(0, 0.05, rows) > threshold
+    return X, y
+
+
+def smooth_target(
+    rng: np.random.Generator, n: int, columns: int, hidden: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return columns that are noisy means of a few hidden ones, and a smooth function of these.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n, columns : int
+    hidden : int
+        Dimensions that the columns span, up to noise.
+
+    Returns
+    -------
+    X : ndarray of shape (n, columns), float32
+    y : ndarray of shape (n,)
+        A tenth of its variance is noise.
+    """
+    rule = _SmoothRule(rng, hidden, 1, 1.0)
+    mixing = rng.normal(0, hidden**-0.5, (hidden, columns))
+    X, y = np.empty((n, columns), np.float32), np.empty(n)
+    for block in _blocks(n):
+        rows = block.stop - block.start
+        Z = rng.standard_normal((rows, hidden))
+        X[block] = Z @ mixing + 0.3 * rng.standard_normal((rows, columns))
+        y[block] = rule(Z)[:, 0] + 0.3 * rng.standard_normal(rows)
     return X, y
 
 
@@ -184,7 +234,60 @@ def harness_datasets() -> list[GeneratedDataset]:
     return [
         described("two-moons", two_moons, "binary", 20_000, 2, 2),
         described("two-spirals", two_spirals, "binary", 20_000, 2, 2),
-        large("covertype-shape", covertype_shape, "multiclass", 500_000, 54, 7),
-        large("susy-shape", susy_shape, "binary", 2_000_000, 18, 2),
-        large("sylva-shape", sylva_shape, "binary", 72_626, 216, 2),
+        large(
+            "covertype-shape",
+            covertype_shape,
+            "multiclass",
+            500_000,
+            54,
+            7,
+            stand_in_for="covertype",
+        ),
+        large("susy-shape", susy_shape, "binary", 2_000_000, 18, 2, stand_in_for="SUSY"),
+        large("sylva-shape", sylva_shape, "binary", 72_626, 216, 2, stand_in_for="sylva"),
+        *(_rare(name, n, d, share) for name, n, d, share in _RARE),
+        *(_smooth(name, n, d, hidden) for name, n, d, hidden in _SMOOTH),
     ]
+
+
+_RARE = (
+    ("hiva", 42_678, 1_617, 0.035),
+    ("ibn_sina", 20_722, 92, 0.378),
+    ("orange", 50_000, 230, 0.018),
+)
+"""Points, columns and share of positive points of sets of the active learning challenge."""
+_SMOOTH = (("census", 18_186, 119, 10), ("ct", 53_500, 385, 12), ("sarcos", 44_484, 21, 12))
+"""Points and columns of regressions, and how many hidden columns stand behind them."""
+
+
+def _rare(name: str, n: int, d: int, share: float) -> GeneratedDataset:
+    def generate(rng: np.random.Generator, n: int = n) -> tuple[np.ndarray, np.ndarray]:
+        return rare_class(rng, n, d, share)
+
+    return GeneratedDataset(
+        f"{name}-shape",
+        generate,
+        "binary",
+        n,
+        d,
+        2,
+        scaling="standard",
+        dtype="float32",
+        stand_in_for=name,
+    )
+
+
+def _smooth(name: str, n: int, d: int, hidden: int) -> GeneratedDataset:
+    def generate(rng: np.random.Generator, n: int = n) -> tuple[np.ndarray, np.ndarray]:
+        return smooth_target(rng, n, d, hidden)
+
+    return GeneratedDataset(
+        f"{name}-shape",
+        generate,
+        "regression",
+        n,
+        d,
+        scaling="standard",
+        dtype="float32",
+        stand_in_for=name,
+    )

@@ -13,7 +13,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,12 +37,6 @@ WHY_FEWER = "fewer_seeds"
 
 RANKS = ("printed_rank", "rank", "rank_of_all")
 """The paper's and ours among the methods that both have; ours with the study's further methods."""
-
-_KEYS = ("table", "dataset", "kernel", "labeled", "budget", "method", "metric", "unit")
-_FIGURES = ("printed", "printed_std", "runs", "ours", "n_scored", "n", "mean", "ci_low", "ci_high")
-_JUDGED = ("std", "difference", "difference_half", "margin", "verdict")
-KEPT = (*_KEYS, *_FIGURES, *_JUDGED, *RANKS, "note", "doubt", "why_fewer")
-"""The columns of `published.csv`."""
 
 Params = tuple[tuple[str, str], ...]
 
@@ -167,13 +161,23 @@ def compare(results: Results, names: Iterable[str], where: str = "") -> list[Com
         If there is no such table or it cannot be read.
     """
     comparisons = []
+    stand_ins = results.stand_ins
     for name in dict.fromkeys(names):
-        printed = read_printed(name, where)
+        printed = [_unless_stand_in(figure, stand_ins) for figure in read_printed(name, where)]
         trials = _trials(results, {figure.setting.dataset for figure in printed})
         for metric, unit in dict.fromkeys((figure.metric, figure.unit) for figure in printed):
             mine = [p for p in printed if (p.metric, p.unit) == (metric, unit)]
             comparisons.append(_compare(name, mine, trials, results))
     return comparisons
+
+
+def _unless_stand_in(figure: Printed, stand_ins: Mapping[str, str]) -> Printed:
+    """Put a figure in doubt that would be held against data which only have the set's shape."""
+    real = stand_ins.get(figure.setting.dataset)
+    if real is None:
+        return figure
+    doubt = f"ours are generated data of the shape of {real}, not the data of the paper"
+    return replace(figure, doubt="; ".join(filter(None, (figure.doubt, doubt))))
 
 
 def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
@@ -369,28 +373,3 @@ def _our_ranks(cells: pd.DataFrame, sign: int) -> np.ndarray:
 def _ranks(keys: list[tuple]) -> np.ndarray:
     places = {key: place for place, key in enumerate(sorted(set(keys)))}
     return ranks([places[key] for key in keys], greater_is_better=False)[0]
-
-
-def comparison_tables(comparisons: list[Comparison]) -> dict[str, pd.DataFrame]:
-    """Name the tables that stand as CSV beside the page: every cell, and the sums of ranks."""
-    if not comparisons:
-        return {}
-    cells = [
-        made.cells.assign(
-            table=made.name,
-            metric=made.score.name,
-            unit=made.unit,
-            why_fewer=made.cells["n_scored"].lt(made.cells["runs"]).map({True: made.why_fewer}),
-        )
-        for made in comparisons
-    ]
-    totals = [
-        made.totals.reset_index().assign(
-            table=made.name, metric=made.score.name, n_settings=made.n_settings
-        )
-        for made in comparisons
-    ]
-    return {
-        "published": pd.concat(cells)[list(KEPT)],
-        "published_ranks": pd.concat(totals)[["table", "metric", "n_settings", "method", *RANKS]],
-    }

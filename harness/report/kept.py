@@ -1,7 +1,7 @@
-"""Kept comparisons judged anew: the verdicts of a `published.csv` by the rule and papers of today.
+"""What is kept of comparisons, and their verdicts judged anew by the rule and papers of today.
 
-A comparison that is kept holds means, intervals and numbers of seeds, which is all that a verdict
-asks for: nothing is run again when the rule changes, or what is known of a printed figure.
+`published.csv` holds means, intervals and numbers of seeds, which is all that a verdict asks for:
+nothing is run again when the rule changes, or what is known of a printed figure.
 """
 
 from __future__ import annotations
@@ -18,13 +18,43 @@ import yaml
 from harness.errors import HarnessError
 from harness.published import REDUCTIONS, Printed, read_printed
 from harness.records import write_whole
-from harness.report.comparison import KEPT, WHY_FEWER
+from harness.report.comparison import RANKS, WHY_FEWER, Comparison
 from harness.report.scores import SCORES
 from harness.report.verdicts import VERDICTS, judge
 from harness.statistics import Interval, half_width
 
 FILE = "published.csv"
-_TEXTS = ("table", "dataset", "kernel", "budget", "method", "metric", "unit")
+_KEYS = ("table", "dataset", "kernel", "labeled", "budget", "method", "metric", "unit")
+_TEXTS = tuple(name for name in _KEYS if name != "labeled")
+_FIGURES = ("printed", "printed_std", "runs", "ours", "n_scored", "n", "mean", "ci_low", "ci_high")
+_JUDGED = ("std", "difference", "difference_half", "margin", "verdict")
+KEPT = (*_KEYS, *_FIGURES, *_JUDGED, *RANKS, "note", "doubt", "why_fewer")
+"""The columns of `published.csv`."""
+
+
+def comparison_tables(comparisons: list[Comparison]) -> dict[str, pd.DataFrame]:
+    """Name the tables that stand as CSV beside the page: every cell, and the sums of ranks."""
+    if not comparisons:
+        return {}
+    cells = [
+        made.cells.assign(
+            table=made.name,
+            metric=made.score.name,
+            unit=made.unit,
+            why_fewer=made.cells["n_scored"].lt(made.cells["runs"]).map({True: made.why_fewer}),
+        )
+        for made in comparisons
+    ]
+    totals = [
+        made.totals.reset_index().assign(
+            table=made.name, metric=made.score.name, n_settings=made.n_settings
+        )
+        for made in comparisons
+    ]
+    return {
+        "published": pd.concat(cells)[list(KEPT)],
+        "published_ranks": pd.concat(totals)[["table", "metric", "n_settings", "method", *RANKS]],
+    }
 
 
 def judge_kept(folder: Path) -> pd.DataFrame:

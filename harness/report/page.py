@@ -30,8 +30,9 @@ from harness.report.answers import (
     overall_sentences,
 )
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
-from harness.report.comparison import Comparison, compare, comparison_tables
+from harness.report.comparison import Comparison, compare
 from harness.report.honesty import measured_over_planned
+from harness.report.kept import comparison_tables
 from harness.report.labels import make_label_curves
 from harness.report.overview import make_overview
 from harness.report.provenance import describe_provenance

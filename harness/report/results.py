@@ -73,6 +73,14 @@ class Results:
     notes: list[str]
 
     @property
+    def stand_ins(self) -> dict[str, str]:
+        """Data sets that only have the shape of another, and of which."""
+        known = self.provenance.get("datasets")
+        entries = [entry for entry in known if isinstance(entry, dict)] if known else []
+        named = {entry.get("name"): entry.get("stand_in_for") for entry in entries}
+        return {str(name): str(real) for name, real in named.items() if name and real}
+
+    @property
     def title(self) -> str:
         """The study's title, or the name of its directory."""
         return str(self.study.get("title") or self.directory.name)

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 import synthetic
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+
+from harness.datasets.catalog import load_catalog
 
 SETS = {dataset.name: dataset for dataset in synthetic.harness_datasets()}
 each_set = pytest.mark.parametrize("name", SETS)
@@ -23,6 +26,12 @@ def test_sizes_are_the_ones_that_are_declared():
         "covertype-shape": (500_000, 54, 7, "multiclass"),
         "susy-shape": (2_000_000, 18, 2, "binary"),
         "sylva-shape": (72_626, 216, 2, "binary"),
+        "hiva-shape": (42_678, 1_617, 2, "binary"),
+        "ibn_sina-shape": (20_722, 92, 2, "binary"),
+        "orange-shape": (50_000, 230, 2, "binary"),
+        "census-shape": (18_186, 119, 0, "regression"),
+        "ct-shape": (53_500, 385, 0, "regression"),
+        "sarcos-shape": (44_484, 21, 0, "regression"),
     }
     for dataset in SETS.values():
         assert dataset.generate.__defaults__[0] == dataset.n
@@ -40,7 +49,33 @@ def test_equal_seeds_give_equal_data_and_others_do_not(name):
     assert not np.array_equal(X, small(name, seed=1)[0])
 
 
-@each_set
+def test_shapes_of_other_sets_say_whose_they_are():
+    named = {name: dataset.stand_in_for for name, dataset in SETS.items()}
+    assert named.pop("two-moons") == named.pop("two-spirals") == ""
+    catalog = load_catalog()
+    for name, real in named.items():
+        assert name == f"{real.lower()}-shape"
+        entries = [entry for known, entry in catalog.items() if known.startswith(real)]
+        assert entries, f"{name} stands in for a set that the catalog does not know"
+        assert {entry.d for entry in entries} & {SETS[name].d}
+        assert {entry.task for entry in entries} & {SETS[name].task}
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("hiva", 0.035), ("ibn_sina", 0.378), ("orange", 0.018)]
+)
+def test_the_rare_class_is_as_rare_as_the_real_one(name, share):
+    _, y = small(f"{name}-shape", 20_000)
+    assert y.mean() == pytest.approx(share, rel=0.3)
+
+
+def test_regressions_have_a_target_that_can_be_learned():
+    X, y = small("ct-shape", 4000)
+    fit = KernelRidge(kernel="rbf", gamma=0.2 / 385, alpha=0.1).fit(X[:2000], y[:2000])
+    assert 0.5 < fit.score(X[2000:], y[2000:]) < 0.95
+
+
+@pytest.mark.parametrize("name", [name for name in SETS if SETS[name].n_classes])
 def test_every_class_occurs(name):
     _, y = small(name, 20_000)
     assert set(y) == set(range(SETS[name].n_classes))

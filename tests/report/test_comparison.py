@@ -6,7 +6,8 @@ import pytest
 from synthetic_trials import make_trials, write_results
 
 from harness import published
-from harness.report.comparison import compare, comparison_tables
+from harness.report.comparison import compare
+from harness.report.kept import comparison_tables
 from harness.report.results import read_results
 from harness.statistics import mean_interval
 
@@ -184,6 +185,22 @@ def test_a_row_of_one_method_does_not_keep_the_others_from_being_ranked(beside):
     (made,) = beside({"svm": [0.8, 0.8], "nysck": [0.7, 0.7]}, *lines)
     assert made.n_settings == 1
     assert list(made.totals["rank"]) == [1, 2]
+
+
+def test_generated_stand_ins_are_shown_and_never_judged(tmp_path, monkeypatch):
+    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    lines = [f"t,{name},svm,47,none,auc,0.800" for name in ("toy", "toy-shape")]
+    (tmp_path / "paper.csv").write_text("\n".join([HEAD, *lines]) + "\n")
+    datasets = [("toy", "binary"), ("toy-shape", "binary")]
+    trials = make_trials(datasets, ("svm",), {"none": None}, range(6), (47,)).assign(auc=0.8)
+    known = [{"name": "toy"}, {"name": "toy-shape", "stand_in_for": "toy"}]
+    folder = write_results(tmp_path / "results", trials, provenance={"datasets": known})
+    (made,) = compare(read_results(folder), ["paper/t"])
+    real, shape = made.cells.itertuples()
+    assert (real.verdict, real.doubt) == ("reproduced", "")
+    assert shape.verdict == "not judged"
+    assert "generated data of the shape of toy" in shape.doubt
+    assert shape.n_scored == 6
 
 
 REDUCTION = "t,*,xnv,47,none,{}_reduction,{},%,{},18 sets"
