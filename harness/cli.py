@@ -415,11 +415,12 @@ def new_method(name: str, folder: Path) -> None:
 @main.command()
 @_as_json
 def doctor(as_json: bool) -> None:
-    """Explain how this machine can enforce and measure budgets, and what better would take."""
-    from harness.sandbox import backends, doctor_text
+    """Explain how this machine can enforce and measure budgets and confine trials."""
+    from harness.sandbox import backends, doctor_text, isolations
 
     if as_json:
-        click.echo(json.dumps([vars(report) for report in backends()], indent=1))
+        reports = [*backends(), *isolations()]
+        click.echo(json.dumps([vars(report) for report in reports], indent=1))
     else:
         click.echo(doctor_text())
 

@@ -85,6 +85,7 @@ COLUMNS: dict[str, str] = {
     "predict_peak_bytes": "int64",
     "enforced_by": "string",
     "measured_by": "string",
+    "isolation": "string",
     "load_s": "float64",
     "tune_s": "float64",
     "fit_s": "float64",

@@ -15,8 +15,11 @@ from harness.errors import HarnessError
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from harness.sandbox import Limits, Result
+    from harness.sandbox import Limits, Reach, Result
     from harness.trial import Assignment
+
+ISOLATION = "HARNESS_ISOLATION"
+"""Names the means that confines trials, where it is not to be the strongest at hand."""
 
 
 class TrialRunner:
@@ -24,18 +27,37 @@ class TrialRunner:
 
     What plugins provide are functions and classes that need not pickle; the runner has them from
     the fork, so only plain data cross the pipe.
+
+    Parameters
+    ----------
+    enforcement : str
+        How budgets are enforced: a backend's name, or "auto".
+    reach : Reach
+        What of the file system its trials may reach.
+    provided : mapping
+        Fields of every assignment that only the fork can hand over.
+
+    Attributes
+    ----------
+    isolation : str
+        What confines the trials, as `Isolation.name` says.
+
+    Raises
+    ------
+    HarnessError
+        If budgets or confinement cannot be had as they are asked for.
     """
 
-    def __init__(self, enforcement: str, provided: Mapping[str, Any]) -> None:
+    def __init__(self, enforcement: str, reach: Reach, provided: Mapping[str, Any]) -> None:
         from harness.sandbox.outer import OuterLimits
 
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
-        arguments = (theirs, self._connection, enforcement, provided)
+        arguments = (theirs, self._connection, enforcement, reach, provided)
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
-        refused = self._connection.recv()
+        refused, self.isolation = self._connection.recv()
         if refused:
             raise HarnessError(refused)
         self._outer = OuterLimits()
@@ -79,20 +101,23 @@ def _serve(
     connection: Connection,
     workers_end: Connection,
     enforcement: str,
+    reach: Reach,
     provided: Mapping[str, Any],
 ) -> None:
-    from harness.sandbox import Sandbox
+    from harness.sandbox import Isolation, Sandbox
     from harness.trial import run_trial
 
     # else the pipe would stay open here, and the end of the worker would go unnoticed
     workers_end.close()
-    warm_up()
     try:
-        sandbox = Sandbox(enforcement)
+        # first of all: the kernel gives namespaces to processes of one thread
+        isolation = Isolation(reach, os.environ.get(ISOLATION, "auto"))
+        warm_up()
+        sandbox = Sandbox(enforcement, isolation=isolation)
     except HarnessError as error:
-        connection.send(str(error))
+        connection.send((str(error), ""))
         return
-    connection.send("")
+    connection.send(("", isolation.name))
     with sandbox, contextlib.suppress(EOFError):
         while (work := connection.recv()) is not None:
             assignment, limits, timeline = work

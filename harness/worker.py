@@ -8,12 +8,13 @@ that its process inherits.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from harness.index import method_entry
 from harness.method import Method, Shape
 from harness.planning import plan_block, shape_of
 from harness.provenance import surroundings
+from harness.reach import make_reach, scratch_folder
 from harness.records import COLUMNS, Journal, without_nan
 from harness.registry import NAMED, Registry, Source
 from harness.searching import find_search
@@ -33,7 +35,7 @@ from harness.sizing import Plan
 from harness.study import Block
 from harness.timelines import has_timeline, make_timeline, write_json
 from harness.trial_runner import TrialRunner
-from harness.workload import Workload
+from harness.workload import PREPARED, RESULTS, Workload
 
 if TYPE_CHECKING:
     from harness.hookspecs import Search
@@ -114,21 +116,43 @@ class _BlockRun:
             "metric": metric,
             "search": self.search,
         }
-        runner = TrialRunner(self.workload.study.settings.enforcement, provided)
-        referee = Referee(self.registry, self.workload, self.block, self.meta)
-        for seed in seeds:
-            row, result = self._run_trial(runner, referee, planned, seed)
-            row = self._blank_row(shape, planned, seed) | row
-            self._finish(row)
-            if result and self.picture:
-                write_json(make_timeline(row, result), self.picture)
-                self.picture = None
-            if not runner.alive and seed != seeds[-1]:
-                _start_over()
-        runner.stop()
+        with scratch_folder() as scratch, self._mapped_folder() as mapped:
+            reach = make_reach(
+                self.workload.catalog,
+                self.workload.study.plugin_folders,
+                withheld=(PREPARED, RESULTS),
+                shown=(self.folder / "X.npy", *filter(None, [mapped])),
+                scratch=scratch,
+            )
+            runner = TrialRunner(self.workload.study.settings.enforcement, reach, provided)
+            referee = Referee(self.registry, self.workload, self.block, self.meta)
+            for seed in seeds:
+                row, result = self._run_trial(runner, referee, planned, seed, mapped)
+                row = self._blank_row(shape, planned, seed) | row
+                self._finish(row)
+                if result and self.picture:
+                    write_json(make_timeline(row, result), self.picture)
+                    self.picture = None
+                if not runner.alive and seed != seeds[-1]:
+                    _start_over()
+            runner.stop()
+
+    @contextlib.contextmanager
+    def _mapped_folder(self) -> Iterator[Path | None]:
+        """Give a folder for the rows that trials map, beside the features; None if none do."""
+        if self.block.grid.data != "mapped":
+            yield None
+            return
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix=".rows-") as folder:
+            yield Path(folder)
 
     def _run_trial(
-        self, runner: TrialRunner, referee: Referee, planned: Plan, seed: int
+        self,
+        runner: TrialRunner,
+        referee: Referee,
+        planned: Plan,
+        seed: int,
+        mapped: Path | None,
     ) -> tuple[dict[str, Any], Result | None]:
         from harness.sandbox import Limits
 
@@ -142,13 +166,13 @@ class _BlockRun:
             seconds=grid.limits.time,
             threads=grid.limits.threads,
         )
-        if grid.data == "mapped":
-            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".rows.npy") as file:
+        if mapped:
+            with tempfile.NamedTemporaryFile(dir=mapped, suffix=".npy") as file:
                 assignment = referee.write_rows(assignment, Path(file.name))
                 result = runner.run(assignment, limits, sampled)
         else:
             result = runner.run(assignment, limits, sampled)
-        row = _measured(result) if result else _runner_lost()
+        row = _measured(result) if result else _runner_lost(runner)
         row["started_at"] = started.isoformat(timespec="seconds")
         scores, end = {}, None
         if row["outcome"] == "ok" and not _is_answer(result.value):
@@ -267,6 +291,7 @@ def _measured(result: Result) -> dict[str, Any]:
         "peak_bytes": result.peak_bytes,
         "enforced_by": result.enforced_by,
         "measured_by": result.measured_by,
+        "isolation": result.isolation,
         "wall_s": result.seconds,
         "cpu_s": result.cpu_seconds,
     }
@@ -289,9 +314,9 @@ def _is_answer(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _runner_lost() -> dict[str, Any]:
+def _runner_lost(runner: TrialRunner) -> dict[str, Any]:
     reason = "killed the process that runs trials; its own use of memory is not known"
-    return {"outcome": "crashed", "reason": reason}
+    return {"outcome": "crashed", "reason": reason, "isolation": runner.isolation}
 
 
 def _start_over() -> None:

@@ -105,7 +105,7 @@ def run(
         **changes,
     )
     FITS.clear()
-    facts, _ = run_trial(assignment, Monitor(SilentSender(), None, None))
+    facts, _ = run_trial(assignment, Monitor(SilentSender(), None, None, -1))
     return FITS[:-1], FITS[-1], facts["warnings"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.neighbors import NearestNeighbors
 
 from harness.errors import HarnessError
-from harness.sandbox import Limits, Sandbox
+from harness.sandbox import Limits, Reach, Sandbox
 from harness.trial import Assignment
 from harness.trial_runner import TrialRunner, warm_up
 
@@ -43,10 +43,10 @@ def test_nearest_neighbors_of_scikit_learn_fit_in_less_than_a_buffer_of_blas():
     assert found == ("ok", "", {"n": 300})
 
 
-def ask_for_500_mb(outer_group):
+def ask_for_500_mb(outer_group, scratch):
     """Have the runner take more than the group around it may."""
     (outer_group / "cgroup.procs").write_text(str(os.getpid()))
-    runner = TrialRunner("auto", {"method": None})
+    runner = TrialRunner("auto", Reach((), (), (), scratch), {"method": None})
     assignment = Assignment(**dict.fromkeys(f.name for f in fields(Assignment)))
     try:
         return runner.run(assignment, Limits(memory=900_000_000), False)
@@ -58,20 +58,22 @@ def take_500_mb(*arguments):
     np.ones(500_000_000, dtype=np.uint8)
 
 
-def test_a_runner_that_an_outer_limit_ends_is_no_fault_of_the_trial(outer_group, monkeypatch):
+def test_a_runner_that_an_outer_limit_ends_is_no_fault_of_the_trial(
+    outer_group, monkeypatch, tmp_path
+):
     monkeypatch.setattr(Sandbox, "run", take_500_mb)
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as process:
-        told = process.submit(ask_for_500_mb, outer_group).result()
+        told = process.submit(ask_for_500_mb, outer_group, tmp_path).result()
     assert "ended the process that runs trials: it has no row" in told
     assert f"{outer_group.name}, outside of the harness" in told
 
 
-def test_a_machine_that_cannot_run_trials_is_no_row_of_a_method(monkeypatch):
+def test_a_machine_that_cannot_run_trials_is_no_row_of_a_method(monkeypatch, tmp_path):
     def refuse(*arguments, **more):
         raise HarnessError("no cgroup can be made here")
 
     monkeypatch.setattr(Sandbox, "run", refuse)
-    runner = TrialRunner("auto", {"method": None})
+    runner = TrialRunner("auto", Reach((), (), (), tmp_path), {"method": None})
     with pytest.raises(HarnessError, match="no cgroup can be made here"):
         runner.run(Assignment(**dict.fromkeys(f.name for f in fields(Assignment))), None, False)
     runner.stop()

@@ -178,6 +178,7 @@ def _summary(results: Results) -> dict[str, Any]:
         "seeds": cells["seed"].nunique(),
         "enforced": sorted(cells["enforced_by"].dropna().unique()),
         "measured": sorted(cells["measured_by"].dropna().unique()),
+        "isolated": sorted(cells["isolation"].dropna().unique()),
     }
 
 

@@ -25,20 +25,24 @@ from harness.sandbox.calibration import calibrate
 from harness.sandbox.doctor import doctor_text
 from harness.sandbox.file_pages import map_array
 from harness.sandbox.heap import return_freed
+from harness.sandbox.isolation import Isolation, Reach, isolations
 from harness.sandbox.limits import Limits, Result, StageUsage, tolerance
 from harness.sandbox.monitor import Monitor
 from harness.sandbox.runner import Sandbox
 
 __all__ = [
     "BackendReport",
+    "Isolation",
     "Limits",
     "Monitor",
+    "Reach",
     "Result",
     "Sandbox",
     "StageUsage",
     "backends",
     "calibrate",
     "doctor_text",
+    "isolations",
     "map_array",
     "return_freed",
     "tolerance",

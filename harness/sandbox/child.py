@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from harness.sandbox.file_pages import Ranges
     from harness.sandbox.group import Group
+    from harness.sandbox.isolation import Isolation
     from harness.sandbox.limits import Limits
 
     Answer = tuple[dict[str, Any], dict[str, np.ndarray]]
@@ -45,6 +46,7 @@ class Orders:
     channel, output : int
         Descriptors of the pipes to the parent.
     group : Group or None
+    isolation : Isolation or None
     limit_data : bool
         Whether to set `RLIMIT_DATA`.
     threads : ThreadpoolController
@@ -58,6 +60,7 @@ class Orders:
     channel: int
     output: int
     group: Group | None
+    isolation: Isolation | None
     limit_data: bool
     threads: ThreadpoolController
     libraries: Ranges
@@ -70,7 +73,12 @@ def run(function: Callable[[Monitor], Answer], limits: Limits, orders: Orders) -
     try:
         _shut_off(orders)
         sender = Sender(orders.channel)
-        _supervised(function, limits, orders, sender)
+        reset = peaks.open_reset()
+        if orders.group is not None:
+            orders.group.open()
+        if orders.isolation is not None:
+            orders.isolation.confine()  # before there are threads, which it would leave out
+        _supervised(function, limits, orders, sender, reset)
         status = 0
     except ChannelLostError:
         status = CHANNEL_LOST
@@ -82,7 +90,11 @@ def run(function: Callable[[Monitor], Answer], limits: Limits, orders: Orders) -
 
 
 def _supervised(
-    function: Callable[[Monitor], Answer], limits: Limits, orders: Orders, sender: Sender
+    function: Callable[[Monitor], Answer],
+    limits: Limits,
+    orders: Orders,
+    sender: Sender,
+    reset: int,
 ) -> None:
     pid = os.getpid()
     _set_threads(orders.threads, limits.threads)
@@ -91,7 +103,7 @@ def _supervised(
     map_pages(orders.libraries)
     if orders.group is not None:
         orders.group.enter()
-    own = peaks.reset_peak()
+    own = peaks.reset_peak(reset)
     start = peaks.read_memory()
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     sender.event(
@@ -100,7 +112,7 @@ def _supervised(
         held=start.held if start else 0,
         file=start.file if start else 0,
     )
-    monitor = Monitor(sender, orders.group, start if own else None)
+    monitor = Monitor(sender, orders.group, start if own else None, reset)
     if orders.group is not None:
         orders.group.reset_peak()
     if orders.limit_data and limits.memory is not None and start is not None:
@@ -134,7 +146,7 @@ def _supervised(
     if failure is None:
         _send(answer, sender)
     else:
-        _send_failure(failure, sender)
+        _send_failure(failure, sender, orders.isolation)
 
 
 def _shut_off(orders: Orders) -> None:
@@ -151,8 +163,9 @@ def _shut_off(orders: Orders) -> None:
     os.dup2(orders.output, 1)
     os.dup2(orders.output, 2)
     # Numbers stay taken, so that an old file object cannot close a new file of the same number.
+    kept = {orders.channel, null, orders.isolation.descriptor if orders.isolation else null}
     for descriptor in _open_descriptors():
-        if descriptor > 2 and descriptor not in (orders.channel, null):
+        if descriptor > 2 and descriptor not in kept:
             os.dup2(null, descriptor, inheritable=False)
     for name in ("stdout", "stderr"):
         number = 1 if name == "stdout" else 2
@@ -220,7 +233,7 @@ def _problem(answer: Any) -> str:
     return ""
 
 
-def _send_failure(failure: BaseException, sender: Sender) -> None:
+def _send_failure(failure: BaseException, sender: Sender, isolation: Isolation | None) -> None:
     _flush()
     # The first frame is this module's call of the function: nothing that its author can change.
     origin = failure.__traceback__.tb_next if failure.__traceback__ else None
@@ -229,8 +242,12 @@ def _send_failure(failure: BaseException, sender: Sender) -> None:
     text = str(failure).strip()
     reason = f"{type(failure).__name__}: {text}" if text else type(failure).__name__
     kind = "memory" if is_refusal(failure) else "error"
-    notes = getattr(failure, "__notes__", [])
-    sender.event("failed", kind=kind, reason=" ".join([reason[:2000], *map(str, notes)])[:2500])
+    notes = [*getattr(failure, "__notes__", []), isolation.advice(failure) if isolation else ""]
+    sender.event(
+        "failed",
+        kind=kind,
+        reason=" ".join([reason[:2000], *map(str, filter(None, notes))])[:2500],
+    )
 
 
 def _type(value: Any) -> str:

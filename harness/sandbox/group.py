@@ -62,6 +62,7 @@ class Group:
     def __init__(self, version: int, path: Path) -> None:
         self.path = path
         self._v1 = version == 1
+        self._members = -1
         self._peak = -1
         self._stat = -1
 
@@ -83,16 +84,25 @@ class Group:
         self._write("memory.swap.max", "0", optional=True)
         self._write("memory.oom.group", "1", optional=True)
 
-    def enter(self) -> None:
-        """Move the calling process into the group and open what it will read there."""
+    def open(self) -> None:
+        """Open what the calling process needs to enter the group and to read there.
+
+        Later it may not be allowed to open files.
+        """
         # A child just forked has one thread; moving only it spares v1 a lock over all processes,
         # which takes 10 ms of waiting.
-        self._write("tasks" if self._v1 else "cgroup.procs", "0")
+        members = self.path / ("tasks" if self._v1 else "cgroup.procs")
+        self._members = os.open(members, os.O_WRONLY | os.O_CLOEXEC)
         peak = "memory.max_usage_in_bytes" if self._v1 else "memory.peak"
         with contextlib.suppress(OSError):
             self._peak = os.open(self.path / peak, os.O_RDWR | os.O_CLOEXEC)
         with contextlib.suppress(OSError):
             self._stat = os.open(self.path / "memory.stat", os.O_RDONLY | os.O_CLOEXEC)
+
+    def enter(self) -> None:
+        """Move the calling process, which has opened the group, into it."""
+        os.write(self._members, b"0")
+        os.close(self._members)
 
     def usage(self) -> Usage | None:
         """Read the high-water mark and the page cache; None where the kernel has no mark."""

@@ -106,6 +106,8 @@ class Result:
     measured_by : str
         What `peak_bytes` is from: "VmHWM", "cgroup-v1", "cgroup-v2", or "none". "VmHWM, child
         processes not seen" says that the trial had some and that nothing here could count them.
+    isolation : str
+        What kept it from files and processes that are not its own, as `Isolation.name` says.
     output : str
         The last 64 kB of stdout and stderr.
     timeline : list of (float, int)
@@ -126,6 +128,7 @@ class Result:
     cpu_seconds: float
     enforced_by: str
     measured_by: str
+    isolation: str
     output: str
     timeline: list[tuple[float, int]] = field(default_factory=list)
     deliveries: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = field(default_factory=list)

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 class Monitor:
     """Tells the stages of a trial apart; handed to the callable inside the child."""
 
-    def __init__(self, sender: Sender, group: Group | None, start: peaks.Memory | None) -> None:
+    def __init__(
+        self, sender: Sender, group: Group | None, start: peaks.Memory | None, reset: int
+    ) -> None:
         self._sender = sender
         self._group = group
         self._held = start.held if start else 0
         self._file = start.file if start else 0
         self._shared = start.shared if start else 0
         self._own = start is not None
+        self._reset = reset
         self._cache = 0
         self._open: list[peaks.Marks] = []
         self._pid = os.getpid()
@@ -110,7 +113,7 @@ class Monitor:
         self._open = [stage.joined(marks) for stage in self._open]
         if now is not None:
             self._file = now.file
-            peaks.reset_peak()
+            peaks.reset_peak(self._reset)
         self._cache = usage.cache if usage else 0
         if self._group is not None:
             self._group.reset_peak()

@@ -13,10 +13,16 @@ _SET_PDEATHSIG = 1
 _SET_DUMPABLE = 4
 _SET_CHILD_SUBREAPER = 36
 _SET_THP_DISABLE = 41
+_SET_NO_NEW_PRIVS = 38
 _EXCEPT_ADVISED = 2
 _PREFERRED = "500"
+_CAPABILITY_VERSION = 0x20080522
+_OVER_FILES = 0b11011
+"""CHOWN, DAC_OVERRIDE, FOWNER and FSETID; not DAC_READ_SEARCH, which opens files by number."""
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+_PRCTL = _LIBC.prctl if _LIBC else None
+_CAPSET = getattr(_LIBC, "capset", None)
 
 
 def become_subreaper() -> None:
@@ -47,6 +53,28 @@ def small_pages() -> None:
     """
     if not _prctl(_SET_THP_DISABLE, 1, _EXCEPT_ADVISED) and _given_to_everybody():
         _prctl(_SET_THP_DISABLE, 1)
+
+
+def hide_memory() -> None:
+    """Let no process of the same user look into this one's memory and open files.
+
+    Those of root still can, unless they lack the capability.
+    """
+    _prctl(_SET_DUMPABLE, 0)
+
+
+def drop_capabilities() -> None:
+    """Give up what root may do, for good, but for its rights over files; as others, everything.
+
+    What a user namespace gave goes too. Without it a process may open no device of memory, no
+    file by its number, take over no other process and change no mount.
+    """
+    if _CAPSET is None:
+        return
+    _prctl(_SET_NO_NEW_PRIVS, 1)
+    kept = _OVER_FILES if os.geteuid() == 0 else 0
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    _CAPSET(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0))
 
 
 def _given_to_everybody() -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from threadpoolctl import ThreadpoolController
 
 from harness.errors import HarnessError
-from harness.sandbox import child, heap, peaks, prctl, tree
+from harness.sandbox import child, heap, isolation, peaks, prctl, tree
 from harness.sandbox.attendance import Attendance
 from harness.sandbox.backends import AUTO, choose
 from harness.sandbox.cgroup import slack
@@ -33,6 +33,7 @@ from harness.sandbox.watch import Watch
 if TYPE_CHECKING:
     import numpy as np
 
+    from harness.sandbox.isolation import Isolation
     from harness.sandbox.monitor import Monitor
     from harness.sandbox.timeline import Timeline
 
@@ -53,6 +54,8 @@ class Sandbox:
         "cgroup-v2", "cgroup-v1", "rlimit-data", "watch", or the strongest of them that works.
     root : pathlib.Path, default /
         Where `proc` and the cgroup mounts are.
+    isolation : Isolation or None, default None
+        What confines the children, made by this process.
 
     Raises
     ------
@@ -60,9 +63,15 @@ class Sandbox:
         If the backend is unknown or not available.
     """
 
-    def __init__(self, backend: str = AUTO, root: Path = Path("/")) -> None:
+    def __init__(
+        self,
+        backend: str = AUTO,
+        root: Path = Path("/"),
+        isolation: Isolation | None = None,
+    ) -> None:
         self._choice = choose(backend, root)
         self.backend = self._choice.name
+        self._isolation = isolation
         self._trials = 0
         self._idle: peaks.Idle | None = None
         self._threads: ThreadpoolController | None = None
@@ -130,6 +139,8 @@ class Sandbox:
         finally:
             if group is not None:
                 group.remove()
+            if self._isolation is not None:
+                self._isolation.clean()
 
     def _make_group(self, limits: Limits) -> Group | None:
         hierarchy = self._choice.hierarchy
@@ -158,6 +169,7 @@ class Sandbox:
             channel=channel_end,
             output=output_end,
             group=group,
+            isolation=self._isolation,
             limit_data=self._choice.limits_data,
             threads=self._threads,
             libraries=self._libraries,
@@ -277,6 +289,7 @@ class Sandbox:
             cpu_seconds=processes.cpu_seconds,
             enforced_by=enforced_by,
             measured_by=measured_by,
+            isolation=self._isolation.name if self._isolation else isolation.NONE,
             output=attendance.output,
             timeline=attendance.samples,
             deliveries=heard.deliveries,

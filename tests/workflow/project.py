@@ -45,7 +45,7 @@ class Project:
 
     def run(self, study, *options, group=None):
         """Run a study; return the exit status and all that was said."""
-        status = self.start(study, *options, group=group).wait(300)
+        status = self.start(study, *options, group=group).wait(900)
         return status, self.log.read_text()
 
     def harness(self, *arguments):
