@@ -17,6 +17,7 @@ from harness.sandbox.limits import OUTPUT_BYTES
 
 if TYPE_CHECKING:
     from harness.sandbox.group import Group
+    from harness.sandbox.membership import Membership
     from harness.sandbox.timeline import Timeline
     from harness.sandbox.watch import Watch
 
@@ -39,6 +40,7 @@ class Attendance:
         What a trial shows that does nothing.
     group : Group or None
     watch : Watch or None
+    membership : Membership or None
     timeline : Timeline or None
     """
 
@@ -51,11 +53,13 @@ class Attendance:
         idle: peaks.Idle | None,
         group: Group | None,
         watch: Watch | None,
+        membership: Membership | None,
         timeline: Timeline | None,
     ) -> None:
         self.heard = Heard()
         self.timed_out = False
         self.watched_over = False
+        self.strays = False
         self.last = peaks.Marks()
         self._pid = pid
         self._channel = channel
@@ -64,6 +68,7 @@ class Attendance:
         self._idle = idle
         self._group = group
         self._watch = watch
+        self._membership = membership
         self._timeline = timeline
         self._receiver = Receiver()
         self._tail = bytearray()
@@ -127,6 +132,8 @@ class Attendance:
         due = [self._deadline] if self._deadline is not None else []
         if self._watch:
             due.append(self._watch.due)
+        if self._membership and self.heard.began:
+            due.append(self._membership.due)
         if self._timeline and self.heard.began:
             due.append(self._timeline.due)
         if pidfd is None:
@@ -139,7 +146,9 @@ class Attendance:
             self.timed_out = True
         elif self._watch and self.heard.began and now >= self._watch.due:
             self.watched_over = self._watch.exceeded()
-        return self.timed_out or self.watched_over
+        if self._membership and self.heard.began and now >= self._membership.due:
+            self.strays = self._membership.has_strays()
+        return self.timed_out or self.watched_over or self.strays
 
     def _last_look(self) -> None:
         """Read the peak of a child that is about to be killed."""
@@ -168,7 +177,7 @@ class Attendance:
             return chunk is None
         if self.heard.garbled:
             return True
-        began = self.heard.began
+        began, measured = self.heard.began, self.heard.measured
         try:
             for event in self._receiver.feed(chunk):
                 self.heard.take(event)
@@ -178,6 +187,8 @@ class Attendance:
             self.heard.garbled = "an unknown event"
         if self._watch and self.heard.began and not began:
             self._watch.start(self.heard.held)
+        if self._membership and self.heard.measured and not measured:
+            self.strays |= self._membership.has_strays()
         return True
 
     def _keep(self) -> bool:

@@ -13,22 +13,57 @@ AUTO = "auto"
 NAMES = ("cgroup-v2", "cgroup-v1", "rlimit-data", "watch")
 """Strongest first."""
 
+_TREE = (
+    "descendants",
+    "threads",
+    "private maps",
+    "shared maps",
+    "copied pages",
+    "files in memory",
+    "pipes and sockets",
+)
 _SEES = {
-    "cgroup-v2": ("descendants", "threads", "private maps", "shared maps", "copied pages"),
-    "cgroup-v1": ("descendants", "threads", "private maps", "shared maps", "copied pages"),
+    "cgroup-v2": _TREE,
+    "cgroup-v1": _TREE,
     "rlimit-data": (
         "threads",
         "private maps",
-        "descendants (by looking)",
         "shared maps (by looking)",
+        "copied pages (at the end)",
     ),
-    "watch": ("descendants", "threads", "private maps", "shared maps"),
+    "watch": ("threads", "private maps", "shared maps", "copied pages (at the end)"),
+}
+_UNCOUNTED = (
+    "processes",
+    "pipes",
+    "sockets",
+    "shared memory by name",
+    "huge pages",
+    "files that grow",
+)
+_REFUSES: dict[str, tuple[str, ...]] = {
+    "cgroup-v2": (),
+    "cgroup-v1": (),
+    "rlimit-data": _UNCOUNTED,
+    "watch": _UNCOUNTED,
+}
+_CARD = "memory of a graphics card"
+_SWAP = "pages that were swapped out"
+_BLIND = {
+    "cgroup-v2": ("huge pages that the administrator set aside", _CARD),
+    "cgroup-v1": (
+        "huge pages that the administrator set aside",
+        "a process that leaves its group and comes back within 50 ms",
+        _CARD,
+    ),
+    "rlimit-data": (_SWAP, "what a malicious trial takes after it raised its own limits", _CARD),
+    "watch": (_SWAP, "what comes and goes between two looks is not stopped, only measured", _CARD),
 }
 _MEANS = {
     "cgroup-v2": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
     "cgroup-v1": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
-    "rlimit-data": "the kernel refuses the allocation in each process; the tree is looked at too",
-    "watch": "looks at the child every 10 ms, at its descendants every 50, and kills above budget",
+    "rlimit-data": "the kernel refuses the allocation; shared maps are looked at too",
+    "watch": "looks at the process every 10 ms and kills above budget",
 }
 
 
@@ -45,8 +80,13 @@ class BackendReport:
     remedy : str
         What it would take; empty if it is available.
     sees : tuple of str
-        What its limit covers, among "descendants", "threads", "private maps", "shared maps" and
-        "copied pages" (inherited memory that a trial overwrites).
+        What its limit covers, among "descendants", "threads", "private maps", "shared maps",
+        "copied pages" (inherited memory that a trial overwrites), "files in memory" and "pipes
+        and sockets".
+    refuses : tuple of str
+        What a trial with a budget may not have, since its memory would not be counted.
+    blind : tuple of str
+        What is neither counted nor refused.
     means : str
         How it limits.
     """
@@ -56,6 +96,8 @@ class BackendReport:
     reason: str
     remedy: str
     sees: tuple[str, ...]
+    refuses: tuple[str, ...]
+    blind: tuple[str, ...]
     means: str
 
 
@@ -151,4 +193,6 @@ def _report(name: str, root: Path) -> BackendReport:
             _open(name, root)
     except cgroup.UnavailableError as error:
         reason, remedy = str(error), error.remedy
-    return BackendReport(name, not reason, reason, remedy, _SEES[name], _MEANS[name])
+    return BackendReport(
+        name, not reason, reason, remedy, _SEES[name], _REFUSES[name], _BLIND[name], _MEANS[name]
+    )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.sandbox import peaks, prctl, rlimit, tree
+from harness.sandbox import membership, peaks, prctl, rlimit, tree, uncounted
 from harness.sandbox.channel import CHANNEL_LOST, ChannelLostError, Sender, is_plain
 from harness.sandbox.file_pages import map_pages
 from harness.sandbox.monitor import Monitor
@@ -103,6 +103,7 @@ def _supervised(
     map_pages(orders.libraries)
     if orders.group is not None:
         orders.group.enter()
+    place = membership.place()
     own = peaks.reset_peak(reset)
     start = peaks.read_memory()
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -117,6 +118,9 @@ def _supervised(
         orders.group.reset_peak()
     if orders.limit_data and limits.memory is not None and start is not None:
         rlimit.limit_data(start.data, limits.memory, limits.threads)
+    alone = limits.memory is not None and orders.group is None
+    if alone:
+        uncounted.refuse()
     answer, failure = None, None
     try:
         answer = function(monitor)
@@ -129,6 +133,8 @@ def _supervised(
         rlimit.lift()
     monitor.split()
     descendants = tree.has_children() or _had_children()
+    # children of whom nobody hears are in no account
+    descendants |= signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
     sender.event(
         "measured",
         process=monitor.total.process,
@@ -142,11 +148,14 @@ def _supervised(
             resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults,
         ),
         descendants=descendants,
+        left=orders.group is not None and membership.place() != place,
     )
     if failure is None:
         _send(answer, sender)
     else:
-        _send_failure(failure, sender, orders.isolation)
+        if alone:
+            uncounted.add_advice(failure)
+        _send_failure(failure, sender, None if alone else orders.isolation)
 
 
 def _shut_off(orders: Orders) -> None:

@@ -31,6 +31,9 @@ def doctor_text(
         lines.append(f"  {report.name:<12} {state}")
         lines.append(f"      how       {report.means}")
         lines.append(f"      sees      {', '.join(report.sees)}")
+        if report.refuses:
+            lines.append(f"      refuses   {', '.join(report.refuses)}")
+        lines.append(f"      not seen  {', '.join(report.blind)}")
         if not report.available:
             lines.append(f"      why not   {report.reason}")
             lines.append(f"      to have   {report.remedy}")

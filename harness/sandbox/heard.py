@@ -33,6 +33,7 @@ class Heard:
         self.measured = False
         self.copied: int | None = None
         self.descendants = False
+        self.left = False
         self.value: dict[str, Any] | None = None
         self.arrays: dict[str, np.ndarray] = {}
         self._parts: dict[str, list[np.ndarray]] = {}
@@ -120,6 +121,7 @@ class Heard:
         self.measured = True
         self.copied = _count(event["copied"])
         self.descendants = bool(event["descendants"])
+        self.left = bool(event["left"])
 
     def _on_value(self, event: dict[str, Any]) -> None:
         self.value = dict(event["value"])

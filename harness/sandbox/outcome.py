@@ -12,6 +12,8 @@ from harness.sandbox.refusal import are_last_words
 from harness.units import format_bytes, format_duration
 
 _NEARLY = 0.9
+_UNMEASURED = "Its memory could not be measured"
+_NOT_SEEN = "no way to limit memory that this machine has can count; see `harness doctor`"
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Ending:
     output : str
     left, stuck : int
         Processes that outlived the child; processes that could not be killed.
+    strays : bool
+        A process left the cgroup that limits it.
+    uncounted : bool
+        It started processes where nothing counts their memory.
     """
 
     done: bool
@@ -52,6 +58,8 @@ class Ending:
     output: str
     left: int
     stuck: int
+    strays: bool = False
+    uncounted: bool = False
 
 
 def classify(ending: Ending, limits: Limits) -> tuple[str, str]:
@@ -80,10 +88,14 @@ def classify(ending: Ending, limits: Limits) -> tuple[str, str]:
 def _classify(ending: Ending, limits: Limits) -> tuple[str, str]:
     if ending.timed_out:
         return "timeout", f"Ran into its time limit of {format_duration(limits.seconds)}."
+    if ending.strays:
+        return "error", f"{_UNMEASURED}: a process left the cgroup that limits it."
     if limits.memory is not None:
         reason = _over_budget(ending, limits.memory)
         if reason:
             return "over_budget", reason
+        if ending.done and ending.uncounted:
+            return "error", f"{_UNMEASURED}: it started processes, which {_NOT_SEEN}."
     if ending.failure is not None:
         _, message = ending.failure
         return "error", message

@@ -71,10 +71,15 @@ def drop_capabilities() -> None:
     """
     if _CAPSET is None:
         return
-    _prctl(_SET_NO_NEW_PRIVS, 1)
+    gain_no_privileges()
     kept = _OVER_FILES if os.geteuid() == 0 else 0
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     _CAPSET(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0))
+
+
+def gain_no_privileges() -> None:
+    """Let nothing that this process runs give it rights, as filters of system calls demand."""
+    _prctl(_SET_NO_NEW_PRIVS, 1)
 
 
 def _given_to_everybody() -> bool:

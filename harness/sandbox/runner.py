@@ -26,6 +26,7 @@ from harness.sandbox.cgroup import slack
 from harness.sandbox.file_pages import Ranges, find_libraries
 from harness.sandbox.group import Group
 from harness.sandbox.limits import Limits, Result
+from harness.sandbox.membership import Membership
 from harness.sandbox.outcome import Ending, classify
 from harness.sandbox.outer import OuterLimits
 from harness.sandbox.watch import Watch
@@ -203,6 +204,7 @@ class Sandbox:
             idle=self._idle,
             group=group,
             watch=watch,
+            membership=Membership(pid, group, others) if group else None,
             timeline=sampler(pid, started) if sampler else None,
         )
         try:
@@ -246,12 +248,13 @@ class Sandbox:
         killed_for_memory = group is not None and group.killed_for_memory()
         marks = heard.marks.joined(last)
         idle = self._idle or peaks.Idle()
+        descendants = heard.descendants or processes.adopted
         above = marks.less(idle.marks)
         figure, measured_by = peaks.combine(
             above,
             heard.copied,
             # the kernel stopped the group for all that is in it, so nothing of that is forgiven
-            descendants=heard.descendants or remains[0] > 0 or killed_for_memory,
+            descendants=descendants or killed_for_memory,
             finished=asked,
             group_name=self._choice.name,
         )
@@ -272,6 +275,8 @@ class Sandbox:
             output=attendance.output,
             left=remains[0],
             stuck=remains[1],
+            strays=attendance.strays or heard.left,
+            uncounted=group is None and descendants,
         )
         outcome, reason = classify(ending, limits)
         if self._ended_from_outside(ending, group, outcome):

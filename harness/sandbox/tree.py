@@ -92,6 +92,8 @@ class Tree:
         High-water mark of the child's resident size since it last reset it, or of a process that
         it waited for, if that is more; None until it is reaped, and where it is in other units.
     cpu_seconds : float
+    adopted : bool
+        Whether processes of the trial became the worker's children, as orphans do.
     """
 
     def __init__(self, pid: int, group: Group | None, others: frozenset[int]) -> None:
@@ -99,6 +101,7 @@ class Tree:
         self.status: int | None = None
         self.most_resident: int | None = None
         self.cpu_seconds = 0.0
+        self.adopted = False
         self._group = group
         self._others = others
 
@@ -124,6 +127,7 @@ class Tree:
             if time.monotonic() < grace:
                 alive = {pid for pid in alive if not _is_tracker(pid)}
             left |= alive
+            self.adopted |= bool(mine.keys() - {self.pid})
             for pid in alive:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
