@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, shown
 from harness.files import write_whole
 from harness.registry import ROOT, digest_files, find_sources
 
@@ -53,22 +53,35 @@ def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
     ]
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     cached = CACHE / f"{module.rpartition('.')[2]}-{key}.json"
-    if cached.is_file():
-        return json.loads(cached.read_text(encoding="utf-8"))
+    kept = _kept(cached)
+    if kept is not None:
+        return kept
     command = [sys.executable, "-m", module, *map(str, folders)]
     made = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
     if made.returncode:
         raise HarnessError(f"plugins: {module} could not load them:\n{made.stderr.strip()}")
-    text = made.stdout.splitlines()[-1]
-    _keep(cached, text)
-    return json.loads(text)
+    text = (made.stdout.splitlines() or [""])[-1]
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        raise HarnessError(f"plugins: {module} said {shown(text)}, which is no answer") from None
+    # a cache: where it cannot be written, the next reader makes it again
+    with suppress(HarnessError):
+        write_whole(f"{_seal(text)}\n{text}", cached)
+    return answer
 
 
 def _package_folders() -> list[Path]:
     return [path for path in map(Path, site.getsitepackages()) if path.is_dir()]
 
 
-def _keep(path: Path, text: str) -> None:
-    # a cache: where it cannot be written, the next reader makes it again
-    with suppress(HarnessError):
-        write_whole(text, path)
+def _kept(path: Path) -> Any:
+    """Return an answer that was kept; None where it is not what was written."""
+    with suppress(OSError, ValueError):
+        seal, _, text = path.read_text(encoding="utf-8").partition("\n")
+        return json.loads(text) if seal == _seal(text) else None
+    return None
+
+
+def _seal(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -29,10 +29,13 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except HarnessError as error:
             raise click.ClickException(str(error)) from None
-        except BrokenPipeError:
-            # whoever read the output has seen enough
-            sys.stdout = None
-            sys.exit(0)
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                # whoever read the output has seen enough
+                sys.stdout = None
+                sys.exit(0)
+            told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+            raise click.ClickException(told) from None
 
 
 _FINDING_WIDTHS = {"method": 16, "check": 32, "result": 14}

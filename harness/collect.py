@@ -12,7 +12,7 @@ from harness.datasets import Entry, Meta
 from harness.errors import HarnessError
 from harness.files import put_aside, write_whole
 from harness.provenance import surroundings
-from harness.records import COLUMNS, rows_and_faults, writable_row, write_table
+from harness.records import COLUMNS, rows_of_trials, writable_row, write_table
 from harness.timelines import join_timelines, write_json
 from harness.workload import Workload
 
@@ -51,16 +51,10 @@ def _published_rows(workload: Workload) -> list[dict[str, Any]]:
     rows, short = [], []
     for block in workload.blocks:
         path = workload.output(block)
-        wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
-        read, faults = rows_and_faults(path)
-        found = {row["fingerprint"]: row for row in read if row["fingerprint"] in wanted}
-        if len(found) < len(wanted):
-            why = f" ({faults[0]})" if faults else ""
-            short.append(
-                f"{path}: holds {len(found)} of the {len(wanted)} rows of its trials{why}; "
-                f"{put_aside(path)}"
-            )
-        rows += found.values()
+        found, lack = rows_of_trials(path, [f"{block.fingerprint}-{s}" for s in block.seeds])
+        if lack:
+            short.append(f"{lack}; {put_aside(path)}")
+        rows += found
     if short:
         raise HarnessError("\n".join(short))
     return rows

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class HarnessError(Exception):
     """A mistake of the user's input or surroundings, told in one message without a traceback."""
+
+
+class DamagedFileError(HarnessError):
+    """A file that a run of the study makes is there and cannot be used.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be made anew, which is put aside by whoever runs the study.
+    message : str
+        What is wrong, with the file that it is found in.
+    """
+
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__(f"{message}; 'harness run' puts it aside and makes it anew")
+        self.path, self.message = path, message
 
 
 MOST_SHOWN = 120

@@ -6,12 +6,14 @@ A name from a study, a catalog, a plugin or a table is data. Whatever makes a pa
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from harness.errors import HarnessError
+from harness.errors import DamagedFileError, HarnessError
 
 _LONGEST_PART = 255
 """Bytes of one name that file systems allow."""
@@ -91,9 +93,37 @@ def put_aside(path: Path) -> str:
     aside = path.with_name(f"{path.name}{DAMAGED}")
     try:
         path.replace(aside)
+    except FileNotFoundError:
+        return "run the study again, which makes it anew"
     except OSError as error:
         return f"remove it ({error.strerror} when it was to be renamed) and run the study again"
     return f"it is {aside.name} now; run the study again, which makes it anew"
+
+
+def read_json(path: Path, kind: type) -> Any:
+    """Read what a run wrote as JSON.
+
+    Parameters
+    ----------
+    path : Path
+    kind : type
+        Of its content, dict or list.
+
+    Raises
+    ------
+    DamagedFileError
+        If it cannot be read, is not JSON or holds something else.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DamagedFileError(path, f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise DamagedFileError(path, f"{path}: is not JSON ({error})") from None
+    if not isinstance(content, kind):
+        found = type(content).__name__
+        raise DamagedFileError(path, f"{path}: holds a {found} at its top, not a {kind.__name__}")
+    return content
 
 
 def is_file(path: Path) -> bool:

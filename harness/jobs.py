@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.errors import DamagedFileError, HarnessError
+from harness.files import put_aside
 from harness.threads import one_thread
 from harness.workload import load_workload
 
@@ -82,6 +83,8 @@ def main() -> None:
     one_thread()
     try:
         JOBS[name](*arguments)
+    except DamagedFileError as error:
+        sys.exit(f"harness: {error.message}; {put_aside(error.path)}")
     except HarnessError as error:
         sys.exit(f"harness: {error}")
     except OSError as error:

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from harness.errors import HarnessError
+from harness.mending import put_damaged_aside
 from harness.records import OUTCOMES, read_rows
 from harness.registry import ROOT
 from harness.workload import Workload
@@ -79,6 +80,9 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
     HarnessError
         If Snakemake fails, with what its failed jobs said and where all of it is.
     """
+    if _DRY.isdisjoint(options):
+        for told in put_damaged_aside(workload):
+            print(told, file=sys.stderr)
     log = workload.results / "logs" / "snakemake.log"
     try:
         log.parent.mkdir(parents=True, exist_ok=True)

@@ -1,29 +1,31 @@
-"""The record: one row a trial, its columns, and how rows are written, read and collected.
+"""The record: one row a trial, its columns, what is a row, and the table of all rows.
 
-A row says what was asked, planned, enforced, measured and scored, or why not. Rows are appended to
-a journal, a JSON line each, as soon as a trial ends; a line that a kill cut short, or that holds
+A row says what was asked, planned, enforced, measured and scored, or why not. `harness.journal`
+writes them, a JSON line each, as soon as a trial ends; a line that a kill cut short, or that holds
 what its columns do not, is not a row. `write_table` joins them into one Parquet file.
 """
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
 import math
-import os
-import shutil
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from harness.cells import MOST_TEXT, clean_text, read, written
-from harness.errors import HarnessError
-from harness.files import DAMAGED, is_file, write_whole
+from harness.errors import DamagedFileError, HarnessError, shown
+from harness.files import is_file, write_whole
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
+
+VERSION = 1
+"""Of the table's form; raised when what a column means is no longer what it was."""
+
+_VERSION_KEY = b"memory_budget_harness"
 
 OUTCOMES = ("ok", "infeasible", "over_budget", "timeout", "crashed", "error")
 
@@ -112,118 +114,15 @@ COLUMNS: dict[str, str] = {
 }
 
 
+LATER = frozenset({"isolation"})
+"""Columns that came later: null in a table that was written before."""
+
 JSON_COLUMNS = frozenset({"params", "checkpoints", "versions"})
 
 NEVER_NULL = ("fingerprint", "dataset", "task", "method", "budget", "seed", "outcome")
 """What every row of a trial says."""
 
 _KINDS = COLUMNS | dict.fromkeys(JSON_COLUMNS, "json")
-
-
-class Journal:
-    """The rows of one block on disk, appended one by one and locked while a worker holds it.
-
-    Two workers of the same block (one left over from a workflow that was killed) exclude each
-    other by the lock, which the kernel drops with the process; the second then finds the rows of
-    the first. Lines that are not rows are put aside when the journal is opened, and their trials
-    have no row.
-
-    Parameters
-    ----------
-    path : Path
-        Created with its folders if absent.
-
-    Raises
-    ------
-    HarnessError
-        On entering, if the file cannot be read or written.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.rows: dict[str, dict[str, Any]] = {}
-
-    def __enter__(self) -> Journal:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._locked()
-            content = self._file.read()
-            whole = content.rfind(b"\n") + 1
-            rows, faults = _rows(self.path, content[:whole])
-            if faults:
-                self._put_aside(content, rows)
-            else:
-                self._file.truncate(whole)
-        except OSError as error:
-            raise HarnessError(_cannot_be_used(self.path, error)) from None
-        self.rows = {row["fingerprint"]: row for row in rows}
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._file.close()
-
-    def append(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Add a row and return it as it was written; it is on disk then.
-
-        Whatever a column cannot hold is null, and the reason says so.
-        """
-        row = writable_row(row)
-        line = json.dumps(row, separators=(",", ":")) + "\n"
-        self._file.write(line.encode())
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self.rows[row["fingerprint"]] = row
-        return row
-
-    def publish(self, output: Path) -> None:
-        """Make the rows appear under another name, at once and without a second copy.
-
-        Raises
-        ------
-        HarnessError
-            If that name cannot be written.
-        """
-        temporary = output.with_name(f".{os.getpid()}.part")
-        try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            temporary.unlink(missing_ok=True)
-            try:
-                os.link(self.path, temporary)
-            except OSError:
-                shutil.copyfile(self.path, temporary)
-            temporary.replace(output)
-            # renaming a file onto another link of itself does nothing and leaves both
-            temporary.unlink(missing_ok=True)
-        except OSError as error:
-            raise HarnessError(_cannot_be_used(output, error)) from None
-
-    def _locked(self) -> BinaryIO:
-        """Open the file and wait for its lock, again if it was put aside meanwhile."""
-        while True:
-            if self.path.exists() and not is_file(self.path):
-                raise IsADirectoryError(errno.EISDIR, "Is no file")
-            file = self.path.open("a+b")
-            fcntl.flock(file, fcntl.LOCK_EX)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
-                    file.seek(0)
-                    return file
-            file.close()
-
-    def _put_aside(self, content: bytes, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Keep the file as it is under another name, and go on with its rows in a new one."""
-        aside = self.path.with_name(f"{self.path.name}{DAMAGED}")
-        aside.write_bytes(content)
-        temporary = self.path.with_name(f".{os.getpid()}.part")
-        file = temporary.open("w+b")
-        fcntl.flock(file, fcntl.LOCK_EX)
-        for row in rows:
-            file.write(json.dumps(row, separators=(",", ":")).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-        temporary.replace(self.path)
-        self._file.close()
-        self._file = file
 
 
 def writable_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,7 +177,26 @@ def rows_and_faults(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
         content = path.read_bytes()
     except OSError as error:
         return [], [f"{path}: cannot be read: {error.strerror}"]
-    return _rows(path, content[: content.rfind(b"\n") + 1])
+    return parse_rows(path, content[: content.rfind(b"\n") + 1])
+
+
+def rows_of_trials(path: Path, fingerprints: Collection[str]) -> tuple[list[dict[str, Any]], str]:
+    """Read the rows of some trials from a published block.
+
+    Returns
+    -------
+    rows : list of dict
+        One a trial, the last where it stands there several times.
+    lack : str
+        Which file lacks how many of them, and why; empty if it lacks none.
+    """
+    read, faults = rows_and_faults(path)
+    found = {row["fingerprint"]: row for row in read}
+    rows = [found[name] for name in fingerprints if name in found]
+    if len(rows) == len(fingerprints):
+        return rows, ""
+    why = f" ({faults[0].removeprefix(f'{path}: ')})" if faults else ""
+    return rows, f"{path}: holds {len(rows)} of the {len(fingerprints)} rows of its trials{why}"
 
 
 def finished_rows(*folders: Path) -> dict[str, dict[str, Any]]:
@@ -310,11 +228,7 @@ def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
 
     rows = list(rows)
     extra = sorted({name for row in rows for name in row} - set(COLUMNS))
-    types = COLUMNS | dict.fromkeys(extra, "float64")
-    arrow = {"string": pyarrow.string(), "bool": pyarrow.bool_()}
-    schema = pyarrow.schema(
-        [(name, arrow.get(kind) or pyarrow.type_for_alias(kind)) for name, kind in types.items()]
-    )
+    schema = _schema([*COLUMNS, *extra])
     table = pyarrow.Table.from_pylist([dict(row) for row in rows], schema=schema)
     made = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(table, made)
@@ -322,29 +236,84 @@ def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
 
 
 def read_table(path: Path) -> pandas.DataFrame:
-    """Read the table of a study.
+    """Read the table of a study: the columns of the record, then those that are numbers.
 
     Raises
     ------
     HarnessError
-        If there is none yet, it is not readable, it lacks columns, or it has no rows.
+        If there is none yet, or it has no rows.
+    DamagedFileError
+        If it is not readable, lacks columns or holds other types than theirs, or another version
+        wrote it.
     """
     import pandas
+    import pyarrow
+    import pyarrow.parquet
 
-    try:
-        table = pandas.read_parquet(path, dtype_backend="numpy_nullable")
-    except FileNotFoundError:
+    if not path.exists():
         # results lie in the folder that commands are run from, which may be the wrong one
         absent = f"{path.absolute()}: no results yet; run the study first"
-        raise HarnessError(absent) from None
-    except (OSError, ValueError) as error:
-        raise HarnessError(f"{path}: cannot be read: {error}") from None
-    missing = [name for name in COLUMNS if name not in table.columns]
+        raise HarnessError(absent)
+    if not is_file(path):
+        raise DamagedFileError(path, f"{path}: is no file")
+    try:
+        # as one file: a folder's name may look as if it were part of the data
+        table = pyarrow.parquet.ParquetFile(path).read()
+    except (OSError, pyarrow.ArrowException, ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise DamagedFileError(path, f"{path}: cannot be read: {shown(reason)}") from None
+    written = (table.schema.metadata or {}).get(_VERSION_KEY, b"1")
+    if written != str(VERSION).encode():
+        raise DamagedFileError(
+            path,
+            f"{path}: another version of the harness wrote it (its tables are of version "
+            f"{shown(written)}, those read here of version {VERSION})",
+        )
+    for name in LATER - set(table.column_names):
+        table = table.append_column(name, pyarrow.nulls(table.num_rows))
+    missing = [name for name in COLUMNS if name not in table.column_names]
     if missing:
-        raise HarnessError(f"{path}: columns {', '.join(missing)} are missing")
-    if table.empty:
+        raise DamagedFileError(path, f"{path}: columns {', '.join(missing)} are missing")
+    try:
+        table = _typed(table)
+    except (pyarrow.ArrowException, ValueError) as error:
+        reason = " ".join(str(error).split())
+        message = f"{path}: a column is not of its type: {shown(reason)}"
+        raise DamagedFileError(path, message) from None
+    if not table.num_rows:
         raise HarnessError(f"{path}: holds no trials; run the study first")
-    return table
+    kinds = {"string": pandas.StringDtype(), "bool": pandas.BooleanDtype()}
+    kinds |= {"int64": pandas.Int64Dtype(), "double": pandas.Float64Dtype()}
+    return table.to_pandas(
+        types_mapper=lambda kind: kinds[str(kind)], ignore_metadata=True, self_destruct=True
+    )
+
+
+def _typed(table: pyarrow.Table) -> pyarrow.Table:
+    """Bring columns to their types; those that no version here knows stay if they are numbers."""
+    import pyarrow.types
+
+    kept = [
+        (name, kind)
+        for name, kind in zip(table.schema.names, table.schema.types, strict=True)
+        if name in COLUMNS
+        or pyarrow.types.is_floating(kind)
+        or pyarrow.types.is_integer(kind)
+        or pyarrow.types.is_null(kind)
+    ]
+    schema = _schema(name for name, _ in kept)
+    return table.select([name for name, _ in kept]).cast(schema)
+
+
+def _schema(names: Iterable[str]) -> pyarrow.Schema:
+    import pyarrow
+
+    arrow = {"string": pyarrow.string(), "bool": pyarrow.bool_(), "int64": pyarrow.int64()}
+    kinds = ((name, COLUMNS.get(name, "float64")) for name in names)
+    return pyarrow.schema(
+        [(name, arrow.get(kind, pyarrow.float64())) for name, kind in kinds],
+        metadata={_VERSION_KEY: str(VERSION)},
+    )
 
 
 def without_nan(content: Any) -> Any:
@@ -356,7 +325,8 @@ def without_nan(content: Any) -> Any:
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
-def _rows(path: Path, lines: bytes) -> tuple[list[dict[str, Any]], list[str]]:
+def parse_rows(path: Path, lines: bytes) -> tuple[list[dict[str, Any]], list[str]]:
+    """Read lines of a journal; see `rows_and_faults`."""
     rows, faults = [], []
     for number, line in enumerate(lines.splitlines(), 1):
         try:
@@ -391,9 +361,3 @@ def _row(line: bytes) -> dict[str, Any]:
     if not row["fingerprint"].endswith(f"-{row['seed']}"):
         raise ValueError(f"its seed is {row['seed']}, its fingerprint {row['fingerprint']}")
     return row
-
-
-def _cannot_be_used(path: Path, error: OSError) -> str:
-    if isinstance(error, (IsADirectoryError, NotADirectoryError, FileExistsError)):
-        return f"{path}: {error.strerror}: something else is in the place of it or of its folder"
-    return f"{path}: cannot be read or written: {error.strerror}"

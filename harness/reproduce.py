@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, shown
 from harness.fingerprints import changes
-from harness.records import COLUMNS, METRICS, Journal, read_table
+from harness.journal import Journal
+from harness.records import COLUMNS, METRICS, read_table
 from harness.worker import run_trials
 from harness.workload import Workload
 
@@ -56,7 +57,7 @@ def reproduce(workload: Workload, row: str) -> list[Comparison]:
         raise HarnessError(f"row {row} was never run: {recorded['reason']}")
     fingerprint, _, seed = recorded["fingerprint"].rpartition("-")
     blocks = [block for block in workload.blocks if block.fingerprint == fingerprint]
-    if not blocks:
+    if not blocks or not seed.isdecimal():
         raise HarnessError(_why_not(workload, row, recorded))
     block = replace(blocks[0], seeds=(int(seed),))
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "row.jsonl") as journal:
@@ -86,14 +87,15 @@ def _why_not(workload: Workload, row: str, recorded: Mapping[str, Any]) -> str:
 
 def _find(table: Any, row: str) -> dict[str, Any]:
     if row.isdecimal():
-        if int(row) >= len(table):
-            raise HarnessError(f"there is no row {row}: the table has rows 0 to {len(table) - 1}")
+        if len(row) > len(str(len(table))) or int(row) >= len(table):
+            last = len(table) - 1
+            raise HarnessError(f"there is no row {row[:20]}: the table has rows 0 to {last}")
         found = table.iloc[int(row)]
     else:
-        matches = table[table["fingerprint"] == row]
-        if len(matches) != 1:
-            raise HarnessError(f"there is no row {row!r}: give a row's number or fingerprint")
-        found = matches.iloc[0]
+        matches = table[(table["fingerprint"] == row).fillna(False)]
+        if matches.empty:
+            raise HarnessError(f"there is no row {shown(row)}: give a row's number or fingerprint")
+        found = matches.iloc[-1]
     return {name: _plain(value) for name, value in found.items()}
 
 

@@ -109,7 +109,8 @@ def read_document(path: Path, what: str = "") -> tuple[str, Any]:
     except OSError as error:
         raise HarnessError(f"{path}: {what}cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, ValueError) as error:
-        raise HarnessError(f"{path}: {what}is not YAML as it is read here: {error}") from None
+        told = " ".join(str(error).replace('in "<unicode string>", ', "at ").split())
+        raise HarnessError(f"{path}: {what}is not YAML as it is read here: {told}") from None
 
 
 def _refuse_unbounded(text: str) -> None:

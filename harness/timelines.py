@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.files import write_whole
+from harness.errors import DamagedFileError
+from harness.files import read_json, write_whole
 
 if TYPE_CHECKING:
     from harness.sandbox import Result
@@ -54,7 +56,7 @@ def has_timeline(workload: Workload, block: Block) -> bool:
     wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
     for other in sorted(path.parent.glob(f"*-{block.fingerprint}.json")):
         timeline = _read(other)
-        if timeline and timeline["fingerprint"] in wanted:
+        if timeline and timeline.get("fingerprint") in wanted:
             write_json(timeline, path)
             return True
     return False
@@ -73,10 +75,9 @@ def write_json(content: Mapping[str, Any] | Iterable[Any], path: Path) -> None:
 
 def _read(path: Path) -> dict[str, Any] | None:
     """Read a picture; None if there is none, or none that a crash of the machine left whole."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+    with suppress(DamagedFileError):
+        return read_json(path, dict)
+    return None
 
 
 def _rounded(seconds: float) -> float:

@@ -24,11 +24,12 @@ from harness.datasets import Meta
 from harness.errors import HarnessError
 from harness.hookspecs import TrialInfo
 from harness.index import method_entry
+from harness.journal import Journal
 from harness.method import Method, Shape
 from harness.planning import plan_block, shape_of
 from harness.provenance import surroundings
 from harness.reach import make_reach, scratch_folder
-from harness.records import COLUMNS, Journal, without_nan
+from harness.records import COLUMNS, without_nan
 from harness.registry import NAMED, Registry, Source
 from harness.searching import find_search
 from harness.sizing import Plan

@@ -15,8 +15,8 @@ from typing import Any
 from harness.datasets.catalog import Catalog, Entry, load_catalog
 from harness.datasets.meta import Meta
 from harness.datasets.sizes import Sizes, split_sizes
-from harness.errors import HarnessError, unknown_name
-from harness.files import below
+from harness.errors import DamagedFileError, HarnessError, unknown_name
+from harness.files import below, is_file
 from harness.fingerprints import deciding_parts
 from harness.hookspecs import GeneratedDataset
 from harness.index import method_entry, read_index, unknown_entry
@@ -301,9 +301,12 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
         folder = below(PREPARED, entry.directory)
     except HarnessError as error:
         return [HarnessError(f"{where}: {error}")]
-    if not (folder / "meta.json").is_file():
+    if not is_file(folder / "meta.json"):
         return []
-    meta = Meta.read_alone(folder)
+    try:
+        meta = Meta.read_alone(folder)
+    except DamagedFileError:  # whoever needs the data has them prepared again
+        return []
     told: dict[str, tuple[Any, Any]] = {"n": (entry.n, meta.n), "d": (entry.d, meta.d)}
     if entry.class_counts is not None:
         counts = (dict(zip(entry.class_names, e.class_counts, strict=True)) for e in (entry, meta))

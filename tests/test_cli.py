@@ -7,8 +7,9 @@ from click.testing import CliRunner
 from harness import conformance
 from harness.cli import main
 from harness.conformance import Finding
+from harness.journal import Journal
 from harness.progress import Outcomes
-from harness.records import COLUMNS, NEVER_NULL, Journal, write_table
+from harness.records import COLUMNS, NEVER_NULL, write_table
 from harness.terminal import print_table
 from harness.workload import load_workload
 

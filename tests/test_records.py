@@ -11,10 +11,10 @@ import pytest
 
 from harness import records
 from harness.errors import HarnessError
+from harness.journal import Journal
 from harness.records import (
     COLUMNS,
     NEVER_NULL,
-    Journal,
     finished_rows,
     read_rows,
     read_table,

@@ -47,7 +47,7 @@ def test_what_is_unbounded_or_odd_is_refused_at_once(tmp_path, name):
     assert "line " in str(caught.value)
     assert time.process_time() - began < 1
     (tmp_path / "x.yaml").write_text(text)
-    with pytest.raises(HarnessError, match=rf"x\.yaml: the study is not YAML as (.|\n)*({said})"):
+    with pytest.raises(HarnessError, match=rf"x\.yaml: the study is not YAML as .*({said})"):
         read_document(tmp_path / "x.yaml", "the study ")
 
 

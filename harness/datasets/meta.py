@@ -12,12 +12,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from harness.errors import HarnessError
+from harness.errors import DamagedFileError
+from harness.files import read_json
 
 FILES = ("X.npy", "y.npy", "meta.json")
 
 _BLOCK = 1 << 20
-_REPAIR = "remove the folder and prepare the data set again"
 
 
 class Meta(BaseModel):
@@ -70,10 +70,11 @@ class Meta(BaseModel):
         HarnessError
             If a file is missing, altered or cut short, naming it and what to do.
         """
+        directory = Path(directory)
         meta = cls.read_alone(directory)
-        meta._check_array(Path(directory) / "X.npy", (meta.n, meta.d), meta.dtype)
         target = "float64" if meta.task == "regression" else "int64"
-        meta._check_array(Path(directory) / "y.npy", (meta.n,), target)
+        meta._check_array(directory / "X.npy", (meta.n, meta.d), meta.dtype)
+        meta._check_array(directory / "y.npy", (meta.n,), target)
         return meta
 
     @classmethod
@@ -82,21 +83,20 @@ class Meta(BaseModel):
 
         Raises
         ------
-        HarnessError
-            If it is missing, altered or cut short, naming it and what to do.
+        DamagedFileError
+            If it is missing, altered, cut short or of another version, naming it.
         """
         path = Path(directory) / "meta.json"
+        raw = read_json(path, dict)
+        seal = raw.pop("seal", None)
         try:
-            raw = json.loads(path.read_text(encoding="utf-8"))
-            seal = raw.pop("seal")
             meta = cls.model_validate(raw)
-        except OSError as error:
-            raise HarnessError(f"{path}: cannot be read: {error.strerror}; {_REPAIR}") from None
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            reason = str(error).splitlines()[0]
-            raise HarnessError(f"{path}: not what was written ({reason}); {_REPAIR}") from None
+        except ValueError as error:
+            reason = " ".join(str(error).splitlines()[:3])
+            message = f"{path}: not what this version writes ({reason})"
+            raise DamagedFileError(path, message) from None
         if seal != meta._seal():
-            raise HarnessError(f"{path}: was altered after it was written; {_REPAIR}")
+            raise DamagedFileError(path, f"{path}: was altered after it was written")
         return meta
 
     def write(self, directory: Path) -> None:
@@ -114,9 +114,9 @@ class Meta(BaseModel):
         """
         found = content_sha256(directory)
         if found != self.sha256:
-            raise HarnessError(
-                f"{directory}: X.npy and y.npy have sha256 {found}, meta.json says {self.sha256}; "
-                f"{_REPAIR}"
+            raise DamagedFileError(
+                Path(directory) / "meta.json",
+                f"{directory}: X.npy and y.npy have sha256 {found}, meta.json says {self.sha256}",
             )
 
     def _seal(self) -> str:
@@ -131,9 +131,10 @@ class Meta(BaseModel):
 
         header = read_header(path)
         if header.shape != shape or header.dtype != np.dtype(dtype):
-            raise HarnessError(
-                f"{path}: holds {header.shape} of {header.dtype}, meta.json says {shape} of "
-                f"{dtype}; {_REPAIR}"
+            raise DamagedFileError(
+                path.with_name("meta.json"),
+                f"{path}: holds {header.shape} of {header.dtype}, "
+                f"meta.json says {shape} of {dtype}",
             )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.datasets.buffers import BUFFER_BYTES, chunk_rows
-from harness.errors import HarnessError
+from harness.errors import DamagedFileError, HarnessError
 from harness.method import block_rows
 
 
@@ -38,10 +38,10 @@ def read_header(path: Path) -> Header:
 
     Raises
     ------
-    HarnessError
+    DamagedFileError
         If the file is missing, not plain C-ordered numbers, or shorter or longer than it says.
     """
-    repair = "remove the folder and prepare the data set again"
+    meta = Path(path).with_name("meta.json")  # without it the data are prepared again
     try:
         with Path(path).open("rb") as stream:
             version = np.lib.format.read_magic(stream)
@@ -53,14 +53,14 @@ def read_header(path: Path) -> Header:
             header = Header(shape, dtype, stream.tell())
             size = os.fstat(stream.fileno()).st_size
     except OSError as error:
-        raise HarnessError(f"{path}: cannot be read: {error.strerror}; {repair}") from None
-    except (ValueError, KeyError, SyntaxError) as error:
-        raise HarnessError(f"{path}: not an .npy file of numbers ({error}); {repair}") from None
+        raise DamagedFileError(meta, f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, SyntaxError, RecursionError, MemoryError, TypeError) as error:
+        raise DamagedFileError(meta, f"{path}: not an .npy file of numbers ({error})") from None
     if fortran or dtype.hasobject or not shape:
-        raise HarnessError(f"{path}: not a C-ordered array of plain numbers; {repair}")
+        raise DamagedFileError(meta, f"{path}: not a C-ordered array of plain numbers")
     expected = header.offset + shape[0] * header.row_bytes
     if size != expected:
-        raise HarnessError(f"{path}: has {size} bytes, its header says {expected}; {repair}")
+        raise DamagedFileError(meta, f"{path}: has {size} bytes, its header says {expected}")
     return header
 
 

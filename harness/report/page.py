@@ -31,6 +31,7 @@ from harness.report.answers import (
 )
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
 from harness.report.comparison import Comparison, compare
+from harness.report.csv_text import csv_text
 from harness.report.honesty import measured_over_planned
 from harness.report.kept import comparison_tables
 from harness.report.labels import make_label_curves
@@ -95,7 +96,7 @@ def make_report(
     )
     files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
     for name, table in (files | anytime_tables(points)).items():
-        write_whole(table.to_csv(index=False), results.directory / "tables" / f"{name}.csv")
+        write_whole(csv_text(table), results.directory / "tables" / f"{name}.csv")
     write_rows(kept_rows(results), results.directory / "tables" / ROWS)
     report = results.directory / "report.html"
     write_whole(page, report)

@@ -5,7 +5,6 @@ Nothing but these files is read, so a report can be made again anywhere from a c
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.errors import HarnessError, shown
+from harness.cells import read
+from harness.errors import DamagedFileError, HarnessError, shown
+from harness.files import read_json
 from harness.records import COLUMNS, METRICS, OUTCOMES, read_table
 from harness.report.names import method_names, problem_names
 from harness.strict_yaml import read_document
@@ -111,7 +112,7 @@ def read_results(directory: Path) -> Results:
         problems=_ordered_problems(cells),
         study_text=study_text,
         study=study,
-        provenance=_read_json(directory / PROVENANCE, dict),
+        provenance=read_json(directory / PROVENANCE, dict),
         calibration=_read_calibration(directory / CALIBRATION),
         budgets=_ordered_budgets(cells),
         metrics=_metric_columns(cells),
@@ -126,33 +127,41 @@ def _read_trials(path: Path) -> pd.DataFrame:
     unknown = sorted(set(trials["outcome"].dropna()) - set(OUTCOMES))
     if unknown or trials["outcome"].isna().any():
         found = ", ".join(map(repr, unknown)) or "null"
-        raise HarnessError(f"{path}: outcome {found} is not one of {', '.join(OUTCOMES)}")
+        message = f"{path}: outcome {found} is not one of {', '.join(OUTCOMES)}"
+        raise DamagedFileError(path, message)
     return trials
 
 
-def _read_json(path: Path, kind: type) -> Any:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise HarnessError(f"{path}: is not JSON ({error})") from None
-    if not isinstance(content, kind):
-        raise HarnessError(
-            f"{path}: holds a {type(content).__name__} at its top, not what belongs"
-        )
-    return content
+_CALIBRATED = {
+    "kind": "string",
+    "backend": "string",
+    "within": "bool",
+    **dict.fromkeys(("allocated_bytes", "measured_bytes", "error_bytes"), "float64"),
+}
 
 
 def _read_calibration(path: Path) -> list[dict[str, Any]]:
-    rows = _read_json(path, list)
-    if not all(isinstance(row, dict) for row in rows):
-        raise HarnessError(f"{path}: every entry must be an object")
+    rows = []
+    for number, entry in enumerate(read_json(path, list)):
+        if not isinstance(entry, dict):
+            raise DamagedFileError(path, f"{path}: entry {number} is no object")
+        try:
+            rows.append(
+                entry | {key: read(entry.get(key), _CALIBRATED[key]) for key in _CALIBRATED}
+            )
+        except ValueError as error:
+            raise DamagedFileError(path, f"{path}: entry {number}: a value {error}") from None
     return rows
 
 
 def _read_study(path: Path) -> tuple[str, dict[str, Any]]:
-    text, study = read_document(path)
+    try:
+        text, study = read_document(path)
+    except HarnessError as error:
+        raise DamagedFileError(path, str(error)) from None
     if not isinstance(study, dict):
-        raise HarnessError(f"{path}: must hold the study's keys, and holds {shown(study)}")
+        message = f"{path}: must hold the study's keys, and holds {shown(study)}"
+        raise DamagedFileError(path, message)
     return text, study
 
 

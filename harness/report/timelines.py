@@ -7,13 +7,16 @@ whose trial is not among the rows is not shown.
 from __future__ import annotations
 
 import functools
-import json
+import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 from altair.utils.schemapi import debug_mode
 
+from harness.errors import DamagedFileError
+from harness.files import read_json
 from harness.report.axes import BYTES, layered
 from harness.report.looks import GREY
 from harness.sandbox.timeline import thin
@@ -90,22 +93,25 @@ def make_timelines(results: Results) -> dict[str, Any]:
 
 def _read(results: Results) -> tuple[dict[str, dict[str, Any]], int]:
     """Read pictures by the fingerprint of their trial, and count those that make no sense."""
-    try:
-        found = json.loads((results.directory / TIMELINES).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    path = results.directory / TIMELINES
+    if not path.exists():
         return {}, 0
-    except (OSError, ValueError):
+    try:
+        found = read_json(path, list)
+    except DamagedFileError:
         return {}, 1
     pictures, broken = {}, 0
-    for entry in found if isinstance(found, list) else [None]:
+    for entry in found:
         try:
             samples = [(float(at), int(size)) for at, size in entry["samples"]]
             stages = {
                 str(name): (float(began), float(ended))
                 for name, (began, ended) in entry["stages"].items()
             }
+            if not all(map(math.isfinite, itertools.chain(*samples, *stages.values()))):
+                raise ValueError
             pictures[str(entry["fingerprint"])] = {"samples": samples, "stages": stages}
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             broken += 1
     return pictures, broken
 

@@ -199,8 +199,10 @@ def test_a_file_in_the_way_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("file", "change", "said"),
     [
-        ("meta.json", lambda raw: raw[:-20], r"meta\.json: not what was written"),
-        ("meta.json", lambda raw: b"[]", r"meta\.json: not what was written"),
+        ("meta.json", lambda raw: raw[:-20], r"meta\.json: is not JSON"),
+        ("meta.json", lambda raw: b"[]", r"meta\.json: holds a list at its top, not a dict"),
+        ("meta.json", lambda raw: b"[" * 10**5, r"meta\.json: is not JSON"),
+        ("meta.json", lambda raw: b'{"future": 1, ' + raw[1:], r"not what this version writes"),
         ("meta.json", lambda raw: raw.replace(b'"n": 150', b'"n": 151'), r"altered after"),
         ("X.npy", lambda raw: raw[:-8], r"X\.npy: has 4920 bytes, its header says 4928"),
         ("X.npy", lambda raw: raw.replace(b"'<f8'", b"'<i8'"), r"X\.npy: holds .* of int64"),
@@ -212,7 +214,7 @@ def test_damage_is_seen_when_meta_is_read(tmp_path, file, change, said):
     raw = (tmp_path / file).read_bytes()
     (tmp_path / file).write_bytes(change(raw))
     assert change(raw) != raw
-    with pytest.raises(HarnessError, match=said + ".*prepare the data set again"):
+    with pytest.raises(HarnessError, match=said + "(.|\\n)*'harness run' puts it aside"):
         Meta.read(tmp_path)
 
 

@@ -101,7 +101,7 @@ def test_damaged_files_are_named(tmp_path, read):
     np.save(path, np.ones((10, 3)))
     whole = path.read_bytes()
     path.write_bytes(whole[:-8])
-    with pytest.raises(HarnessError, match=r"has 360 bytes, its header says 368; remove"):
+    with pytest.raises(HarnessError, match=r"has 360 bytes, its header says 368; 'harness run'"):
         read(path)
     path.write_bytes(b"PK" + whole[2:])
     with pytest.raises(HarnessError, match=r"not an \.npy file"):
