@@ -153,9 +153,8 @@ def _supervised(
     if failure is None:
         _send(answer, sender)
     else:
-        if alone:
-            uncounted.add_advice(failure)
-        _send_failure(failure, sender, None if alone else orders.isolation)
+        advised = alone and uncounted.add_advice(failure)
+        _send_failure(failure, sender, None if advised else orders.isolation)
 
 
 def _shut_off(orders: Orders) -> None:

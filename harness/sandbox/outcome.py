@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 
 from harness.sandbox.channel import CHANNEL_LOST
-from harness.sandbox.limits import Limits, tolerance
+from harness.sandbox.limits import Limits, measuring_error
 from harness.sandbox.refusal import are_last_words
 from harness.units import format_bytes, format_duration
 
@@ -36,6 +36,8 @@ class Ending:
     watched_over : bool
         The watch saw it above its budget and ended it.
     peak : int or None
+    measured_by : str
+        What the peak is from, which says how exact it is.
     enforced_by : str
     output : str
     left, stuck : int
@@ -54,6 +56,7 @@ class Ending:
     killed_for_memory: bool
     watched_over: bool
     peak: int | None
+    measured_by: str
     enforced_by: str
     output: str
     left: int
@@ -114,10 +117,11 @@ def _over_budget(ending: Ending, budget: int) -> str:
         return f"Asked for more memory than {given} leaves: {ending.failure[1]}"
     if not ending.done and ending.failure is None and _gave_up(ending, budget):
         return f"Asked for more memory than {given} leaves, and a library ended the process."
-    if ending.peak is not None and ending.peak > budget + tolerance(budget):
+    granted = budget + measuring_error(budget, ending.measured_by)
+    if ending.peak is not None and ending.peak > granted:
         return (
-            f"Held {format_bytes(ending.peak)}, more than {given}. "
-            f"This was measured; the limit ({ending.enforced_by}) does not stop this kind."
+            f"Held {format_bytes(ending.peak)}, more than {given} ({ending.peak / budget:.3f} of "
+            f"it). This was measured; the limit ({ending.enforced_by}) let it pass."
         )
     return ""
 

@@ -271,6 +271,7 @@ class Sandbox:
             killed_for_memory=killed_for_memory,
             watched_over=attendance.watched_over,
             peak=figure,
+            measured_by=measured_by,
             enforced_by=enforced_by,
             output=attendance.output,
             left=remains[0],

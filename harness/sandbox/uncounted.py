@@ -21,8 +21,8 @@ def refuse() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-def add_advice(failure: BaseException) -> None:
-    """Say, beside what a trial failed with, why it may have been refused."""
+def add_advice(failure: BaseException) -> bool:
+    """Say, beside what a trial failed with, why it may have been refused; tell whether it may."""
     seen: set[int] = set()
     cause: BaseException | None = failure
     while cause is not None and id(cause) not in seen:
@@ -32,5 +32,6 @@ def add_advice(failure: BaseException) -> None:
                 f"(Without a memory cgroup, {_REFUSED} are not counted, so they are refused: "
                 "see `harness doctor`.)"
             )
-            return
+            return True
         cause = cause.__cause__ or cause.__context__
+    return False

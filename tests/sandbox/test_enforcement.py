@@ -62,6 +62,14 @@ def test_the_limit_is_sharp_at_other_budgets(sandbox, budget):
     assert over.outcome == "over_budget"
 
 
+@pytest.mark.parametrize("size", [3_170_000, 3_300_000])
+def test_a_little_above_a_small_budget_is_above_it(sandbox, size):
+    """malloc has 256 kB beyond the budget; what is held of it was refused to nobody."""
+    over = sandbox.run("numpy_array", memory=3_000_000, size=size + 200_000)
+    assert over.outcome == "over_budget"
+    assert sandbox.run("numpy_array", memory=3_000_000, size=2_900_000).outcome == "ok"
+
+
 def test_a_child_process_of_the_method_counts(cgroup_sandbox):
     fits = cgroup_sandbox.run("in_subprocess", memory=BUDGET, size=45_000_000)
     assert fits.outcome == "ok"
