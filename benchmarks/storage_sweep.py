@@ -69,6 +69,7 @@ class Drawn:
     checkpoints: bool
     budget: int
     size: int | None
+    n_kept: int | None
     planned: int
     peak: int | None = None
     stage: str = ""
@@ -113,10 +114,10 @@ def draw(method: Method, number: int, seed: int = 0) -> Drawn | None:
         labeled = min(n, int(_log_uniform(rng, least, max(least + 1, n // 2))))
         if task == "clustering":
             labeled = 0
-        tuned = bool(task != "clustering" and searched_space(method, {}) and rng.random() < 0.2)
+        space = searched_space(method, {}) if task != "clustering" and rng.random() < 0.2 else {}
         paused = bool(hasattr(method.estimator, "fit_steps") and rng.random() < 0.4)
         shape = Shape(labeled, n - labeled, d, classes, n_test=n_test, itemsize=itemsize)
-        planned = plan(method, shape, budget, tuned=tuned)
+        planned = plan(method, shape, budget, space=space, paused=paused)
         if not planned.feasible or not shape.scored:
             continue
         return Drawn(
@@ -129,10 +130,11 @@ def draw(method: Method, number: int, seed: int = 0) -> Drawn | None:
             d,
             classes,
             itemsize,
-            tuned,
+            bool(space),
             paused,
             budget,
             planned.size,
+            planned.n_kept,
             planned.planned_bytes,
         )
     return None
@@ -149,6 +151,7 @@ def measure(method: Method, drawn: Drawn, sandbox: Sandbox, seconds: float = 60)
             Path(folder),
             inductive=bool(drawn.n_test),
             checkpoints=(1, 2) if drawn.checkpoints else (),
+            n_kept=drawn.n_kept,
         )
         if drawn.tuned:
             assignment = replace(assignment, tuning=_TUNING, search=find_search("grid"))

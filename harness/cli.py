@@ -149,6 +149,7 @@ def plan(study: str, cores: int, as_json: bool) -> None:
             "labeled": cell.labeled,
             "budget": cell.budget,
             "size": "-" if cell.size is None else f"{cell.size} {cell.size_name}",
+            "unlabeled": cell.unlabeled,
             "planned": format_bytes(cell.planned_bytes),
             "trials": cell.trials,
             "done": cell.done,

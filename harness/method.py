@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 TASKS = ("binary", "multiclass", "regression", "clustering")
 SIZE_TRADES = ("quality", "time")
+LOOKS = ("fit", "predict")
 PREDICT_BLOCK = 1024
 """Rows that the harness hands to one call of `decision_function` or `predict`, at most."""
 
@@ -54,6 +55,8 @@ class Shape:
     n_scored : int or None, default None
         Points whose predictions are handed over. None: those that `fit` does not see, or the
         unlabeled ones where it sees all.
+    loaded : bool, default True
+        Whether the X of `fit` is read at all.
     """
 
     n_labeled: int
@@ -64,6 +67,7 @@ class Shape:
     itemsize: int = 8
     mapped: bool = False
     n_scored: int | None = None
+    loaded: bool = True
 
     @property
     def scored(self) -> int:
@@ -78,7 +82,12 @@ class Shape:
     @property
     def data_bytes(self) -> int:
         """Bytes of the X that `fit` is given."""
-        return 0 if self.mapped else self.n * self.row_bytes
+        return self.n * self.row_bytes if self.is_read else 0
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the X of `fit` is read into memory: neither mapped nor left alone."""
+        return self.loaded and not self.mapped
 
     @property
     def row_bytes(self) -> int:
@@ -137,7 +146,8 @@ class Method:
         Bytes held at the peak of fit and prediction, X included. It must not fall as size grows,
         but at `falls_at` and, if the size is "n_unlabeled", where it is all unlabeled points.
         Parameters of the estimator that it names as further arguments are passed to it, and
-        `tuned`: whether parameters are searched by cross-validation.
+        `tuned`: whether parameters are searched by cross-validation, and `paused`: whether
+        `fit_steps` is paused at checkpoints and asked for predictions.
     size : str or None, default None
         The estimator's integer parameter that the plan turns. "n_unlabeled" means that the
         harness keeps the largest uniform subsample of the unlabeled points that fits, and
@@ -146,6 +156,9 @@ class Method:
         The range of sizes that make sense.
     falls_at : sequence of int, default none
         Sizes that may need less than those below, as where another solver takes over.
+    enough : int, default 100
+        The smallest useful size. A budget in which it does not fit with all unlabeled points is
+        one for a subsample of them.
     size_trades : {"quality", "time"}, default "quality"
         What the size trades memory for. One that trades for time alone, such as the rows of a
         cache, is not bounded by a budget of landmarks.
@@ -161,6 +174,9 @@ class Method:
     uses_unlabeled : bool, default True
         False for supervised methods: `fit` is then given the labeled points only, and X of that
         size is all they are charged for.
+    features : set of str, default {"fit", "predict"}
+        What looks at features. `fit` gets zeros that take no memory in place of an X that it does
+        not look at, prediction does for rows that it does not look at, and nothing is read.
     oracle : bool, default False
         A control whose predictions are replaced by the truth when they are scored.
     reference : str, default ""
@@ -173,19 +189,21 @@ class Method:
     size: str | None = None
     sizes: Callable[[Shape], tuple[int, int]] = _whole_sample
     falls_at: Sequence[int] = ()
+    enough: int = 100
     size_trades: str = "quality"
     tasks: frozenset[str] = frozenset({"binary"})
     space: Mapping[str, Distribution] = field(default_factory=dict)
     label_params: frozenset[str] = frozenset()
     params: Mapping[str, Any] = field(default_factory=dict)
     uses_unlabeled: bool = True
+    features: frozenset[str] = frozenset(LOOKS)
     oracle: bool = False
     reference: str = ""
     parameters: frozenset[str] = field(init=False, repr=False, compare=False)
     """Names that the estimator's constructor accepts."""
 
     def __post_init__(self) -> None:
-        for name in ("tasks", "label_params"):
+        for name in ("tasks", "label_params", "features"):
             value = getattr(self, name)
             if isinstance(value, str):
                 message = f"method {self.name!r}: {name} = {value!r}; give a set, {{{value!r}}}"
@@ -212,6 +230,13 @@ class Method:
             if name not in accepted:
                 message = f"method {self.name!r}: {self.estimator.__name__} has no {name!r}"
                 raise ValueError(message)
+        unknown = self.features - set(LOOKS)
+        if unknown or (self.space and "fit" not in self.features):
+            message = f"method {self.name!r}: features {sorted(self.features)} are not of {LOOKS}"
+            if not unknown:
+                message = f"method {self.name!r}: a search over {sorted(self.space)} needs the "
+                message += 'features of "fit"'
+            raise ValueError(message)
         if self.label_params and not hasattr(self.estimator, "fit_labels"):
             message = f"method {self.name!r}: label_params need an estimator with fit_labels"
             raise ValueError(message)
@@ -226,24 +251,48 @@ class Method:
         accepted = inspect.signature(self.estimator).parameters
         return self.params.get(name, accepted[name].default)
 
+    @property
+    def may_subsample(self) -> bool:
+        """Whether unlabeled points may be given up beside the size."""
+        return self.uses_unlabeled and self.size != N_UNLABELED
+
     def storage_bytes(
-        self, shape: Shape, size: int, params: Mapping[str, Any], tuned: bool = False
+        self,
+        shape: Shape,
+        size: int,
+        params: Mapping[str, Any],
+        tuned: bool = False,
+        paused: bool = False,
     ) -> int:
         """Bytes at the peak for one size, with the estimator's parameters where it asks."""
         names = list(inspect.signature(self.storage).parameters)[2:]
         # as `make_estimator` sets it
         clusters = {"n_clusters": shape.n_classes} if shape.n_classes else {}
-        given = {**clusters, **params, "tuned": tuned}
+        given = {**clusters, **params, "tuned": tuned, "paused": paused}
         wanted = {name: value for name, value in given.items() if name in names}
         return int(self.storage(shape, size, **wanted))
 
-    def seen(self, shape: Shape, size: int | None = None) -> Shape:
-        """Return the shape that `fit` sees: labeled points only, a subsample, or everything."""
+    def seen(self, shape: Shape, size: int | None = None, n_kept: int | None = None) -> Shape:
+        """Return the shape that `fit` sees: labeled points only, a subsample, or everything.
+
+        Parameters
+        ----------
+        shape : Shape
+            All points of the trial.
+        size : int, optional
+            Counts where it is the number of unlabeled points that are kept.
+        n_kept : int, optional
+            Unlabeled points that are kept beside a size; all by default.
+        """
+        kept = shape.n_unlabeled if n_kept is None else n_kept
         if not self.uses_unlabeled:
             kept = 0
         elif self.size == N_UNLABELED and size is not None:
             kept = size
-        else:
+        loaded = "fit" in self.features
+        if kept == shape.n_unlabeled and loaded:
             return shape
-        unseen = shape.n_test + shape.n_unlabeled - kept
-        return replace(shape, n_unlabeled=kept, n_test=unseen, n_scored=shape.scored)
+        unseen = shape.n_test + shape.n_unlabeled - (kept if loaded else 0)
+        return replace(
+            shape, n_unlabeled=kept, n_test=unseen, n_scored=shape.scored, loaded=loaded
+        )

@@ -39,9 +39,19 @@ class CellPlan:
     done: int
     size: int | None
     size_name: str | None
+    n_unlabeled: int
+    n_kept: int
     planned_bytes: int
     reason: str
     seconds_per_trial: float | None
+
+    @property
+    def unlabeled(self) -> str:
+        """How many unlabeled points fit is given, and of how many if some are given up."""
+        if self.reason:
+            return "-"
+        part = 0 < self.n_kept < self.n_unlabeled
+        return f"{self.n_kept} of {self.n_unlabeled}" if part else str(self.n_kept)
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,7 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
             block.budget.size if method.counts_landmarks else None,
             space=space,
             shown=block.grid.tuning.shown(shape.n_labeled) if tuned else 0,
+            paused=bool(block.grid.checkpoints),
         )
     except Exception as error:
         what = f"{type(error).__name__}: {error} {place_in_plugin(error)}".rstrip()
@@ -164,6 +175,8 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
             done + (earlier.done if earlier else 0),
             planned.size,
             method.size,
+            shape.n_unlabeled,
+            method.seen(shape, planned.size, planned.n_kept).n_unlabeled,
             planned.planned_bytes,
             planned.reason,
             per_trial,

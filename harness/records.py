@@ -77,6 +77,7 @@ COLUMNS: dict[str, str] = {
     # what was planned, enforced and measured; bytes above the idle worker's
     "size": "int64",
     "size_name": "string",
+    "n_kept": "int64",  # unlabeled points that fit was given
     "planned_bytes": "int64",
     "baseline_bytes": "int64",  # resident size of the idle worker
     "data_bytes": "int64",  # X and y as loaded

@@ -16,6 +16,7 @@ from harness.hookspecs import Metric
 from harness.method import Method
 from harness.metrics import BUILT_IN, evaluate, primary_metric
 from harness.registry import Registry
+from harness.sizing import Plan
 from harness.study import Block
 from harness.trial import Assignment, searched_space
 from harness.workload import Workload
@@ -61,7 +62,7 @@ class Referee:
         self.y = np.load(workload.prepared(block.dataset) / "y.npy", allow_pickle=False)
 
     def assign(
-        self, method: Method, params: Mapping[str, Any], size: int | None, seed: int
+        self, method: Method, params: Mapping[str, Any], planned: Plan, seed: int
     ) -> Assignment:
         """Draw the split of a seed and put together what the trial may know."""
         split_seed, trial_seed = seed_sequence(self.study_seed, self.block.dataset, seed).spawn(2)
@@ -75,7 +76,8 @@ class Referee:
         return Assignment(
             method=method,
             params=params,
-            size=size,
+            size=planned.size,
+            n_kept=planned.n_kept,
             task=self.task,
             n_classes=self.meta.n_classes,
             features=self.features,

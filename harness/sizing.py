@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ _SEARCH_OVERHEAD = 1 << 16
 
 @dataclass(frozen=True)
 class Plan:
-    """The size a method gets at a budget, or why there is none.
+    """The size and the points that a method gets at a budget, or why there is none.
 
     Attributes
     ----------
@@ -36,12 +36,16 @@ class Plan:
     outcome : str
         What a trial ends as if it is not: "infeasible", or "error" where the method's own storage
         model or sizes failed.
+    n_kept : int or None
+        Unlabeled points that fit is given where not all of them fit beside a useful size; None
+        where it is given all that it can use.
     """
 
     size: int | None
     planned_bytes: int
     reason: str = ""
     outcome: str = "infeasible"
+    n_kept: int | None = None
 
     @property
     def feasible(self) -> bool:
@@ -56,7 +60,7 @@ def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     half of the labeled points at once.
     """
     targets = shape.n * (shape.label_bytes or 8)
-    rows = 0 if shape.mapped else 8 * shape.n
+    rows = 8 * shape.n if shape.is_read else 0
     fixed = _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if tuned else 0)
     block = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
     predicted = prediction_bytes(shape)
@@ -72,7 +76,7 @@ def fold_bytes(shape: Shape) -> int:
 
 def loading_bytes(shape: Shape) -> int:
     """Bytes of X and of what reading it holds; no method holds anything yet."""
-    return shape.data_bytes + (0 if shape.mapped else reading_bytes(shape.n, shape.row_bytes))
+    return shape.data_bytes + (reading_bytes(shape.n, shape.row_bytes) if shape.is_read else 0)
 
 
 def prediction_bytes(shape: Shape) -> int:
@@ -104,8 +108,14 @@ def plan(
     tuned: bool = False,
     shown: int = 0,
     space: Mapping[str, Distribution] | None = None,
+    paused: bool = False,
 ) -> Plan:
-    """Find the largest size whose storage model fits a budget.
+    """Find the largest size whose storage model fits a budget, and the points that fit with it.
+
+    All unlabeled points are kept if the method's smallest useful size fits with them. If it does
+    not, there are three choices: all points and a smaller size, as many points as fit with the
+    useful size, and as many as take half of the room above one point and the smallest size. The
+    one with the largest product is taken: share of the points times share of the useful size.
 
     Parameters
     ----------
@@ -129,6 +139,8 @@ def plan(
         What is searched, so that `tuned` need not be said. Of parameters that the storage model
         asks for, the value counts that needs most: any of a choice, an end of a range, the
         default.
+    paused : bool, default False
+        Whether the fit is paused at checkpoints and asked for predictions.
 
     Returns
     -------
@@ -139,31 +151,7 @@ def plan(
 
     lacking = shown if shown > shape.n_unlabeled else 0
     shown = min(shown, shape.n_unlabeled)
-    searched = replace(
-        shape, n_labeled=shape.n_labeled + shown, n_unlabeled=shape.n_unlabeled - shown
-    )
-
-    def needed(size: int | None) -> int:
-        fitted = method.seen(shape, size)
-        # of the points that are kept, the search is shown the labels of some
-        kept = max(0, size - shown) if method.size == N_UNLABELED else size
-        shown_too = method.seen(searched, kept)
-        if shown_too.n > fitted.n:  # more than the mapped rows: these are read
-            shown_too = replace(shown_too, mapped=False)
-        copies = tuned and not hasattr(method.estimator, "fit_features")
-        peaks = [
-            max(
-                loading_bytes(seen),
-                *(method.storage_bytes(seen, size, setting, tuned) for setting in settings),
-            )
-            + overhead_bytes(seen, tuned)
-            + (fold_bytes(seen) if copies else 0)
-            for seen in (fitted, shown_too)
-        ]
-        if shown_too.n > fitted.n:  # the points of the fit wait beside those of the search
-            peaks[1] += fitted.data_bytes
-        return max(peaks)
-
+    need = _Need(method, shape, settings, tuned, paused, shown)
     if lacking:
         at_hand = f"there are {shape.n_unlabeled}"
         reason = f"tuning shows the labels of {lacking} unlabeled points; {at_hand}"
@@ -182,24 +170,127 @@ def plan(
     if turned and high < low:
         least = "fixed at" if method.size in params else "at least"
         reason = f"{method.size} is {least} {low}, and here at most {high}"
-        return Plan(None, needed(low), reason)
+        return Plan(None, need.bytes(low), reason)
     if budget is None:
-        return Plan(high if turned else None, needed(high))
-    whole = [high] if turned and method.size == N_UNLABELED else []
-    starts = {low, *whole, *(size for size in method.falls_at if turned and low < size <= high)}
-    for start in sorted(starts, reverse=True):
-        if needed(start) <= budget:
-            size = _largest(lambda size: needed(size) <= budget, start, high)
-            return Plan(size if turned else None, needed(size))
-        high = start - 1 if turned else None
+        return Plan(high if turned else None, need.bytes(high))
+    useful = min(high, max(low, method.enough)) if method.counts_landmarks and turned else low
+    found = need.with_all(low, high, budget)
+    if method.may_subsample and (found is None or (turned and found.size < useful)):
+        tried = [*([found] if found else []), *need.with_fewer(useful, low, budget)]
+        found = max(tried, key=lambda tried: need.share(tried, useful), default=None)
+    if found is not None:
+        return found if turned else replace(found, size=None)
+    kept = 1 if method.may_subsample and shape.n_unlabeled else None
     fixed = method.size in params
     at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}" if turned else ""
-    reason = (
-        f"needs {format_bytes(needed(low))}{at}, of which the data "
-        f"{format_bytes(method.seen(shape, low).data_bytes)}; the budget is "
-        f"{format_bytes(budget)}"
-    )
-    return Plan(None, needed(low), reason)
+    terms = ", ".join(f"{what} {format_bytes(many)}" for what, many in need.terms(low, kept))
+    least = need.bytes(low, kept)
+    reason = f"needs {format_bytes(least)}{at}, of which {terms}; the budget is "
+    return Plan(None, least, reason + format_bytes(budget))
+
+
+@dataclass(frozen=True)
+class _Need:
+    """What trials of one method on one data set need, by size and by the points that are kept."""
+
+    method: Method
+    shape: Shape
+    settings: list[dict[str, Any]]
+    tuned: bool
+    paused: bool
+    shown: int
+
+    def bytes(self, size: int | None, n_kept: int | None = None) -> int:
+        """Return what is needed at the peak; `n_kept` is None for all unlabeled points."""
+        method, shown = self.method, self.shown
+        fitted = method.seen(self.shape, size, n_kept)
+        # of the points that are kept, the search is shown the labels of some
+        left = max(0, size - shown) if method.size == N_UNLABELED else size
+        kept_left = None if n_kept is None else max(0, n_kept - shown)
+        searched = replace(
+            self.shape,
+            n_labeled=self.shape.n_labeled + shown,
+            n_unlabeled=self.shape.n_unlabeled - shown,
+        )
+        shown_too = method.seen(searched, left, kept_left)
+        if shown_too.n > fitted.n:  # more than the mapped rows: these are read
+            shown_too = replace(shown_too, mapped=False)
+        peaks = [self._of(seen, size) for seen in (fitted, shown_too)]
+        if shown_too.n > fitted.n:  # the points of the fit wait beside those of the search
+            peaks[1] += fitted.data_bytes
+        return max(peaks)
+
+    def _of(self, seen: Shape, size: int | None) -> int:
+        held = max(loading_bytes(seen), self._model(seen, size))
+        copies = self.tuned and not hasattr(self.method.estimator, "fit_features")
+        return held + overhead_bytes(seen, self.tuned) + (fold_bytes(seen) if copies else 0)
+
+    def _model(self, seen: Shape, size: int | None) -> int:
+        return max(
+            self.method.storage_bytes(seen, size, setting, self.tuned, self.paused)
+            for setting in self.settings
+        )
+
+    def with_all(self, low: int | None, high: int | None, budget: int) -> Plan | None:
+        """Find the largest size that fits with all points; None where none does."""
+        turned = high is not None and high > low
+        whole = [high] if self.method.size == N_UNLABELED else []
+        starts = {low, *whole, *(at for at in self.method.falls_at if turned and low < at <= high)}
+        for start in sorted(starts, reverse=True):
+            if self.bytes(start) <= budget:
+                size = _largest(lambda size: self.bytes(size) <= budget, start, high)
+                return Plan(size, self.bytes(size))
+            high = start - 1 if turned else high
+        return None
+
+    def with_fewer(self, useful: int | None, low: int | None, budget: int) -> Iterator[Plan]:
+        """Yield plans for as many points as fit beside the useful size, and as fit in half."""
+        most, least = self.shape.n_unlabeled, self.bytes(low, 1)
+        if most < 2 or least > budget:
+            return
+        half = least + (budget - least) // 2
+
+        def up_to(size: int | None, n_kept: int) -> int | None:
+            if useful == low:
+                return low
+            high = operator.index(self.method.sizes(self.method.seen(self.shape, None, n_kept))[1])
+            return max(low, min(size, high))
+
+        def fits_useful(n_kept: int) -> bool:
+            return self.bytes(up_to(useful, n_kept), n_kept) <= budget
+
+        fewer = [_largest(fits_useful, 1, most - 1)] if fits_useful(1) else []
+        if useful != low:
+            fewer.append(_largest(lambda kept: self.bytes(low, kept) <= half, 1, most - 1))
+        for kept in fewer:
+            high = up_to(budget, kept)
+            size = _largest(lambda size, kept=kept: self.bytes(size, kept) <= budget, low, high)
+            yield Plan(size, self.bytes(size, kept), n_kept=kept)
+
+    def share(self, planned: Plan, useful: int | None) -> float:
+        """Return the share of the points that are kept, times that of a useful size."""
+        kept = self.shape.n_unlabeled if planned.n_kept is None else planned.n_kept
+        of_points = (self.shape.n_labeled + kept) / max(1, self.shape.n)
+        return of_points * (min(1, planned.size / useful) if useful else 1)
+
+    def terms(self, size: int | None, n_kept: int | None) -> list[tuple[str, int]]:
+        """Name the largest parts of what is needed, the largest first."""
+        seen = self.method.seen(self.shape, size, n_kept)
+        rows = min(seen.scored, _predicted_rows(seen))
+        classes = f" x {seen.n_classes} classes" if seen.n_classes > 2 else ""
+        held = self._model(seen, size)
+        parts = {
+            f"the data of {seen.n:,} points": seen.data_bytes,
+            "what the method holds beside them": held - seen.data_bytes,
+            f"predictions of {rows:,} points{classes}": prediction_bytes(seen),
+            f"{seen.n:,} targets and row numbers": seen.n * (seen.label_bytes or 8)
+            + (8 * seen.n if seen.is_read else 0),
+            "what reading takes": max(0, loading_bytes(seen) - held)
+            + reading_bytes(min(seen.block_rows, seen.n_test), seen.row_bytes),
+            "a fixed part": _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if self.tuned else 0),
+        }
+        largest = sorted(parts.items(), key=lambda part: part[1], reverse=True)
+        return [part for part in largest[:3] if part[1] > 0]
 
 
 def _settings_that_count(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checkpoints import fit_in_steps, point
-from harness.datasets import open_mapped, read_rows, row_blocks
+from harness.datasets import open_mapped, read_header, read_rows, row_blocks
 from harness.hookspecs import Metric, Search
 from harness.method import N_UNLABELED, Method, block_rows, target_type
 from harness.prediction import predict, transduction
@@ -89,13 +89,14 @@ class Assignment:
     search: Search | None = None
     y_shown: np.ndarray = field(default_factory=lambda: np.empty(0))
     ranges: Mapping[str, Distribution] = field(default_factory=dict)
+    n_kept: int | None = None
 
     @property
     def kept(self) -> np.ndarray:
         """Unlabeled rows that `fit` is given."""
         if not self.method.uses_unlabeled:
             return self.unlabeled[:0]
-        return self.unlabeled[: self.size] if self.method.size == N_UNLABELED else self.unlabeled
+        return self.unlabeled[: self.size if self.method.size == N_UNLABELED else self.n_kept]
 
     @property
     def seen(self) -> np.ndarray:
@@ -105,7 +106,7 @@ class Assignment:
     @property
     def predicts_seen(self) -> bool:
         """Whether points that `fit` is given are among those that are predicted."""
-        return self.transductive and len(self.kept) > 0
+        return self.transductive and len(self.kept) > 0 and "fit" in self.method.features
 
     @property
     def searched(self) -> Assignment:
@@ -119,6 +120,7 @@ class Assignment:
             unlabeled=self.unlabeled[k:],
             y_labeled=np.concatenate([self.y_labeled, self.y_shown]),
             size=max(0, self.size - k) if self.method.size == N_UNLABELED else self.size,
+            n_kept=None if self.n_kept is None else max(0, self.n_kept - k),
         )
 
 
@@ -159,7 +161,8 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
     with monitor.stage("load"):
         X = _features(assignment)
         y, center, scale = _targets(assignment, len(X))
-    data_bytes = (0 if assignment.mapped is not None else X.nbytes) + y.nbytes
+    read = assignment.mapped is None and "fit" in assignment.method.features
+    data_bytes = (X.nbytes if read else 0) + y.nbytes
     return_freed()  # what reading took would lie in the heap beside all that follows
     tuned: dict[str, Any] = {}
     score = None
@@ -260,6 +263,8 @@ def _shown(assignment: Assignment, X: np.ndarray, y: np.ndarray) -> tuple[np.nda
 
 
 def _features(assignment: Assignment) -> np.ndarray:
+    if "fit" not in assignment.method.features:
+        return _zeros(assignment.features, len(assignment.seen))
     if assignment.mapped is not None:
         X = open_mapped(assignment.mapped)
         map_array(X)
@@ -267,6 +272,12 @@ def _features(assignment: Assignment) -> np.ndarray:
     X = read_rows(assignment.features, assignment.seen)
     X.flags.writeable = False
     return X
+
+
+def _zeros(path: Path, n: int) -> np.ndarray:
+    """Return n rows that no one looks at: one number, repeated."""
+    header = read_header(path)
+    return np.broadcast_to(np.zeros(1, header.dtype), (n, *header.shape[1:]))
 
 
 def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
@@ -353,7 +364,8 @@ def _predictions(
     n_labeled, task, n_classes = len(assignment.labeled), assignment.task, assignment.n_classes
     unseen = assignment.test
     if assignment.transductive:
-        unseen = assignment.unlabeled[len(assignment.kept) :]
+        seen = len(assignment.kept) if assignment.predicts_seen else 0
+        unseen = assignment.unlabeled[seen:]
     scores = True
     if assignment.predicts_seen:
         found = transduction(estimator, len(X), task, n_classes)
@@ -363,7 +375,11 @@ def _predictions(
         else:
             for block in _blocks(X[n_labeled:]):
                 yield predict(estimator, block, task, n_classes)
-    for block in row_blocks(assignment.features, unseen):
+    if "predict" in assignment.method.features:
+        blocks = row_blocks(assignment.features, unseen)
+    else:
+        blocks = _blocks(_zeros(assignment.features, len(unseen)))
+    for block in blocks:
         part = predict(estimator, block, task, n_classes)
         yield part if scores else {"labels": part["labels"]}
         del part

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from harness.hookspecs import Search
     from harness.referee import Referee
     from harness.sandbox import Result
+    from harness.trial import Assignment
 
 STAGES = ("load", "tune", "fit", "predict")
 _MOST_TOLD = 500
@@ -159,7 +160,7 @@ class _BlockRun:
 
         sampled = self.picture is not None
         grid = self.block.grid
-        assignment = referee.assign(self.method, self.params, planned.size, seed)
+        assignment = referee.assign(self.method, self.params, planned, seed)
         self._announce("harness_trial_started", seed)
         started = datetime.now(UTC)
         limits = Limits(
@@ -183,7 +184,7 @@ class _BlockRun:
             row |= scores
             row["params"] = json_text(result.value["params"])
             row["data_bytes"] = result.value["data_bytes"]
-            told = [row["reason"], *result.value["warnings"]]
+            told = [row["reason"], _given_up(assignment), *result.value["warnings"]]
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
@@ -196,6 +197,7 @@ class _BlockRun:
         block = self.block
         around = surroundings()
         fixed = {**self.method.params, **block.method.params}
+        seen = self.method.seen(shape, planned.size, planned.n_kept)
         return dict.fromkeys(COLUMNS) | {
             "study": self.workload.study.name,
             "dataset": block.dataset,
@@ -214,7 +216,8 @@ class _BlockRun:
             "size": planned.size,
             "size_name": self.method.size,
             "planned_bytes": planned.planned_bytes,
-            "data_bytes": self.method.seen(shape, planned.size).data_bytes,
+            "n_kept": seen.n_unlabeled,
+            "data_bytes": seen.data_bytes,
             "params": json_text(fixed),
             "fingerprint": f"{block.fingerprint}-{seed}",
             "dataset_sha256": self.meta.sha256,
@@ -313,6 +316,14 @@ def _is_answer(value: Mapping[str, Any]) -> bool:
         and all(isinstance(text, str) for text in told)
         and (end is None or (isinstance(end, dict) and "step" in end))
     )
+
+
+def _given_up(assignment: Assignment) -> str:
+    """Say what a budget took beside the size; empty if it took nothing."""
+    if assignment.n_kept is None:
+        return ""
+    of = len(assignment.unlabeled)
+    return f"fitted to {len(assignment.kept):,} of {of:,} unlabeled points: no more fit the budget"
 
 
 def _runner_lost(runner: TrialRunner) -> dict[str, Any]:

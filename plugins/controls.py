@@ -69,7 +69,7 @@ class ClassPrior(BaseEstimator):
 
     def _rows(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return np.broadcast_to(self.prior_, (len(X), len(self.classes_)))
@@ -129,6 +129,9 @@ class RandomScores(ClassPrior):
         self.multipliers_ = rng.randint(0, 1 << 64, words, dtype=np.uint64) | np.uint64(1)
         return self
 
+    def _rows(self, X: np.ndarray) -> np.ndarray:
+        return super()._rows(X).astype(np.float64, order="C", copy=False)
+
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return np.column_stack([_hashed(X, words) for words in self.multipliers_])
 
@@ -157,11 +160,15 @@ def _hashed(X: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
 
 
 def storage(shape: Shape, size: int) -> int:
-    """Bytes held: the data, and one block of rows with its scores."""
+    """Bytes held: one block of rows with its scores. No fit looks at features."""
     converted = 0 if shape.itemsize == 8 else 2 * shape.block_bytes
-    rows = shape.block_bytes // (shape.itemsize * shape.n_features)
-    loaded = shape.block_bytes if shape.n_test else 0
-    return shape.data_bytes + loaded + converted + 8 * rows * (3 + 2 * shape.n_classes)
+    multipliers = 8 * shape.n_features * max(1, shape.n_classes)
+    return shape.block_bytes + converted + multipliers + prior_storage(shape, size)
+
+
+def prior_storage(shape: Shape, size: int) -> int:
+    """Bytes held: scores of one block of rows."""
+    return 8 * shape.block_rows * (3 + 2 * shape.n_classes)
 
 
 @hookimpl
@@ -169,7 +176,7 @@ def harness_methods() -> list[Method]:
     """Provide the controls."""
     tasks = {"binary", "multiclass", "regression", "clustering"}
     return [
-        Method("random", RandomScores, storage=storage, tasks=tasks),
-        Method("prior", ClassPrior, storage=storage, tasks=tasks),
-        Method("oracle", Oracle, storage=storage, tasks=tasks, oracle=True),
+        Method("random", RandomScores, storage, tasks=tasks, features={"predict"}),
+        Method("prior", ClassPrior, prior_storage, tasks=tasks, features=frozenset()),
+        Method("oracle", Oracle, prior_storage, tasks=tasks, features=frozenset(), oracle=True),
     ]

@@ -28,7 +28,9 @@ def test_a_budget_of_landmarks_is_no_bound_on_a_subsample_nor_a_cache(size, trad
     method = Method(
         "m", Estimator, lambda shape, size: 8 * shape.n, size, tasks={"binary"}, size_trades=trades
     )
-    block = SimpleNamespace(budget=parse_budget("20 landmarks"), grid=SimpleNamespace(tuning=None))
+    block = SimpleNamespace(
+        budget=parse_budget("20 landmarks"), grid=SimpleNamespace(tuning=None, checkpoints=[])
+    )
     assert plan_block(method, Shape(10, 500, 5, 2), block, {}).size == planned
 
 
@@ -40,8 +42,10 @@ def test_what_is_not_searched_is_not_planned_as_if_it_were(params, planned):
     method = Method(
         "m", Tuned, storage, None, tasks={"binary"}, space={"C": log_uniform(1e-2, 1e2)}
     )
-    grid = SimpleNamespace(tuning=Tuning(validation=600))
-    block = SimpleNamespace(budget=parse_budget("none"), grid=grid)
+    grid = SimpleNamespace(tuning=Tuning(validation=600), checkpoints=[])
+    block = SimpleNamespace(
+        budget=parse_budget("none"), grid=grid, method=SimpleNamespace(ranges={})
+    )
     found = plan_block(method, Shape(10, 700, 5, 2), block, params)
     assert found.planned_bytes // 1_000_000 == planned
     few = plan_block(method, Shape(10, 500, 5, 2), block, params)

@@ -33,8 +33,11 @@ shapes = st.builds(
 
 @given(shapes, st.integers(1, 10**9))
 def test_the_planned_size_fits_and_the_next_does_not(shape, budget):
-    method = ranked()
+    method = ranked(enough=1)
     planned = plan(method, shape, budget)
+    if planned.n_kept is not None:
+        assert plan(method, shape, None, {"rank": 1}).planned_bytes > budget
+        return
 
     def needed(size):
         held = max(method.storage_bytes(shape, size, {}), loading_bytes(shape))
@@ -98,6 +101,65 @@ def test_subsampling_turns_the_unlabeled_points():
     assert plan(method, shape, None).size == 10_000
 
 
+@given(shapes, st.integers(400_000, 10**7), st.integers(1, 400))
+def test_points_are_given_up_where_a_useful_size_does_not_fit_with_all(shape, budget, enough):
+    method = ranked(enough=enough)
+    planned = plan(method, shape, budget)
+    useful = min(enough, shape.n)
+    everything = plan(method, shape, None, {"rank": useful}).planned_bytes <= budget
+    if everything:
+        assert planned.n_kept is None
+        assert planned.size >= useful
+    if not planned.feasible or planned.n_kept is None:
+        return
+    assert not everything
+    assert 1 <= planned.n_kept < shape.n_unlabeled
+    assert planned.planned_bytes <= budget
+    kept = method.seen(shape, planned.size, planned.n_kept)
+    assert kept.n + kept.n_test == shape.n + shape.n_test
+    held = max(method.storage_bytes(kept, planned.size, {}), loading_bytes(kept))
+    assert planned.planned_bytes == held + overhead_bytes(kept)
+
+
+def test_few_points_are_not_given_up_for_the_last_of_the_landmarks():
+    shape = Shape(161, 323, 57, 0)
+    method = ranked(storage=lambda shape, rank: shape.data_bytes + 10_000 * rank)
+    all_but = plan(method, shape, None, {"rank": 99}).planned_bytes
+    planned = plan(method, shape, all_but)
+    assert (planned.size, planned.n_kept) == (99, None)
+
+
+def test_a_method_without_a_size_gives_up_points_too():
+    method = ranked(size=None, storage=lambda shape, size: 2 * shape.data_bytes)
+    shape = Shape(100, 20_000, 50, 2)
+    planned = plan(method, shape, 5_000_000)
+    assert planned.size is None
+    assert 0 < planned.n_kept < 20_000
+    supervised = ranked(size=None, uses_unlabeled=False, storage=lambda shape, size: 10**7)
+    assert not plan(supervised, shape, 5_000_000).feasible
+
+
+def test_a_size_that_a_study_fixes_is_kept_and_points_are_given_up():
+    planned = plan(ranked(), Shape(100, 20_000, 50, 2), 5_000_000, {"rank": 30})
+    assert planned.size == 30
+    assert 0 < planned.n_kept < 20_000
+
+
+def test_features_that_fit_does_not_look_at_are_not_charged_for():
+    method = ranked(size=None, features=set(), storage=lambda shape, size: shape.data_bytes)
+    shape = Shape(100, 100_000, 500, 2)
+    assert plan(method, shape, 2_000_000).feasible
+
+
+def test_a_fit_that_is_paused_is_planned_as_one():
+    def storage(shape, size, paused=False):
+        return shape.data_bytes + 1_000_000 * (2 if paused else 1)
+
+    method, shape = ranked(size=None, storage=storage), Shape(10, 90, 5, 2)
+    alone, paused = (plan(method, shape, None, paused=p).planned_bytes for p in (False, True))
+    assert paused - alone == 1_000_000
+
+
 def test_a_supervised_method_is_charged_for_labeled_points_only():
     method = ranked(size=None, uses_unlabeled=False, storage=lambda shape, size: shape.data_bytes)
     shape = Shape(100, 10_000, 50, 2)
@@ -108,11 +170,15 @@ def test_a_supervised_method_is_charged_for_labeled_points_only():
 
 
 def test_infeasible_says_what_it_needs():
-    planned = plan(ranked(), Shape(10, 90_000, 100, 2), 5_000_000)
+    shape = Shape(9_000, 90, 100, 26)
+    planned = plan(ranked(), shape, 5_000_000)
     assert "at its smallest, rank = 1" in planned.reason
     assert "the budget is 5 MB" in planned.reason
-    fixed = plan(ranked(), Shape(10, 90_000, 100, 2), 5_000_000, {"rank": 7})
+    fixed = plan(ranked(), shape, 5_000_000, {"rank": 7})
     assert "MB with rank = 7" in fixed.reason
+    assert "of which the data of 9,001 points 7.2 MB, what reading takes" in planned.reason
+    many = plan(ranked(), Shape(200, 5_000, 4, 100), 1_000_000)
+    assert "of which predictions of 1,024 points x 100 classes 1.66 MB, " in many.reason
     assert plan(ranked(), Shape(10, 90, 1, 2), None, {"rank": 7}, 5).reason == (
         "rank is fixed at 7, and here at most 5"
     )

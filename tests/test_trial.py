@@ -32,12 +32,15 @@ class Recorder(BaseEstimator):
         return np.zeros(len(X))
 
 
+SENT = []
+
+
 class SilentSender:
     def event(self, kind, **facts):
         pass
 
     def array(self, name, array):
-        pass
+        SENT.append(len(array))
 
 
 class Noted(Recorder):
@@ -68,6 +71,7 @@ def run(
     estimator=Recorder,
     transductive=False,
     search=None,
+    looks=("fit", "predict"),
     **changes,
 ):
     n = 40
@@ -81,7 +85,8 @@ def run(
         tasks={"regression"},
         uses_unlabeled=uses_unlabeled,
         size="n_unlabeled" if size else None,
-        space={"a": choice([1, 2])},
+        features=looks,
+        space={"a": choice([1, 2])} if looks else {},
     )
     unlabeled = np.arange(6, 30)
     assignment = Assignment(
@@ -105,6 +110,7 @@ def run(
         **changes,
     )
     FITS.clear()
+    SENT.clear()
     facts, _ = run_trial(assignment, Monitor(SilentSender(), None, None, -1))
     return FITS[:-1], FITS[-1], facts["warnings"]
 
@@ -127,6 +133,21 @@ def test_where_a_subsample_is_smaller_than_what_is_shown_the_search_has_more(tmp
     tried, (rows, _), _ = run(tmp_path, uses_unlabeled=True, size=2)
     assert rows == [*range(8)]
     assert all(points == [*range(10)] for points, _ in tried)
+
+
+def test_points_that_a_budget_does_not_bear_are_predicted_and_not_fitted(tmp_path):
+    tried, (rows, known), _ = run(tmp_path, uses_unlabeled=True, n_kept=8, transductive=True)
+    assert rows == [*range(14)]
+    assert known == [*range(6)]
+    assert all(points == [*range(14)] for points, _ in tried)
+    assert sum(SENT) == 24
+
+
+def test_features_that_no_one_looks_at_are_not_read(tmp_path):
+    _, (rows, known), _ = run(tmp_path, uses_unlabeled=True, looks=set(), transductive=True)
+    assert rows == [0] * 30
+    assert known == [*range(6)]
+    assert sum(SENT) == 24
 
 
 class Watches(Recorder):

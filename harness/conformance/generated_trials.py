@@ -19,6 +19,7 @@ def assign(
     folder: Path,
     inductive: bool = False,
     checkpoints: tuple[int, ...] = (),
+    n_kept: int | None = None,
 ) -> Assignment:
     """Save points of a shape as a prepared data set is, and put a trial on them together.
 
@@ -35,6 +36,8 @@ def assign(
     inductive : bool, default False
         Whether the test points are predicted, or the unlabeled ones.
     checkpoints : tuple of int, default ()
+    n_kept : int, optional
+        As planned.
 
     Returns
     -------
@@ -66,6 +69,7 @@ def assign(
         metric=primary_metric(task, (), BUILT_IN),
         seed=np.random.SeedSequence(0),
         checkpoints=checkpoints,
+        n_kept=n_kept,
     )
 
 

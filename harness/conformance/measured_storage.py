@@ -97,7 +97,7 @@ def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds
     """
     chosen = workloads(method, task)
     if hasattr(method.estimator, "fit_steps"):
-        chosen += [replace(workload, checkpoints=_PAUSES) for workload in chosen]
+        chosen += [_paused(method, workload) for workload in chosen]
     for workload in chosen:
         result = _run(method, task, workload, workload.budget, sandbox, folder, seconds)
         planned = workload.plan.planned_bytes
@@ -119,6 +119,13 @@ def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds
         if advice := _misfit(workload, result):
             return advice
     return ""
+
+
+def _paused(method: Method, workload: Workload) -> Workload:
+    """Plan the same trial again for a fit that is asked for predictions on its way."""
+    budget = max(workload.budget, plan(method, workload.shape, 0, paused=True).planned_bytes)
+    planned = plan(method, workload.shape, budget, paused=True)
+    return replace(workload, budget=budget, plan=planned, checkpoints=_PAUSES)
 
 
 def _misfit(workload: Workload, result: Result) -> str:
@@ -183,10 +190,10 @@ def _largest_bytes(method: Method, task: str, n: int) -> int:
 
 
 def _smallest(method: Method, shape: Shape) -> Plan:
-    if method.size is None or method.size in method.params:
-        return plan(method, shape, None)
-    low = 1 if method.size == N_UNLABELED else method.sizes(method.seen(shape))[0]
-    return plan(method, shape, None, largest=low)
+    """Plan for the fewest bytes with which anything is planned."""
+    if method.size == N_UNLABELED:
+        return plan(method, shape, None, largest=1)
+    return plan(method, shape, plan(method, shape, 0).planned_bytes)
 
 
 def _shape(method: Method, task: str, n: int, inductive: bool = False, itemsize: int = 8) -> Shape:
@@ -207,8 +214,14 @@ def _run(
     folder: Path,
     seconds: float,
 ) -> Result:
-    shape, size = workload.shape, workload.plan.size
     assignment = assign(
-        method, task, shape, size, folder, workload.inductive, workload.checkpoints
+        method,
+        task,
+        workload.shape,
+        workload.plan.size,
+        folder,
+        workload.inductive,
+        workload.checkpoints,
+        workload.plan.n_kept,
     )
     return sandbox.run(partial(run_trial, assignment), Limits(budget, seconds))

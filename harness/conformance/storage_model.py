@@ -30,7 +30,7 @@ def asks_for_known_parameters(method: Method, task: str) -> str:
         if argument in positional[:2] or argument.kind is argument.VAR_KEYWORD:
             continue
         name = argument.name
-        if name == "tuned":
+        if name in ("tuned", "paused"):
             continue
         if name not in accepted:
             return (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.datasets.fetching import missing_bytes, unobtainable
     from harness.datasets.meta import Meta
     from harness.datasets.preparation import prepare
-    from harness.datasets.rows import open_mapped, read_rows, row_blocks
+    from harness.datasets.rows import open_mapped, read_header, read_rows, row_blocks
     from harness.datasets.sizes import Sizes, split_sizes
     from harness.datasets.splits import Split, split
 
@@ -28,6 +28,7 @@ _HOME = {
     "missing_bytes": "fetching",
     "open_mapped": "rows",
     "prepare": "preparation",
+    "read_header": "rows",
     "read_rows": "rows",
     "row_blocks": "rows",
     "split": "splits",
@@ -45,6 +46,7 @@ __all__ = [
     "missing_bytes",
     "open_mapped",
     "prepare",
+    "read_header",
     "read_rows",
     "row_blocks",
     "split",
