@@ -219,7 +219,7 @@ class Charts:
             *self._between_kinds(),
             across.mark_rule(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(score),
             controls.mark_line(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(
-                x, score, detail="method:N"
+                x, score, detail=["method:N", "stretch:N"]
             ),
             *names,
             *self._lines(scored, x, score, alt.Order("place:Q")),

@@ -246,6 +246,23 @@ def test_reductions_are_averaged_over_data_sets_against_the_better_rival(beside)
     assert spreads.cells["mean"].item() == pytest.approx(50)  # half of the spread on both
 
 
+def test_reductions_leave_generated_stand_ins_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    line = REDUCTION.format("error", 16, "sssl-m").removesuffix(",18 sets")
+    (tmp_path / "paper.csv").write_text(f"{HEAD},unit,against\n{line}\n")
+    datasets = [(name, "binary") for name in ("a", "b", "b-shape")]
+    trials = make_trials(datasets, ("xnv", "sssl-m"), {"none": None}, range(3), (47,))
+    trials["outcome"] = "ok"
+    trials["error_rate"] = 0.2 + 0.01 * trials["seed"].astype(float)
+    trials.loc[trials["method"] == "xnv", "error_rate"] -= 0.1
+    known = [{"name": "b-shape", "stand_in_for": "b"}]
+    folder = write_results(tmp_path / "results", trials, provenance={"datasets": known})
+    (made,) = compare(read_results(folder), ["paper/t"])
+    (cell,) = made.cells.itertuples()
+    assert cell.note == "ours over a, b"
+    assert cell.n == 2
+
+
 def test_ranks_share_ties_and_count_further_methods_apart(beside):
     lines = [
         f"t,{data},{method},47,none,auc,{value}"
