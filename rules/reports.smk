@@ -1,5 +1,8 @@
 # Results: all rows in one table, then the page.
 
+# two Snakemakes and the libraries, then 11 and 5 kB a row
+TRIALS = sum(len(block.seeds) for block in WORKLOAD.blocks)
+
 
 rule table:
     input:
@@ -14,7 +17,7 @@ rule table:
     log:
         f"{RESULTS}/logs/table.log",
     resources:
-        mem_mb=2000,
+        mem_mb=700 + 11 * TRIALS // 1000,
     params:
         python=PYTHON,
         study=lambda wildcards, input: input.study,
@@ -35,7 +38,7 @@ rule report:
     log:
         f"{RESULTS}/logs/report.log",
     resources:
-        mem_mb=2000,
+        mem_mb=700 + 5 * TRIALS // 1000,
     params:
         python=PYTHON,
         study=config["study"],

@@ -49,6 +49,7 @@ _REFUSES: dict[str, tuple[str, ...]] = {
 }
 _CARD = "memory of a graphics card"
 _SWAP = "pages that were swapped out"
+_MARK = "without isolation, what a trial took before it reset its own mark (clear_refs)"
 _BLIND = {
     "cgroup-v2": ("huge pages that the administrator set aside", _CARD),
     "cgroup-v1": (
@@ -56,14 +57,14 @@ _BLIND = {
         "a process that leaves its group and comes back within 50 ms",
         _CARD,
     ),
-    "rlimit-data": (_SWAP, "what a malicious trial takes after it raised its own limits", _CARD),
-    "watch": (_SWAP, "what comes and goes between two looks is not stopped, only measured", _CARD),
+    "rlimit-data": (_SWAP, _MARK, _CARD),
+    "watch": (_SWAP, _MARK, _CARD),
 }
 _MEANS = {
     "cgroup-v2": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
     "cgroup-v1": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",
     "rlimit-data": "the kernel refuses the allocation; shared maps are looked at too",
-    "watch": "looks at the process every 10 ms and kills above budget",
+    "watch": "looks every 10 ms and kills above budget; reads the mark at the end",
 }
 
 

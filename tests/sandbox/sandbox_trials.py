@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import mmap
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -419,6 +420,13 @@ def abort_next_to_the_limit(monitor):
 
 
 # memory that only a cgroup counts
+
+
+def raises_its_limit(monitor, size):
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+    np.ones(size, dtype=np.uint8)
+    return {}, {}
 
 
 def four_short_children(monitor, size):

@@ -46,6 +46,12 @@ def test_a_cgroup_counts_it(cgroup_sandbox, trial):
     assert result.outcome == "over_budget", result.reason
 
 
+def test_a_limit_that_a_trial_raised_is_not_the_only_one(sandbox):
+    """The mark of the process says what it took."""
+    result = sandbox.run("raises_its_limit", memory=BUDGET, size=MUCH)
+    assert result.outcome == "over_budget"
+
+
 def test_a_library_that_can_do_without_a_process_goes_on(alone):
     result = alone.run("runs_if_it_may", memory=BUDGET)
     assert (result.outcome, result.value) == ("ok", {"ran": False})
