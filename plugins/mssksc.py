@@ -26,6 +26,7 @@ from harness import Method, Shape, hookimpl, kernels, log_uniform, prediction_by
 
 # Rows of a block of features: updates of an m x m matrix by fewer are slower.
 _BLOCK = 512
+_BLOCK_BYTES = 1 << 22
 # Points drawn for each prototype that is chosen among them.
 _POOL = 10
 # Points that stand for all in the sum of features from which degrees are taken.
@@ -176,7 +177,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             self._known, self._gram = y.copy(), None
             gram = kernels.GramSum(self._m + 1, np.float64)
             self._cross = 0.0
-            for block in _blocks(len(labels.rows)):
+            for block in _blocks(len(labels.rows), self._X.shape[1]):
                 Phi = self._samples[labels.rows[block]].astype(np.float64, copy=False)
                 gram.add(Phi)
                 self._cross = self._cross + Phi.T @ labels.targets(block)
@@ -189,7 +190,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
         held_out = np.flatnonzero(np.asarray(y) == -1)
         scores = np.empty((len(held_out), weights.shape[1]))
-        for block in _blocks(len(held_out)):
+        for block in _blocks(len(held_out), self._X.shape[1]):
             scores[block] = self._samples[held_out[block]] @ weights
         self.held_out_scores_ = kernels.as_decision(scores, self._present, len(self.classes_))
         return self
@@ -206,14 +207,17 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             m = prototype_count(n_labeled, len(X) - n_labeled)
         if self.features == "fourier":
             return kernels.RandomFourierFeatures(X.shape[1], m, self._width, self._rng, self.dtype)
-        m = min(m, len(X))
-        pool = X[kernels.spread_rows(len(X), _POOL * m, self._rng)]
-        kernel = kernels.bind_kernel("rbf", X, self._width, "absolute")
-        chosen = kernels.select_landmarks(self.selector, pool, m, self._rng, kernel)
-        Z = pool[chosen].astype(self.dtype, copy=False)
+        Z = self._prototypes(X, min(m, len(X)))
         if self.features == "kernel":
             return kernels.KernelFeatures(Z, self._width, self.dtype)
         return kernels.NystromFeatures(Z, self._width, dtype=self.dtype)
+
+    def _prototypes(self, X: np.ndarray, m: int) -> np.ndarray:
+        # a function of its own: the pool is let go before prototypes are whitened
+        pool = X[kernels.spread_rows(len(X), _POOL * m, self._rng)]
+        kernel = kernels.bind_kernel("rbf", X, self._width, "absolute")
+        chosen = kernels.select_landmarks(self.selector, pool, m, self._rng, kernel)
+        return pool[chosen].astype(self.dtype, copy=False)
 
     def _spectral_term(self, X: np.ndarray) -> np.ndarray:
         """Return Phi'V Phi, V the inverse degrees, bias included; normalised if asked for."""
@@ -253,8 +257,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks and features, in one array, with a last column of ones for the bias."""
         n = len(X) if rows is None else len(rows)
-        Phi = np.empty((min(_BLOCK, n), self._m + 1), self._map.dtype)
-        for block in _blocks(n):
+        Phi = np.empty((min(_block_rows(X.shape[1]), n), self._m + 1), self._map.dtype)
+        for block in _blocks(n, X.shape[1]):
             Phi = Phi[: block.stop - block.start]
             Phi[:, -1] = 1
             self._map.transform(X[block if rows is None else rows[block]], out=Phi[:, :-1])
@@ -282,8 +286,14 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         return kernels.decide(self.decision_function(X), self.classes_)
 
 
-def _blocks(n: int) -> list[slice]:
-    return [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
+def _block_rows(d: int) -> int:
+    """Rows of a block: fewer of wide ones, whose copies would be larger than their features."""
+    return min(_BLOCK, max(16, _BLOCK_BYTES // (8 * d)))
+
+
+def _blocks(n: int, d: int) -> list[slice]:
+    step = _block_rows(d)
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def _type_of_sums(dtype: np.dtype, gamma2: float, n_labeled: int) -> np.dtype:
@@ -330,7 +340,7 @@ def storage(
     gamma2: float = 1.0,
     tuned: bool = False,
 ) -> int:
-    """Bytes held: the data, the map, a matrix or two of order m, and a block of 512 rows.
+    """Bytes held: the data, the map, a matrix or two of order m, and a block of 512 rows at most.
 
     The sum of Gram matrices is 8 m^2 in float64 and 4 m^2 in float32. A search keeps the features
     of the labeled points and three matrices: the spectral one, the labels', and what is solved.
@@ -338,9 +348,16 @@ def storage(
     n, d, item = shape.n, shape.n_features, np.dtype(dtype).itemsize
     m = prototype_count(shape.n_labeled, shape.n_unlabeled) if size is None else size
     matrix = 8 * (m + 1) ** 2
-    width = {"fourier": m + d, "nystrom": 2 * (m + d), "kernel": m + 2 * d}[features] * item
+    # of a row: its features, itself as it is picked, in the type of the map, and scaled
+    copies = shape.itemsize + (item if shape.itemsize != item else 0)
+    width = {
+        "fourier": m * item + d * copies,
+        "nystrom": 2 * m * item + d * (copies + item),
+        "kernel": m * item + d * (copies + item),
+    }[features]
+    rows = _block_rows(d)
     exact_sums = tuned or _type_of_sums(np.dtype(dtype), gamma2, shape.n_labeled).itemsize == 8
-    known = min(_BLOCK, shape.n_labeled) * (m + 1) * 8 if exact_sums and item == 4 else 0
+    known = min(rows, shape.n_labeled) * (m + 1) * 8 if exact_sums and item == 4 else 0
     drawing = kernels.width_bytes(n, d, shape.itemsize)
     if features == "fourier":
         map_bytes = d * m * item // 2
@@ -350,19 +367,21 @@ def storage(
         choosing = pool * d * shape.itemsize + kernels.selection_bytes(
             selector, pool, d, m, shape.itemsize
         )
+        # chosen from the pool, and then in the map's type
+        choosing += m * d * (shape.itemsize if shape.itemsize != item else 0)
         prototypes, projection = m * d * item, m * m * item if features == "nystrom" else 0
         map_bytes = prototypes + projection
         whitening = max(2 * matrix + 600 * m, matrix + projection) if projection else 0
         drawing = max(drawing, prototypes + max(choosing, whitening))
     exact = 8 * n + kernels.tile_bytes(n, d) if degrees == "exact" else 0
-    summing = matrix + max(matrix // 2 if item == 4 else 0, known) + min(_BLOCK, n) * width + exact
+    summing = matrix + max(matrix // 2 if item == 4 else 0, known) + min(rows, n) * width + exact
     solving = matrix + 540 * m
     if tuned:
         # of matrices that malloc does not map, those below 256 KiB, some stay behind in the heap
         kept = shape.n_labeled * (m + 1) * item + 2 * min(matrix, 1 << 18)
         summing += matrix + known + kept
         solving += 2 * matrix + kept
-    predicting = (shape.block_bytes if shape.n_test else 0) + min(_BLOCK, n + shape.n_test) * width
+    predicting = (shape.block_bytes if shape.n_test else 0) + min(rows, n + shape.n_test) * width
     panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m) + kernels.blas_bytes(m, 4)
     fitting = max(drawing, map_bytes + max(summing, solving))
     # predictions are not held yet while the fit is
