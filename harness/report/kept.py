@@ -26,6 +26,8 @@ from harness.statistics import Interval, half_width
 FILE = "published.csv"
 _KEYS = ("table", "dataset", "kernel", "labeled", "budget", "method", "metric", "unit")
 _TEXTS = tuple(name for name in _KEYS if name != "labeled")
+_NUMBERS = ("labeled", "printed", "n_scored", "n", "mean", "ci_low", "ci_high")
+"""What a verdict is made of, besides what is printed today."""
 _FIGURES = ("printed", "printed_std", "runs", "ours", "n_scored", "n", "mean", "ci_low", "ci_high")
 _JUDGED = ("std", "difference", "difference_half", "margin", "verdict")
 KEPT = (*_KEYS, *_FIGURES, *_JUDGED, *RANKS, "note", "doubt", "why_fewer")
@@ -116,11 +118,13 @@ def _read(path: Path) -> pd.DataFrame:
         raise HarnessError(f"{path}: there is no kept comparison") from None
     except (OSError, ValueError) as error:
         raise HarnessError(f"{path}: cannot be read: {error}") from None
-    needed = {*_TEXTS, "labeled", "printed", "n_scored", "n", "mean", "ci_low", "ci_high"}
-    lacking = sorted(needed - set(table))
+    lacking = sorted({*_TEXTS, *_NUMBERS} - set(table))
     if lacking:
         raise HarnessError(f"{path}: columns {', '.join(lacking)} are missing")
-    return table.fillna(dict.fromkeys(_TEXTS, ""))
+    words = [name for name in _NUMBERS if not pd.api.types.is_numeric_dtype(table[name])]
+    if words:
+        raise HarnessError(f"{path}: {', '.join(words)}: holds something else than numbers")
+    return table.fillna(dict.fromkeys(_TEXTS, "") | {"n_scored": 0})
 
 
 def _why_fewer(path: Path) -> str:

@@ -69,6 +69,9 @@ def test_figures_that_are_not_printed_any_more_are_told_with_their_line(folder):
     table.to_csv(path, index=False)
     with pytest.raises(HarnessError, match=r"published\.csv: line 5: .* on australian, 0\.123"):
         judge_kept(folder)
+    table.assign(ci_low="a word").to_csv(path, index=False)
+    with pytest.raises(HarnessError, match="ci_low: holds something else than numbers"):
+        judge_kept(folder)
     path.write_text(text.replace("n_scored", "scored"))
     with pytest.raises(HarnessError, match="columns n_scored are missing"):
         judge_kept(folder)
