@@ -135,8 +135,10 @@ def warm_up() -> None:
 
     Those of BLAS and LAPACK, in NumPy's library and in SciPy's, and those of scikit-learn's
     validation of data: it reads the entry points of all installed packages when first called.
+    joblib asks another program, once, how many cores there are: a trial may not start any.
     """
     import numpy as np
+    from joblib import cpu_count
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import validate_data
     from threadpoolctl import threadpool_limits
@@ -152,6 +154,7 @@ def warm_up() -> None:
     os.waitpid(child, 0)
     _fill_blas_buffers()
     validate_data(BaseEstimator(), np.ones((2, 1)))
+    cpu_count(only_physical_cores=True)
 
 
 def _fill_blas_buffers() -> None:

@@ -35,11 +35,11 @@ _SEES = {
 }
 _UNCOUNTED = (
     "processes",
-    "pipes",
     "sockets",
+    "more than 16 pipes of 64 kB",
     "shared memory by name",
     "huge pages",
-    "files that grow",
+    "files above 4 kB",
 )
 _REFUSES: dict[str, tuple[str, ...]] = {
     "cgroup-v2": (),
@@ -49,6 +49,7 @@ _REFUSES: dict[str, tuple[str, ...]] = {
 }
 _CARD = "memory of a graphics card"
 _SWAP = "pages that were swapped out"
+_PIPES = "1 MB in pipes, files in memory of 4 kB each"
 _MARK = "without isolation, what a trial took before it reset its own mark (clear_refs)"
 _BLIND = {
     "cgroup-v2": ("huge pages that the administrator set aside", _CARD),
@@ -57,8 +58,8 @@ _BLIND = {
         "a process that leaves its group and comes back within 50 ms",
         _CARD,
     ),
-    "rlimit-data": (_SWAP, _MARK, _CARD),
-    "watch": (_SWAP, _MARK, _CARD),
+    "rlimit-data": (_SWAP, _PIPES, _MARK, _CARD),
+    "watch": (_SWAP, _PIPES, _MARK, _CARD),
 }
 _MEANS = {
     "cgroup-v2": "the kernel limits the whole process tree; RLIMIT_DATA below it fails cleanly",

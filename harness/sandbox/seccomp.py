@@ -37,7 +37,7 @@ _CALLS = {
 """Their numbers on each of the architectures."""
 
 _UNCOUNTED = {
-    "fork": (57, None), "vfork": (58, None), "pipe": (22, None), "pipe2": (293, 59),
+    "fork": (57, None), "vfork": (58, None),
     "socket": (41, 198), "socketpair": (53, 199),
     "shmget": (29, 194), "msgget": (68, 186), "mq_open": (240, 180),
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "io_uring_setup": (425, 425),
@@ -46,6 +46,7 @@ _UNCOUNTED = {
 """What holds memory elsewhere than in the process that calls."""
 
 _CLONE, _MMAP, _CLONE3 = (56, 220), (9, 222), 435
+_FCNTL, _SET_PIPE_SIZE = (72, 25), 1031
 _OF_A_THREAD = 0x10000
 _HUGE = 0x40000
 _PRLIMIT = (302, 261)
@@ -56,7 +57,7 @@ _SET_MODE_FILTER, _ALL_THREADS, _NO_MITIGATION = 1, 1, 4
 _LOAD, _JUMP_EQUAL, _JUMP_ABOVE, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 _NO_SUCH_CALL = 0x00050000 | errno.ENOSYS
-_NUMBER, _ARCHITECTURE, _FIRST, _THIRD, _FOURTH = 0, 4, 16, 32, 40
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD, _FOURTH = 0, 4, 16, 24, 32, 40
 
 
 class _Program(ctypes.Structure):
@@ -79,9 +80,9 @@ def refuse_calls() -> bool:
 def refuse_uncounted() -> bool:
     """Refuse, to all threads of this process, what would hold memory that is not in its own.
 
-    Those are processes, pipes and sockets (the kernel holds what is written until it is read),
-    System V and POSIX shared memory and messages, files in memory without a name, and huge pages
-    that the administrator set aside. Threads, and maps shared or private, are a process's own.
+    Those are processes, sockets and large pipes (the kernel holds what is written until it is
+    read), System V shared memory, messages, files in memory without a name, and huge pages that
+    the administrator set aside. Threads, and maps shared or private, are a process's own.
 
     Returns
     -------
@@ -152,6 +153,11 @@ def _program_of_uncounted(column: int) -> bytes:
         (_JUMP_EQUAL, 0, 4, _CLONE[column]),
         (_LOAD, 0, 0, _FIRST),
         (_JUMP_ANY_BIT, 1, 0, _OF_A_THREAD),
+        (_RETURN, 0, 0, _REFUSE),
+        (_RETURN, 0, 0, _ALLOW),
+        (_JUMP_EQUAL, 0, 4, _FCNTL[column]),
+        (_LOAD, 0, 0, _SECOND),
+        (_JUMP_EQUAL, 0, 1, _SET_PIPE_SIZE),
         (_RETURN, 0, 0, _REFUSE),
         (_RETURN, 0, 0, _ALLOW),
         (_JUMP_EQUAL, 0, 3, _MMAP[column]),

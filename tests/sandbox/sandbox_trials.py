@@ -503,6 +503,22 @@ def full_pipes(monitor, size):
     return {}, {}
 
 
+def many_pipes(monitor, size):
+    ends = []
+    for _ in range(size // 65_536):
+        ends.append(os.pipe())
+        os.write(ends[-1][1], b"x" * 65_536)
+    return {}, {}
+
+
+def pool_of_threads(monitor, path):
+    from multiprocessing.pool import ThreadPool
+
+    maps = [np.load(path, mmap_mode="r") for _ in range(4)]
+    with ThreadPool(2) as pool:
+        return {"sum": float(sum(pool.map(np.sum, maps)))}, {}
+
+
 def full_sockets(monitor, size):
     held, filled = [], 0
     while filled < size:
