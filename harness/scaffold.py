@@ -37,8 +37,8 @@ class @CLASS@(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):  # y is -1 where a point has no label
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         self._Z = X[np.random.default_rng(self.random_state).permutation(len(X))[: self.landmarks]]
-        self._width = kernels.kernel_width(self._Z, self.sigma, "median")
-        K = kernels.gaussian_kernel(X[y != -1], self._Z, self._width)
+        self._kernel = kernels.bind_kernel("rbf", self._Z, self.sigma)
+        K = self._kernel(X[y != -1], self._Z)
         self._means = NearestCentroid().fit(K, y[y != -1])
         self.classes_ = self._means.classes_
         return self
@@ -46,7 +46,7 @@ class @CLASS@(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self._Z.dtype)
-        return self._means.decision_function(kernels.gaussian_kernel(X, self._Z, self._width))
+        return self._means.decision_function(self._kernel(X, self._Z))
 
     def predict(self, X):
         return kernels.decide(self.decision_function(X), self.classes_)
@@ -54,7 +54,7 @@ class @CLASS@(ClassifierMixin, BaseEstimator):
 
 def storage(shape, landmarks):  # bytes held at the peak of fit and prediction, X included
     kernel = max(shape.n_labeled, shape.block_rows) * (3 * landmarks + 2 * shape.n_features)
-    return shape.data_bytes + shape.block_bytes + 8 * (kernel + landmarks * shape.n_features)
+    return shape.data_bytes + shape.block_bytes + 8 * (kernel + 2 * landmarks * shape.n_features)
 
 
 @hookimpl

@@ -34,12 +34,13 @@ class InverseSpectrum:
     """
 
     def __init__(self, X: np.ndarray, width: float, epsilon: float) -> None:
+        center = kernels.middle(X)
         self._shift = 1 + epsilon
         self._matrix = kernels.PackedSymmetric(len(X))
         self.degrees = np.zeros(len(X))
 
         def tile(rows: slice, columns: slice) -> np.ndarray:
-            K = kernels.gaussian_kernel(X[rows], X[columns], width)
+            K = kernels.gaussian_kernel(X[rows], X[columns], width, center=center)
             if rows == columns:
                 # Rounding may make a point unlike itself where the width is tiny.
                 np.fill_diagonal(K, 1)
@@ -81,10 +82,10 @@ class EigenSpectrum:
     """
 
     def __init__(self, X: np.ndarray, width: float, transfer: str, degree: float) -> None:
-        n = len(X)
+        n, center = len(X), kernels.middle(X)
         L = np.empty((n, n))
         for block in kernels.row_blocks(n, n):
-            L[block] = kernels.gaussian_kernel(X[block], X, width)
+            L[block] = kernels.gaussian_kernel(X[block], X, width, center=center)
         np.fill_diagonal(L, 1)
         self.degrees = L.sum(axis=1)
         L /= np.sqrt(self.degrees)[:, None]
@@ -212,7 +213,8 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
 
     def _learn_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         self._X, self._labeled = X, labeled
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, X.dtype)
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._center = kernels.middle(X)
         if self.transfer == "regularized-laplacian":
             self._spectrum = InverseSpectrum(X, self._width, self.epsilon)
         else:
@@ -262,7 +264,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         blocks = list(kernels.row_blocks(len(X), _extended_width(*self._X.shape)))
         sums = np.empty((len(X), self._extension.shape[1]))
         exact = np.empty((blocks[0].stop, len(self._X)))
-        for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks):
+        for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks, self._center):
             exact[: len(K)] = K
             np.matmul(exact[: len(K)], self._extension, out=sums[block])
         total, smooth = sums[:, 0], sums[:, 1]

@@ -150,15 +150,15 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
             raise ValueError(message)
         factored = _factors(n_unlabeled, self.solver, self.n_neighbors)
         # A width below the rounding of distances would make weights of nothing but that. The
-        # complete graph is of points less their mean where it is in float32.
-        if factored or self.n_neighbors is not None:
-            rounded, extent = X.dtype if factored else np.float64, max(X.max(), -X.min())
+        # complete graph is of points near the origin.
+        if self.n_neighbors is not None:
+            rounded, extent = np.float64, max(X.max(), -X.min())
         else:
-            rounded, extent = np.float32, (X.max(axis=0) - X.min(axis=0)).max()
+            rounded = X.dtype if factored else np.float32
+            extent = (X.max(axis=0) - X.min(axis=0)).max()
         smallest = max(float(np.finfo(rounded).eps) ** 0.5 * float(extent), 1e-100)
-        self._X = X
-        uncentered = X.dtype if self.n_neighbors is None else None
-        width = kernels.kernel_width(X, self.sigma, self.sigma_unit, uncentered)
+        self._X, self._center = X, kernels.middle(X)
+        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         self._width = max(width, smallest)
         return factored
 
@@ -216,7 +216,7 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
 
     def _induce(self, X: np.ndarray) -> np.ndarray:
         if self.n_neighbors is None:
-            W = kernels.gaussian_kernel(X, self._X, self._width)
+            W = kernels.gaussian_kernel(X, self._X, self._width, center=self._center)
             found = W @ self.label_distributions_
         else:
             points, W = kernels.NeighborSearch(self._X, self.n_neighbors, self._width).nearest(X)

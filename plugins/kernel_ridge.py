@@ -97,6 +97,7 @@ class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         Coefficients of the landmarks' kernel functions.
     intercept_ : ndarray of shape (Q,)
     landmarks_ : ndarray of shape (s, d)
+        Less the middle of the points, see `harness.kernels.middle`.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -129,10 +130,13 @@ class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         X, targets = self._read(X, y)
         rows, values = targets.rows, targets.values
         rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit, X.dtype)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
-        nystrom = kernels.NystromFeatures(X[sample], kernel.width)
+        self._center = kernel.center
+        landmarks = X[sample]
+        landmarks -= kernel.center.astype(X.dtype)
+        nystrom = kernels.NystromFeatures(landmarks, kernel.width, center=kernel.center)
 
         k = nystrom.n_components
         gram, total = np.zeros((k, k), order="F"), np.zeros(k)
@@ -157,7 +161,7 @@ class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         return kernels.gaussian_expansion(
-            X, self.landmarks_, self._width, self.coef_, self.intercept_
+            X, self.landmarks_, self._width, self.coef_, self.intercept_, self._center
         )
 
 

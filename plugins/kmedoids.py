@@ -109,7 +109,7 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
         if self.n_clusters > len(X):
             raise ValueError(f"n_clusters={self.n_clusters} is more than the {len(X)} points")
         rng = check_random_state(self.random_state)
-        self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, X.dtype)
+        self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
         if not np.isfinite(self._kernel.diagonal(X)).all():
             raise ValueError(f"kernel values overflow in {X.dtype}: scale the features")
         b = min(self.n_landmarks, len(X))
@@ -281,9 +281,10 @@ def storage(
     def block_bytes(n: int, width: int, m: int) -> int:
         held = kernels.stream_bytes(n, width, i)
         if kernel == "rbf":
-            return held
+            return held + min(m, kernels.center_rows(d, i)) * d * i
         # of a block's rows, which may be fewer than m, the width counts the kernel's copies
-        rows = 1 if isinstance(kernel, str) else min(n, kernels.block_rows(width, i))
+        plain = isinstance(kernel, str) and not kernels.is_shift_invariant(kernel)
+        rows = 1 if plain else min(n, kernels.block_rows(width, i))
         return held + kernels.kernel_bytes(kernel, rows, m, d, i)
 
     searching = budget + block_bytes(n, _row_width(b, d, Q), b)

@@ -40,14 +40,21 @@ class KernelComponents:
         Of the Gaussian kernel, in the units of X.
     n_components : int
         At most s are found.
+    center : ndarray of shape (d,)
+        What was subtracted from the prototypes, and is to be from X.
     """
 
     def __init__(
-        self, X: np.ndarray, prototypes: np.ndarray, width: float, n_components: int
+        self,
+        X: np.ndarray,
+        prototypes: np.ndarray,
+        width: float,
+        n_components: int,
+        center: np.ndarray,
     ) -> None:
-        self._nystrom = nystrom = kernels.NystromFeatures(prototypes, width)
+        self._nystrom = nystrom = kernels.NystromFeatures(prototypes, width, center=center)
         P, s = nystrom.projection, len(prototypes)
-        weights = kernels.landmark_degree_weights(X, prototypes, width, P)
+        weights = kernels.landmark_degree_weights(X, prototypes, width, P, center)
         # Moments of k(x, Z), which are projected once at the end instead of row by row.
         G, mean, mass = np.zeros((s, s), order="F"), np.zeros(s), 0.0
         for block in kernels.gram_blocks(len(X), s, X.shape[1]):
@@ -268,7 +275,9 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X)
         s = min(self.n_prototypes, len(X))
+        self._center = kernel.center
         prototypes = X[kernels.select_landmarks(self.selector, X, s, rng, kernel)]
+        prototypes -= self._center.astype(X.dtype)
         units = {float(w): kernels.kernel_width(X, w, self.sigma_unit) for w in widths}
         self.line_fits_ = {}
         self.sigma_, self.n_clusters_ = float(widths[0]), int(numbers[0])
@@ -281,7 +290,7 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
             del sample
             self.sigma_, self.n_clusters_ = max(self.line_fits_, key=self.line_fits_.get)
         m = max(1, self.n_clusters_ - 1)
-        self._components = KernelComponents(X, prototypes, units[self.sigma_], m)
+        self._components = KernelComponents(X, prototypes, units[self.sigma_], m, self._center)
         self.eigenvalues_ = self._components.eigenvalues
         scores, _ = self._components.transform(X)
         self._codebook = Codebook(scores, self.n_clusters_)
@@ -298,7 +307,8 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         numbers: np.ndarray,
     ) -> None:
         """Note the balanced line fit of a width with each number of clusters."""
-        components = KernelComponents(X, prototypes, width, int(numbers.max()) - 1)
+        most = int(numbers.max()) - 1
+        components = KernelComponents(X, prototypes, width, most, self._center)
         scores, degrees = components.transform(X)
         for k in map(int, numbers):
             found = scores[:, : k - 1]

@@ -196,7 +196,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         return self
 
     def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, self.dtype)
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._center = kernels.middle(X)
         self._rng = check_random_state(self.random_state)
         self._map = self._make_map(X, n_labeled)
         self._m = self._map.n_components
@@ -206,18 +207,19 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         if m is None:
             m = prototype_count(n_labeled, len(X) - n_labeled)
         if self.features == "fourier":
-            return kernels.RandomFourierFeatures(X.shape[1], m, self._width, self._rng, self.dtype)
+            drawn = (X.shape[1], m, self._width, self._rng, self.dtype, self._center)
+            return kernels.RandomFourierFeatures(*drawn)
         Z = self._prototypes(X, min(m, len(X)))
         if self.features == "kernel":
-            return kernels.KernelFeatures(Z, self._width, self.dtype)
-        return kernels.NystromFeatures(Z, self._width, dtype=self.dtype)
+            return kernels.KernelFeatures(Z, self._width, self.dtype, self._center)
+        return kernels.NystromFeatures(Z, self._width, dtype=self.dtype, center=self._center)
 
     def _prototypes(self, X: np.ndarray, m: int) -> np.ndarray:
         # a function of its own: the pool is let go before prototypes are whitened
         pool = X[kernels.spread_rows(len(X), _POOL * m, self._rng)]
         kernel = kernels.bind_kernel("rbf", X, self._width, "absolute")
         chosen = kernels.select_landmarks(self.selector, pool, m, self._rng, kernel)
-        return pool[chosen].astype(self.dtype, copy=False)
+        return kernels.moved(pool[chosen], self._center, self.dtype)
 
     def _spectral_term(self, X: np.ndarray) -> np.ndarray:
         """Return Phi'V Phi, V the inverse degrees, bias included; normalised if asked for."""

@@ -51,9 +51,11 @@ class SpectralResolvent:
         self._gamma1, self._free = gamma1, len(order) - n_labeled
         self._matrix = kernels.PackedSymmetric(len(order))
         self.degrees = np.zeros(len(order))
+        center = kernels.middle(X)
 
         def tile(rows: slice, columns: slice) -> np.ndarray:
-            K = kernels.gaussian_kernel(X[order[rows]], X[order[columns]], width)
+            points, others = X[order[rows]], X[order[columns]]
+            K = kernels.gaussian_kernel(points, others, width, center=center)
             if rows == columns:
                 # Rounding may make a point unlike itself where the width is tiny.
                 np.fill_diagonal(K, 1)
@@ -199,7 +201,8 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
             )
             raise ValueError(message)
         self._X, self._labeled = X, labeled
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, X.dtype)
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._center = kernels.middle(X)
         self._order = np.concatenate([np.delete(np.arange(len(X)), labeled), labeled])
         self._influence, self._pull, self._resolvent = np.ones(len(X)), 0.0, None
         if self.gamma1:
@@ -211,7 +214,9 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         known = X[labeled]
         self._gram = np.empty((len(labeled), len(labeled)))
         for block in kernels.row_blocks(len(labeled), 2 * len(labeled) + X.shape[1]):
-            self._gram[block] = kernels.gaussian_kernel(known[block], known, self._width)
+            self._gram[block] = kernels.gaussian_kernel(
+                known[block], known, self._width, center=self._center
+            )
         if self.gamma1:
             self._resolvent.transform(self._gram)
         return self
@@ -266,7 +271,7 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
     def _kernel_product(self, X: np.ndarray, Z: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         product = np.empty((len(X), vectors.shape[1]))
         for block in kernels.row_blocks(len(X), _row_width(*Z.shape)):
-            K = kernels.gaussian_kernel(X[block], Z, self._width)
+            K = kernels.gaussian_kernel(X[block], Z, self._width, center=self._center)
             np.matmul(K.astype(np.float64, copy=False), vectors, out=product[block])
         return product
 

@@ -155,8 +155,8 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
 
     def _steps(self, X: np.ndarray) -> Iterator[None]:
         rng = check_random_state(self.random_state)
-        self._X = X
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, X.dtype)
+        self._X, self._center = X, kernels.middle(X)
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         if self.degrees == "exact":
             self._degrees = self._exact_degrees = kernels.exact_degrees(X, self._width)
         else:
@@ -172,7 +172,9 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def _features(
         self, n_components: int, rng: np.random.RandomState
     ) -> kernels.RandomFourierFeatures:
-        return kernels.RandomFourierFeatures(self._X.shape[1], n_components, self._width, rng)
+        return kernels.RandomFourierFeatures(
+            self._X.shape[1], n_components, self._width, rng, center=self._center
+        )
 
     def _learned(self) -> Self:
         """Train the SVM if the kernel has changed since."""
@@ -250,7 +252,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         B = np.zeros((len(X), len(self.eigenvalues_)), np.float32)
         for start in range(0, len(self._X), _TILE):
             tile = slice(start, start + _TILE)
-            K = kernels.gaussian_kernel(X, self._X[tile], self._width)
+            K = kernels.gaussian_kernel(X, self._X[tile], self._width, center=self._center)
             K /= np.sqrt(self._degrees[tile])
             B += K.astype(np.float32, copy=False) @ self._kernel.factor[tile]
         B /= self.eigenvalues_

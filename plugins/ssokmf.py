@@ -73,6 +73,9 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (c,)
     landmarks_ : ndarray of shape (b, d), float32
+        Less `center_`.
+    center_ : ndarray of shape (d,) or None
+        Subtracted from points before they are rounded, where the kernel is one of differences.
     Wx_, Wy_ : ndarrays of shape (b, r) and (c, r)
     coef_ : ndarray of shape (b, c), float32
         Scores are k(x, B) @ coef_.
@@ -153,15 +156,16 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_, self._present = labels.classes, labels.present
         rng = check_random_state(self.random_state)
-        self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit, np.float32)
+        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        self._near, self._kernel = kernel.near, kernel.at_origin
         b = min(self.n_landmarks, len(X))
-        chosen = kernels.select_landmarks(self.selector, X, b, rng, self._kernel)
-        self.landmarks_ = X[chosen].astype(np.float32, copy=False)
+        chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
+        self.landmarks_, self.center_ = kernel.near(X[chosen]), kernel.center
         codes = np.full(len(X), -1)
         codes[labels.rows] = labels.codes
 
         K = np.empty((b, b))
-        K[...] = self._rows(self.landmarks_)
+        K[...] = self._kernel(self.landmarks_, self.landmarks_)
         eigenvalues, U = kernels.eigensystem(K)
         del K
         # Elsewhere K_BB is rounding, and Wx would grow where it costs nothing.
@@ -184,7 +188,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         return self
 
     def _rows(self, X: np.ndarray) -> np.ndarray:
-        return self._kernel(X.astype(np.float32, copy=False), self.landmarks_)
+        return self._kernel(self._near(X), self.landmarks_)
 
     def _moments(self, X: np.ndarray, codes: np.ndarray) -> kernels.Moments:
         """Read the points once."""
@@ -288,10 +292,11 @@ def storage(
     block = kernels.gram_block_bytes(n, b + c, _COPIES * d) // 2
     if kernel != "rbf":
         rows = block // (4 * (2 * (b + c) + _COPIES * d))
-        block += kernels.kernel_bytes(kernel, n if isinstance(kernel, str) else rows, b, d, 4)
+        rows = n if isinstance(kernel, str) else rows
+        block += kernels.kernel_bytes(kernel, rows, b, d, 4, at_origin=True)
     factors = 8 * b * r * 8 + 8 * r * r * 12 + 8 * b * c * 4
     grams = square * (2 if shape.n_unlabeled else 1)
-    own = kernels.kernel_bytes(kernel, b, b, d, 4)
+    own = kernels.kernel_bytes(kernel, b, b, d, 4, at_origin=True)
     decomposing = max(3 * square + 600 * b, square + square // 2 + own)
     reading = square + grams + max(square, square // 2 + block)
     stages = [decomposing, reading]
@@ -300,7 +305,7 @@ def storage(
         # points as they are and in float32; kernel values in float32, in float64, and by
         # eigenvectors; codes and what they are made of
         batch = m * ((i + 4) * d + 20 * b + 8 * 5 * r + 8 * 3 * c)
-        batch += kernels.kernel_bytes(kernel, m, b, d, 4)
+        batch += kernels.kernel_bytes(kernel, m, b, d, 4, at_origin=True)
         stages.append(square + batch)
     training = factors + max(stages)
     loaded = shape.block_bytes if shape.n_test else 0

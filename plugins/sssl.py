@@ -142,6 +142,7 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstima
         Coefficients of the landmarks' kernel functions.
     intercept_ : ndarray of shape (Q,)
     landmarks_ : ndarray of shape (s, d)
+        Less the middle of the points, see `harness.kernels.middle`.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -178,10 +179,13 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstima
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Choose landmarks and keep the features of the rows that may get targets."""
         rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit, X.dtype)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         s = min(self.n_views * self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
-        self._nystrom = kernels.NystromFeatures(X[sample], kernel.width)
+        self._center = kernel.center
+        landmarks = X[sample]
+        landmarks -= kernel.center.astype(X.dtype)
+        self._nystrom = kernels.NystromFeatures(landmarks, kernel.width, center=kernel.center)
         self.landmarks_ = self._nystrom.landmarks
         self._features = np.empty((len(labeled), self._nystrom.n_components))
         for block in kernels.row_blocks(len(labeled), 2 * s + X.shape[1]):
@@ -194,7 +198,7 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstima
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         return kernels.gaussian_expansion(
-            X, self.landmarks_, self._width, self.coef_, self.intercept_
+            X, self.landmarks_, self._width, self.coef_, self.intercept_, self._center
         )
 
 

@@ -132,12 +132,14 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         return self._prepare(X, np.asarray(labeled))
 
     def _prepare(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        self._X, self._candidates = X, labeled
+        self._X, self._candidates, self._center = X, labeled, kernels.middle(X)
         if self.kernel == "linear":
-            self._product = kernels.LinearProduct(X)
+            # the bias is free, so no point need be the origin
+            center = self._center if self._center.any() else None
+            self._product = kernels.LinearProduct(X, center)
         else:
-            self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit, X.dtype)
-            self._product = kernels.GaussianTriangle(X, self._width)
+            self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+            self._product = kernels.GaussianTriangle(X, self._width, self._center)
         return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
@@ -162,7 +164,7 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
             self._intercepts[j] = f.bias
             self.objective_.append(np.reshape(path, (-1, 2)))
         linear = self.kernel == "linear"
-        self._coefficients = self._X.T @ coefficients if linear else coefficients
+        self._coefficients = self._product.weights(coefficients.T).T if linear else coefficients
         self.decision_scores_ = self._decision(scores)
         self.held_out_scores_ = self.decision_scores_[self._candidates[np.asarray(y) == -1]]
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
@@ -196,10 +198,12 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         scores = np.empty((len(X), len(self._intercepts)))
         if self.kernel == "linear":
-            np.matmul(X, self._coefficients, out=scores)
+            for block in kernels.row_blocks(len(X), X.shape[1], X.itemsize):
+                near = kernels.moved(X[block], self._center, X.dtype)
+                np.matmul(near, self._coefficients, out=scores[block])
         else:
             blocks = kernels.row_blocks(len(X), len(self._X) + X.shape[1], X.itemsize)
-            for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks):
+            for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks, self._center):
                 np.matmul(K, self._coefficients, out=scores[block])
         scores += self._intercepts
         return self._decision(scores)
@@ -221,10 +225,12 @@ def storage(shape: Shape, size: int, kernel: str = "rbf") -> int:
     vectors = 8 * n * (24 + 3 * max(1, shape.n_classes))
     predicting = shape.block_bytes if shape.n_test else 0
     if kernel == "linear":
-        return shape.data_bytes + vectors + predicting
+        block = kernels.stream_bytes(n, d, i)
+        return shape.data_bytes + vectors + block + predicting
     if shape.n_test:
         predicting += kernels.stream_bytes(n + shape.n_test, n + d, i)
     filling = kernels.BAND * i * (d + (n if i == 8 else 0)) + 8 * n * 4
+    filling += min(n, kernels.center_rows(d, i)) * d * i
     matrix = kernels.triangle_bytes(n) + max(filling, vectors + predicting)
     return shape.data_bytes + max(kernels.width_bytes(n, d, i), matrix)
 

@@ -24,6 +24,7 @@ from harness.conformance.finding import (
 )
 from harness.conformance.hard_inputs import INPUTS, survives
 from harness.conformance.isolation import Check, HangsError, Isolation, describe
+from harness.conformance.offset import is_shift_invariant
 from harness.conformance.permutation import is_permutation_equivariant
 from harness.conformance.problems import make_problem
 from harness.conformance.split_fit import split_fit_agrees
@@ -151,6 +152,7 @@ class _MethodCheck:
         checks["split fit"] = partial(split_fit_agrees, method, problem)
         checks["anytime fit"] = partial(steps_agree, method, problem)
         checks["permutation equivariant"] = partial(is_permutation_equivariant, method, problem)
+        checks["far from the origin"] = partial(is_shift_invariant, method, problem)
         for name, make in INPUTS.items():
             checks[name] = partial(survives, method, problem, make)
         yield from self._small(checks, suffix)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.kernels.gaussian import gaussian_kernel, row_blocks, squared_norms
+from harness.kernels.gaussian import gaussian_kernel, moved, row_blocks, squared_norms
 from harness.kernels.symmetric import eigensystem
 
 # Of the largest eigenvalue: where values are so large that nothing is exact, something stays.
@@ -33,7 +33,7 @@ class RandomFourierFeatures:
     The error of the kernel falls as 1 / sqrt(n_components); k(x, x) = 1 holds exactly, which it
     would not for single cosines with a random phase. Holds 2 d n_components bytes in float32;
     equal seeds draw equal frequencies. `transform` holds nothing besides its result but a copy of
-    rows of another type.
+    rows of another type, or less a center.
 
     Parameters
     ----------
@@ -46,6 +46,8 @@ class RandomFourierFeatures:
     random_state : numpy.random.RandomState
     dtype : type, default numpy.float32
         Of the frequencies and the features.
+    center : ndarray of shape (d,), optional
+        What is subtracted from rows: of a large phase few digits are left. None by default.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class RandomFourierFeatures:
         sigma: float,
         random_state: np.random.RandomState,
         dtype: type = np.float32,
+        center: np.ndarray | None = None,
     ) -> None:
+        self._center = center
         rng = np.random.default_rng(random_state.randint(2**31))
         pairs = max(1, n_components // 2)
         self.dtype = np.dtype(dtype)
@@ -68,7 +72,7 @@ class RandomFourierFeatures:
         pairs = self.n_components // 2
         features = np.empty((len(X), self.n_components), self.dtype) if out is None else out
         phases = features[:, :pairs]
-        np.matmul(X.astype(self.dtype, copy=False), self.frequencies, out=phases)
+        np.matmul(moved(X, self._center, self.dtype), self.frequencies, out=phases)
         np.sin(phases, out=features[:, pairs:])
         np.cos(phases, out=phases)
         features *= self.dtype.type(pairs**-0.5)
@@ -86,17 +90,27 @@ class KernelFeatures:
     sigma : float
     dtype : type, default numpy.float32
         Of the features.
+    center : ndarray of shape (d,), optional
+        What was subtracted from the landmarks, and is to be from rows.
     """
 
-    def __init__(self, landmarks: np.ndarray, sigma: float, dtype: type = np.float32) -> None:
+    def __init__(
+        self,
+        landmarks: np.ndarray,
+        sigma: float,
+        dtype: type = np.float32,
+        center: np.ndarray | None = None,
+    ) -> None:
         self.dtype = np.dtype(dtype)
         self.landmarks = landmarks.astype(self.dtype)
         self.sigma = sigma
+        self._center = center
         self.n_components = len(landmarks)
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the features of X, shape (n, n_components), in `out` if it is given."""
-        return gaussian_kernel(X.astype(self.dtype, copy=False), self.landmarks, self.sigma, out)
+        rows = moved(X, self._center, self.dtype)
+        return gaussian_kernel(rows, self.landmarks, self.sigma, out)
 
 
 class NystromFeatures:
@@ -115,6 +129,8 @@ class NystromFeatures:
     tolerance : float, default 1e-10
     dtype : type, default numpy.float64
         Of the features. In float32 eigenvalues below 1e-6 times the largest are dropped too.
+    center : ndarray of shape (d,), optional
+        What was subtracted from the landmarks, and is to be from rows.
     """
 
     def __init__(
@@ -123,8 +139,10 @@ class NystromFeatures:
         sigma: float,
         tolerance: float = 1e-10,
         dtype: type = np.float64,
+        center: np.ndarray | None = None,
     ) -> None:
         self.dtype = np.dtype(dtype)
+        self._center = center
         self.landmarks = landmarks
         self.sigma = sigma
         tolerance = max(tolerance, 8 * np.finfo(self.dtype).eps)
@@ -135,7 +153,7 @@ class NystromFeatures:
 
     def kernel(self, X: np.ndarray) -> np.ndarray:
         """Return the kernel between the rows of X and the landmarks."""
-        X = X.astype(self.landmarks.dtype, copy=False)
+        X = moved(X, self._center, self.landmarks.dtype)
         return gaussian_kernel(X, self.landmarks, self.sigma).astype(self.dtype, copy=False)
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

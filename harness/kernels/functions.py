@@ -38,7 +38,6 @@ from harness.kernels.gaussian import (
     natural_width,
     refuse_overflow,
     squared_norms,
-    warn_of_rounding,
     width_bytes,
     width_sample,
 )
@@ -150,7 +149,13 @@ class BoundKernel:
             near = self.near(Z[columns], Z.dtype)
             for start in range(0, len(X), step):
                 rows = slice(start, start + step)
-                K[rows, columns] = local(self.near(X[rows], X.dtype), near)
+                # its own kernels write into parts of a matrix; others may not
+                part = K[rows, columns]
+                out = part if isinstance(self.kernel, BuiltInKernel) else None
+                values = local(self.near(X[rows], X.dtype), near, out=out)
+                if values is not part:
+                    part[...] = values
+                del values
         return K
 
     def at(self, Z: np.ndarray) -> Callable[..., np.ndarray]:
@@ -199,7 +204,6 @@ def bind_kernel(
     X: np.ndarray,
     sigma: float = 1.0,
     sigma_unit: str = "median",
-    uncentered: type | None = None,
 ) -> BoundKernel:
     """Give a kernel its width.
 
@@ -214,8 +218,6 @@ def bind_kernel(
     sigma_unit : {"median", "absolute"}, default "median"
         "median": the kernel's natural width on X, the median distance between rows, of its own
         kind of distance; of "poly2" the root of the mean of |x|^2.
-    uncentered : type, optional
-        As for `kernel_width`; only the Gaussian kernel is looked at.
 
     Returns
     -------
@@ -239,8 +241,6 @@ def bind_kernel(
             width = natural_width(kernel.unit(X), sigma, sigma_unit)
     if isinstance(kernel, BuiltInKernel):
         refuse_overflow(X, width, kernel.function.__name__.removesuffix("_kernel"), kernel.most)
-        if kernel.function is gaussian_kernel and uncentered is not None:
-            warn_of_rounding(X, width, uncentered)
     center = middle(X) if is_shift_invariant(kernel) else None
     return BoundKernel(kernel, width, center)
 
@@ -275,7 +275,8 @@ def kernel_bytes(
         return ((n + part) * n_features + n + 2 * m) * itemsize
     if is_shift_invariant(kernel) and not at_origin:
         n, m = (min(count, _moved_rows(n_features, itemsize)) for count in (n, m))
-        moving = ((n + m) * n_features + n * m) * itemsize
+        values = 0 if isinstance(kernel, str) else n * m
+        moving = ((n + m) * n_features + values) * itemsize
     if isinstance(kernel, str):
         return moving + (cellwise_bytes(n, m, n_features, itemsize) if kernel in _CELLWISE else 0)
     storage = getattr(kernel, "storage", None)

@@ -6,7 +6,6 @@ is counted here are passes over it and copies of it: one product, four passes, n
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -25,9 +24,6 @@ CENTER_SAMPLE = 256
 MEDIAN_SAMPLE = 300
 """Points from which the median distance is estimated; 45,000 pairs know it to about 2 %."""
 
-
-_MOST_ROUNDING = 0.01
-"""Part of a kernel value that may be rounding without a word."""
 
 _EXTREME = 1e6
 """Widths beyond so many median distances, or below their inverse, change nothing but overflow."""
@@ -339,9 +335,7 @@ def width_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
     return max(4 * sample**2 + copies * sample * n_features, median)
 
 
-def kernel_width(
-    X: np.ndarray, sigma: float, sigma_unit: str, uncentered: type | None = None
-) -> float:
+def kernel_width(X: np.ndarray, sigma: float, sigma_unit: str) -> float:
     """Return a kernel's width in the units of X, between 1e-6 and 1e6 median distances.
 
     Parameters
@@ -351,23 +345,14 @@ def kernel_width(
         The width, in units of `sigma_unit`.
     sigma_unit : str
         "median": the median distance between two rows of X; "absolute": 1.
-    uncentered : type, optional
-        In which a method computes kernels of X as it is, not moved to the origin.
 
     Raises
     ------
     ValueError
         As `refuse_overflow`.
-
-    Warns
-    -----
-    UserWarning
-        If what is uncentered is so far from the origin that rounding would show.
     """
     width = natural_width(median_distance(X), sigma, sigma_unit)
     refuse_overflow(X, width)
-    if uncentered is not None:
-        warn_of_rounding(X, width, uncentered)
     return width
 
 
@@ -401,23 +386,6 @@ def refuse_overflow(
             "overflows in float32; scale the features"
         )
         raise ValueError(message)
-
-
-def warn_of_rounding(X: np.ndarray, width: float, dtype: type) -> None:
-    """Warn where points lie so far from the origin that their distances are lost in `dtype`.
-
-    Looks at the first thousand rows.
-    """
-    center = X[:1000].mean(axis=0, dtype=np.float64)
-    distance = float(np.sqrt(center @ center)) / width
-    error = float(np.finfo(dtype).eps) * distance**2
-    if error > _MOST_ROUNDING:
-        message = (
-            f"the points of X lie {distance:.2g} widths of the kernel from the origin: in "
-            f"{np.dtype(dtype)}, rounding changes its values by a part of {error:.2g}; subtract "
-            "the mean of each column"
-        )
-        warnings.warn(message, UserWarning, stacklevel=3)
 
 
 def natural_width(median: float, sigma: float, sigma_unit: str) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.kernels.gaussian import gaussian_kernel, row_blocks
+from harness.kernels.gaussian import gaussian_kernel, middle, row_blocks
 from harness.kernels.graph import TIE, keep_pairs, without_edges_one
 from harness.kernels.packed import TILE, PackedSymmetric
 
@@ -35,6 +35,7 @@ class GroundedLaplacian:
 
     def __init__(self, X: np.ndarray, width: float, free: np.ndarray, known: np.ndarray) -> None:
         self._X, self._width, self._free, self._known = X, width, free, known
+        self._center = middle(X)
         degrees = np.zeros(len(free))
         self._system = PackedSymmetric(len(free))
 
@@ -55,7 +56,7 @@ class GroundedLaplacian:
         self._system.add_to_diagonal(1 + TIE)
 
     def _weights(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return gaussian_kernel(self._X[rows], self._X[columns], self._width)
+        return gaussian_kernel(self._X[rows], self._X[columns], self._width, center=self._center)
 
     def _pull(self, values: np.ndarray) -> np.ndarray:
         """Return W[free][:, known] @ values."""

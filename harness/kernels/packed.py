@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs
 
+from harness.kernels.gaussian import center_rows
 from harness.kernels.gram import square_product_bytes
 
 TILE = 256
@@ -36,7 +37,8 @@ def filling_bytes(n: int, n_features: int, itemsize: int) -> int:
     Tiles end at the packed matrix's half.
     """
     tile = min((n + 1) // 2, TILE)
-    return 12 * tile**2 + 3 * tile * n_features * itemsize
+    moved = min(tile, center_rows(n_features, itemsize))
+    return 12 * tile**2 + (3 * tile + moved) * n_features * itemsize
 
 
 class PackedSymmetric:

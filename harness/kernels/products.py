@@ -7,11 +7,12 @@ memory and in time. `PackedSymmetric` is the packed form that is factorised.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
 
-from harness.kernels.gaussian import gaussian_kernel
+from harness.kernels.gaussian import gaussian_kernel, moved, row_blocks
 
 BAND = 64
 """Rows of one band of a triangle; it is read twice, the second time from the cache."""
@@ -37,9 +38,11 @@ class GaussianTriangle:
         float32 or float64.
     width : float
         Of the kernel, in the units of X.
+    center : ndarray of shape (d,), optional
+        As for `gaussian_kernel`.
     """
 
-    def __init__(self, X: np.ndarray, width: float) -> None:
+    def __init__(self, X: np.ndarray, width: float, center: np.ndarray | None = None) -> None:
         self.n = n = len(X)
         # One array for all bands and one for what is computed: nothing for the heap to scatter.
         packed, used = np.empty(triangle_bytes(n) // 4, np.float32), 0
@@ -49,7 +52,7 @@ class GaussianTriangle:
             size = (stop - start) * stop
             band = packed[used : used + size].reshape(-1, stop)
             out = band if scratch is packed else scratch[:size].reshape(-1, stop)
-            band[:] = gaussian_kernel(X[start:stop], X[:stop], width, out=out)
+            band[:] = gaussian_kernel(X[start:stop], X[:stop], width, out, center)
             self._bands.append(band)
             used += size
 
@@ -96,19 +99,34 @@ class LinearProduct:
     ----------
     X : ndarray of shape (n, d)
         float32 or float64.
+    center : ndarray of shape (d,), optional
+        What is subtracted from points, a block of rows at a time: it takes half as long again.
     """
 
-    def __init__(self, X: np.ndarray) -> None:
+    def __init__(self, X: np.ndarray, center: np.ndarray | None = None) -> None:
         self.n = len(X)
-        self._X = X
+        self._X, self._center = X, center
 
     def multiply(self, vector: np.ndarray) -> np.ndarray:
         """Return X X' @ vector, in the precision of X."""
-        return (self._X @ self.weights(vector)).astype(np.float64, copy=False)
+        weights = self.weights(vector)
+        if self._center is None:
+            return (self._X @ weights).astype(np.float64, copy=False)
+        product = np.empty(self.n)
+        for block, rows in self._blocks():
+            product[block] = rows @ weights
+        return product
 
     def weights(self, vector: np.ndarray) -> np.ndarray:
-        """Return X' @ vector, shape (d,)."""
-        return vector.astype(self._X.dtype, copy=False) @ self._X
+        """Return X' @ vector, shape (d,); of several, vector @ X of shape (q, d)."""
+        vector = vector.astype(self._X.dtype, copy=False)
+        if self._center is None:
+            return vector @ self._X
+        return sum(vector[..., block] @ rows for block, rows in self._blocks())
+
+    def _blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        for block in row_blocks(self.n, self._X.shape[1], self._X.itemsize):
+            yield block, moved(self._X[block], self._center, self._X.dtype)
 
 
 class CenteredProduct:

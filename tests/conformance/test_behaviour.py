@@ -4,9 +4,7 @@ import pytest
 
 PREDICT = "return kernels.decide(self.decision_function(X), self.classes_)"
 SCORES = "return self._means.decision_function("
-ALL_SCORES = (
-    "return self._means.decision_function(kernels.gaussian_kernel(X, self._Z, self._width))"
-)
+ALL_SCORES = "return self._means.decision_function(self._kernel(X, self._Z))"
 FIT_END = "        return self\n"
 
 

@@ -174,7 +174,6 @@ def test_induction_on_a_neighbor_graph_asks_the_nearest_only():
     np.testing.assert_allclose(model.decision_function(new), f[:, 1] - f[:, 0], atol=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore:the points of X lie")
 @pytest.mark.parametrize("params", SOLVERS, ids=str)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_parts_without_labels_get_the_prior(params, dtype):
@@ -185,7 +184,6 @@ def test_parts_without_labels_get_the_prior(params, dtype):
     np.testing.assert_allclose(model.label_distributions_[80:], [[2 / 3, 1 / 3]] * 80, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:the points of X lie")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("params", SOLVERS, ids=str)
 @pytest.mark.parametrize("sigma", [1e-300, 1e-6, 0.01, 0.03, 1e6, 1e150])

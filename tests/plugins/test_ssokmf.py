@@ -40,7 +40,7 @@ def test_the_objective_never_rises(kernel):
 
 def equation_4_16(model, X, y):
     """Return the objective at Wx and Wy, point by point, in float64."""
-    k = model._kernel(X, model.landmarks_.astype(float))
+    k = model._kernel(model._near(X, np.float64), model.landmarks_.astype(float))
     K = model._kernel(*[model.landmarks_.astype(float)] * 2)
     Wx, Wy, total = model.Wx_, model.Wy_, model.l1 * (model.Wx_**2).sum()
     total += model.l2 * (Wy**2).sum()
