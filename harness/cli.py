@@ -438,12 +438,12 @@ def _index(study: str | None) -> dict[str, Any]:
 
 def _results_of(study: Study) -> Path:
     """Return the folder of a study's results; say so where they are those of another text."""
-    from harness.files import below
+    from harness.files import below, holds
     from harness.workload import RESULTS
 
     folder = below(RESULTS, study.name)
     kept = folder / "study.yaml"
-    if kept.is_file() and kept.read_text(encoding="utf-8") != study.text:
+    if kept.is_file() and not holds(kept, study.text):
         click.echo(
             f"{folder} holds the results of {kept}, not of {study.path} as it is now: "
             "it was edited since, or another study of its name was run here",

@@ -126,6 +126,13 @@ def read_json(path: Path, kind: type) -> Any:
     return content
 
 
+def holds(path: Path, text: str) -> bool:
+    """Tell whether a file is there and holds a text."""
+    with suppress(OSError):
+        return path.read_bytes() == text.encode("utf-8", "backslashreplace")
+    return False
+
+
 def is_file(path: Path) -> bool:
     """Tell whether there is a regular file; no where a name cannot even be looked up."""
     with suppress(OSError, ValueError):
