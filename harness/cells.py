@@ -26,7 +26,15 @@ LARGEST = 2**63 - 1
 """Whole number that a column holds."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_KINDS = {"string": str, "json": str, "int64": int, "float64": (float, int), "bool": bool}
+_JSON = {"object": dict, "list": list}
+_KINDS = {
+    "string": str,
+    "object": str,
+    "list": str,
+    "int64": int,
+    "float64": (float, int),
+    "bool": bool,
+}
 
 
 def clean_text(text: str, most: int = MOST_TEXT) -> str:
@@ -45,7 +53,8 @@ def written(value: Any, kind: str) -> Any:
     Parameters
     ----------
     value : object
-    kind : {"string", "json", "int64", "float64", "bool"}
+    kind : {"string", "object", "list", "int64", "float64", "bool"}
+        "object" and "list" are text that is JSON of that kind.
     """
     try:
         if hasattr(value, "item"):  # of NumPy
@@ -78,38 +87,38 @@ def read(value: Any, kind: str) -> Any:
         return float(value) if math.isfinite(value) else None
     if kind == "int64" and abs(value) > LARGEST:
         raise ValueError(f"is {shown(value)}, beyond what a column holds")
-    if kind == "json":
-        return _read_json(value)
+    if kind in _JSON:
+        return _read_json(value, kind)
     return clean_text(value) if kind == "string" else value
 
 
 _WORDS = {
     "string": "text",
-    "json": "text",
+    "object": "text",
+    "list": "text",
     "int64": "a whole number",
     "float64": "a number",
     "bool": "true or false",
 }
 
 
-def _read_json(text: str) -> str:
+def _read_json(text: str, kind: str) -> str:
     if len(text) > MOST_JSON:
         message = f"has {len(text)} characters, more than {MOST_JSON}"
         raise ValueError(message)
-    if not _is_json(text):
-        message = f"is {shown(text)}, which is no JSON"
+    if not _is_json(text, kind):
+        message = f"is {shown(text)}, which is no {kind} in JSON"
         raise ValueError(message)
     return text
 
 
 @functools.lru_cache(maxsize=256)
-def _is_json(text: str) -> bool:
+def _is_json(text: str, kind: str) -> bool:
     """Kept for the last texts: versions and parameters are those of many rows."""
     try:
-        json.loads(text)
+        return isinstance(json.loads(text), _JSON[kind])
     except (ValueError, RecursionError):
         return False
-    return True
 
 
 def json_text(content: Any) -> str:

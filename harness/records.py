@@ -115,15 +115,18 @@ COLUMNS: dict[str, str] = {
 }
 
 
-LATER = frozenset({"isolation"})
+LATER = frozenset({"n_kept", "isolation", "decided_by"})
 """Columns that came later: null in a table that was written before."""
 
-JSON_COLUMNS = frozenset({"params", "checkpoints", "versions"})
+JSON_COLUMNS = {
+    **dict.fromkeys(("params", "versions", "decided_by"), "object"),
+    "checkpoints": "list",
+}
 
 NEVER_NULL = ("fingerprint", "dataset", "task", "method", "budget", "seed", "outcome")
 """What every row of a trial says."""
 
-_KINDS = COLUMNS | dict.fromkeys(JSON_COLUMNS, "json")
+_KINDS = COLUMNS | JSON_COLUMNS
 
 
 def writable_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -277,6 +280,9 @@ def read_table(path: Path) -> pandas.DataFrame:
         raise DamagedFileError(path, f"{path}: columns {', '.join(missing)} are missing")
     try:
         table = _typed(table)
+        for name in JSON_COLUMNS.keys() - {"checkpoints"}:  # whoever reads those looks at each
+            for text in table[name].unique().to_pylist():
+                read(text, JSON_COLUMNS[name])
     except (pyarrow.ArrowException, ValueError) as error:
         reason = " ".join(str(error).split())
         message = f"{path}: a column is not of its type: {shown(reason)}"

@@ -63,7 +63,9 @@ NOT_ROWS = {
     edited(size=[1]): r"size is \[1\], not a whole number",
     edited(size=1.5): "size is 1.5, not a whole number",
     edited(reason={"a": 1}): "reason is {'a': 1}, not text",
-    edited(params="{"): "params is '{', which is no JSON",
+    edited(params="{"): "params is '{', which is no object in JSON",
+    edited(decided_by="[]"): r"decided_by is '\[\]', which is no object in JSON",
+    edited(checkpoints="{}"): "checkpoints is '{}', which is no list in JSON",
     edited(git_dirty=0): "git_dirty is 0, not true or false",
     edited(dataset=None): "dataset is missing",
     edited(outcome="good"): "outcome is 'good', not one of ok, infeasible",
@@ -191,7 +193,7 @@ def test_two_workers_of_one_block_take_turns(tmp_path):
     held = context.Event()
     first = context.Process(target=hold, args=(tmp_path / "b.jsonl", held))
     first.start()
-    assert held.wait(20)
+    assert held.wait(120)
     with Journal(tmp_path / "b.jsonl") as journal:
         assert set(journal.rows) == {"f-0"}
     first.join()
