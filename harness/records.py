@@ -355,7 +355,7 @@ def _row(line: bytes) -> dict[str, Any]:
         if value is None and name in COLUMNS:
             continue
         try:
-            row[name] = read(value, _KINDS.get(name, "float64"))
+            row[clean_text(name)] = read(value, _KINDS.get(name, "float64"))
         except ValueError as error:
             if name in COLUMNS:
                 raise ValueError(f"{name} {error}") from None

@@ -131,11 +131,13 @@ def test_a_row_keeps_what_its_columns_can_hold(tmp_path):
 
 def test_a_column_of_a_later_version_is_left_out(tmp_path):
     path = tmp_path / "block.jsonl"
-    path.write_bytes(edited(weather="fine", my_metric=1, nothing=None) + b"\n")
+    odd = {"odd \udc80": 2}
+    path.write_bytes(edited(weather="fine", my_metric=1, nothing=None, **odd) + b"\n")
     ((found,), faults) = rows_and_faults(path)
     assert faults == []
     assert found["my_metric"] == 1.0
     assert "weather" not in found
+    assert found[r"odd \udc80"] == 2.0
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "file above"])

@@ -207,6 +207,7 @@ def test_a_file_in_the_way_is_told(tmp_path):
         ("X.npy", lambda raw: raw[:-8], r"X\.npy: has 4920 bytes, its header says 4928"),
         ("X.npy", lambda raw: raw.replace(b"'<f8'", b"'<i8'"), r"X\.npy: holds .* of int64"),
         ("y.npy", lambda raw: raw.replace(b"(150,)", b"(15,) "), r"y\.npy: has"),
+        ("y.npy", lambda raw: raw.replace(b"(150,)", b"(150\0("), r"y\.npy: not an \.npy file"),
     ],
 )
 def test_damage_is_seen_when_meta_is_read(tmp_path, file, change, said):

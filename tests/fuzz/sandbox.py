@@ -69,6 +69,7 @@ class Sandbox:
     def note(self, fault, what, number, told):
         self.counts[fault] += 1
         self.faults.append(f"{fault} ({what}, input {number}):\n{told}")
+        print(self.faults[-1], flush=True)  # a long run says what it finds when it finds it
 
     def figure(self):
         """The figure as one line."""
