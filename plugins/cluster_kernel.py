@@ -120,7 +120,7 @@ class EigenSpectrum:
         return self._U @ coefficients, self._U @ (inverses[:, None] * coefficients)
 
 
-class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
+class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
     """Support vector machine on a cluster kernel (ClusK).
 
     Parameters
@@ -141,12 +141,18 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         What `sigma` counts: median distances between the points, or units of the features.
     C : float, default 1.0
         Penalty of the squared hinge loss.
+    decision_threshold : {"share", "zero"}, default "zero"
+        Where scores become classes: "share" moves them until each class has its share of the
+        labeled points among those without a label; "zero" leaves them, as printed. Of a
+        study's methods the default is "share".
     n_classes : int, optional
         Found from y by default. Three and more are told apart one against the rest.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores.
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`.
     transduction_ : ndarray of shape (n,)
@@ -160,6 +166,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "C": [Interval(Real, 0, None, closed="neither")],
+        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
 
@@ -171,6 +178,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         sigma: float = 1.0,
         sigma_unit: str = "median",
         C: float = 1.0,
+        decision_threshold: str = "zero",
         n_classes: int | None = None,
     ) -> None:
         self.transfer = transfer
@@ -179,6 +187,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.C = C
+        self.decision_threshold = decision_threshold
         self.n_classes = n_classes
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
@@ -200,7 +209,9 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self._extension = np.column_stack([ones, diagonal / degrees**self._power, extension])
         self._least = _DIAGONAL_TOLERANCE * diagonal.max()
         values *= _inverse_roots(diagonal, self._least)[:, None]
-        self.decision_scores_ = self._decision(values)
+        rows = kernels.threshold_rows(labels, len(X))
+        self._place_threshold(self._decision(values[rows]), labels)
+        self.decision_scores_ = self._moved(self._decision(values))
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
         self.transduction_[labels.rows] = self.classes_[labels.codes]
         return self
@@ -235,7 +246,9 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self._weights = np.zeros((len(y), coefficients.shape[1]))
         self._weights[labels.rows] = coefficients
         scores = self._gram[np.asarray(y) == -1] @ self._weights.astype(np.float32)
-        self.held_out_scores_ = self._decision(scores)
+        scores = self._decision(scores)
+        self._place_threshold(scores, labels, fewest=2)
+        self.held_out_scores_ = self._moved(scores)
         return self
 
     def _decision(self, values: np.ndarray) -> np.ndarray:
@@ -272,7 +285,7 @@ class ClusterKernelSVM(ClassifierMixin, BaseEstimator):
         degrees = 1 + total
         diagonal = smooth / np.maximum(total, np.finfo(float).tiny) * degrees**self._power
         scale = _inverse_roots(diagonal, self._least) / np.sqrt(degrees)
-        return self._decision(sums[:, 2:] * scale[:, None])
+        return self._moved(self._decision(sums[:, 2:] * scale[:, None]))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
@@ -322,6 +335,7 @@ def storage(
         block = kernels.stream_bytes(n + shape.n_test, _extended_width(n, d))
         extending = block + shape.block_bytes
     points = 8 * n * (8 + 4 * max(1, shape.n_classes))
+    points += kernels.threshold_bytes(n, shape.n_classes)
     return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), matrix, extending)
 
 
@@ -335,6 +349,7 @@ def harness_methods() -> list[Method]:
             storage,
             size="n_unlabeled",
             tasks={"binary", "multiclass"},
+            params={"decision_threshold": "share"},
             space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-2, 1e3)},
             label_params={"C"},
             reference="hou2017",

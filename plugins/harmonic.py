@@ -25,7 +25,7 @@ _FACTORED = 4_000
 _ITERATIONS = {"complete": 200, "sparse": 2_000}
 
 
-class HarmonicFunction(ClassifierMixin, BaseEstimator):
+class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
     """Gaussian fields and harmonic functions, with Parzen induction out of sample.
 
     Parameters
@@ -40,6 +40,10 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
     solver : {"auto", "cholesky", "cg"}, default "auto"
         A Cholesky factorisation, or conjugate gradients, which hold nothing of size n^2. "auto"
         factors for up to 4,000 unlabeled points of the complete graph.
+    decision_threshold : {"share", "zero"}, default "zero"
+        Where scores become classes: "share" moves them until each class has its share of the
+        labeled points among those without a label; "zero" leaves them, as printed. Of a
+        study's methods the default is "share".
     n_classes : int, optional
         Found from y by default.
 
@@ -48,6 +52,8 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
     label_distributions_ : ndarray of shape (n, n_classes)
         The harmonic function of each class; rows sum to one.
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores of the points of `fit`.
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`, from their `label_distributions_`. `decision_function`
         takes them for new points: it gives others, since a point is then its own neighbor.
@@ -62,6 +68,7 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "cg"})],
+        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
 
@@ -71,12 +78,14 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         sigma_unit: str = "median",
         n_neighbors: int | None = None,
         solver: str = "auto",
+        decision_threshold: str = "zero",
         n_classes: int | None = None,
     ) -> None:
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.n_neighbors = n_neighbors
         self.solver = solver
+        self.decision_threshold = decision_threshold
         self.n_classes = n_classes
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
@@ -97,7 +106,12 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
             extended = self._iterate(self._graph(), labels.rows, deviations)
         total = extended[unlabeled].sum(axis=0)
         self.label_distributions_ = self._distributions(labels, extended, total, len(unlabeled))
-        self.decision_scores_ = self._decision(self.label_distributions_)
+        # new points are scored otherwise: the threshold is one of its own
+        self._place_threshold_by(X, labels, self._induced_decision)
+        self._induced_offset = self.offset_
+        rows = kernels.threshold_rows(labels, len(X))
+        self._place_threshold(self._decision(self.label_distributions_[rows]), labels)
+        self.decision_scores_ = self._moved(self._decision(self.label_distributions_))
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
         self.transduction_[labels.rows] = self.classes_[labels.codes]
         return self
@@ -137,7 +151,9 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
             total = everywhere.sum(axis=0) - deviations.sum(axis=0)
         n_unlabeled = len(self._unlabeled) + len(self._labeled) - len(labels.rows)
         distributions = self._distributions(labels, extended, total, n_unlabeled)
-        self.held_out_scores_ = self._decision(distributions[np.asarray(y) == -1])
+        scores = self._decision(distributions[np.asarray(y) == -1])
+        self._place_threshold(scores, labels, fewest=2)
+        self.held_out_scores_ = self._moved(scores)
         return self
 
     def _prepare(self, X: np.ndarray, n_unlabeled: int) -> bool:
@@ -208,6 +224,9 @@ class HarmonicFunction(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "label_distributions_")
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
+        return self._induced_decision(X) + self._induced_offset
+
+    def _induced_decision(self, X: np.ndarray) -> np.ndarray:
         distributions = np.empty((len(X), len(self.classes_)))
         width = _induced_width(*self._X.shape, self.n_neighbors)
         for block in kernels.row_blocks(len(X), width, X.itemsize):
@@ -278,14 +297,14 @@ def storage(
         solving = _factoring_bytes(shape, tuned)
     else:
         solving = _iterating_bytes(shape, n_neighbors)
-    predicting = 0
-    if shape.n_test:
-        # block by block; kernel rows in float32 are turned into float64 beside them
-        width = _induced_width(n, d, n_neighbors)
-        block = kernels.stream_bytes(n + shape.n_test, width, i) * (1 if i == 8 else 3)
-        predicting = shape.block_bytes + block
+    # block by block; kernel rows in float32 are turned into float64 beside them
+    width = _induced_width(n, d, n_neighbors)
+    block = kernels.stream_bytes(n + shape.n_test, width, i) * (1 if i == 8 else 3)
+    predicting = block + shape.block_bytes
+    placing = kernels.threshold_bytes(n, shape.n_classes)
     points = 8 * n * (2 * shape.n_classes + 4) + 8 * shape.n_labeled * (shape.n_classes - 1)
-    return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), solving, predicting)
+    peak = max(kernels.width_bytes(n, d, i), solving, predicting + placing)
+    return shape.data_bytes + points + peak
 
 
 def _factoring_bytes(shape: Shape, tuned: bool) -> int:
@@ -325,6 +344,7 @@ def harness_methods() -> list[Method]:
         "size": "n_unlabeled",
         "falls_at": (_FACTORED + 1,),
         "tasks": {"binary", "multiclass"},
+        "params": {"decision_threshold": "share"},
         "space": {"sigma": choice([0.15, 0.25, 0.5, 1.0])},
         "reference": "zhu2003",
     }

@@ -33,7 +33,7 @@ _POOL = 10
 _DEGREE_SAMPLE = 16_384
 
 
-class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
+class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
     """Multi-class semi-supervised kernel spectral clustering, solved in the primal.
 
     Parameters
@@ -77,6 +77,10 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         Of the features. Sums are those of `kernels.GramSum`; over labeled points they are in
         float64 where gamma2 would make rounding count. In float32 "nystrom" keeps few features
         of wide kernels, and "kernel" loses the penalty beside its squares.
+    decision_threshold : {"share", "zero"}, default "zero"
+        Where scores become classes: "share" moves them until each class has its share of the
+        labeled points among those without a label; "zero" leaves them, as printed. Of a
+        study's methods the default is "share".
     n_classes : int, optional
         Found from y by default.
     random_state : int, RandomState instance or None, default None
@@ -84,6 +88,8 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores.
     coef_ : ndarray of shape (m, Q)
         One column for two classes: the second would be its opposite.
     intercept_ : ndarray of shape (Q,)
@@ -101,6 +107,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         "penalise_bias": ["boolean"],
         "normalize": ["boolean"],
         "dtype": [StrOptions({"float32", "float64"})],
+        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
     }
@@ -118,6 +125,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         penalise_bias: bool = False,
         normalize: bool = False,
         dtype: str = "float32",
+        decision_threshold: str = "zero",
         n_classes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -132,6 +140,7 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         self.penalise_bias = penalise_bias
         self.normalize = normalize
         self.dtype = dtype
+        self.decision_threshold = decision_threshold
         self.n_classes = n_classes
         self.random_state = random_state
 
@@ -156,7 +165,10 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
             H.add(Phi, self.gamma2)
             right = right + self.gamma2 * (Phi.T @ labels.targets(block).astype(dtype))
         del features, Phi
-        return self._solve(H.total(), right)
+        self._solve(H.total(), right)
+        del H
+        self._place_threshold_by(X, labels, self._scores)
+        return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Keep the features of `labeled`; the spectral term waits for a gamma1 that is not 0."""
@@ -192,7 +204,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         scores = np.empty((len(held_out), weights.shape[1]))
         for block in _blocks(len(held_out), self._X.shape[1]):
             scores[block] = self._samples[held_out[block]] @ weights
-        self.held_out_scores_ = kernels.as_decision(scores, self._present, len(self.classes_))
+        scores = kernels.as_decision(scores, self._present, len(self.classes_))
+        self._place_threshold(scores, labels, fewest=2)
+        self.held_out_scores_ = self._moved(scores)
         return self
 
     def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:
@@ -277,6 +291,9 @@ class PrimalMSSKSC(ClassifierMixin, BaseEstimator):
         """Return scores (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+        return self._moved(self._scores(X))
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
         coef = self.coef_.astype(self._map.dtype)
         scores = np.empty((len(X), coef.shape[1]))
         for block, Phi in self._features(X):
@@ -383,7 +400,8 @@ def storage(
         kept = shape.n_labeled * (m + 1) * item + 2 * min(matrix, 1 << 18)
         summing += matrix + known + kept
         solving += 2 * matrix + kept
-    predicting = (shape.block_bytes if shape.n_test else 0) + min(rows, n + shape.n_test) * width
+    placing = kernels.threshold_bytes(n, shape.n_classes)
+    predicting = shape.block_bytes + min(rows, n + shape.n_test) * width + placing
     panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m) + kernels.blas_bytes(m, 4)
     fitting = max(drawing, map_bytes + max(summing, solving))
     # predictions are not held yet while the fit is
@@ -409,7 +427,7 @@ def harness_methods() -> list[Method]:
             name,
             PrimalMSSKSC,
             storage,
-            params=params,
+            params=params | {"decision_threshold": "share"},
             space={"gamma1": uniform(0, 0.99), "gamma2": gamma2, "sigma": log_uniform(0.06, 4)},
             **shared,
         )

@@ -100,7 +100,7 @@ class SpectralResolvent:
         T *= root[:, None]
 
 
-class MSSKSC(ClassifierMixin, BaseEstimator):
+class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
     """Multi-class semi-supervised kernel spectral clustering, exact.
 
     Parameters
@@ -117,12 +117,18 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
     penalise_bias : bool, default False
         False is equation 7. True adds b^2 / 2, which makes the kernel Omega + 1 of a model
         without bias, as equations 11, 13 and 19 have it.
+    decision_threshold : {"share", "zero"}, default "zero"
+        Where scores become classes: "share" moves them until each class has its share of the
+        labeled points among those without a label; "zero" leaves them, as printed. Of a
+        study's methods the default is "share".
     n_classes : int, optional
         Found from y by default.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores.
     dual_coef_ : ndarray of shape (n, Q)
         alpha; one column for two classes, because the second would be its opposite.
     intercept_ : ndarray of shape (Q,)
@@ -140,6 +146,7 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "penalise_bias": ["boolean"],
+        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
     }
 
@@ -150,6 +157,7 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         sigma: float = 1.0,
         sigma_unit: str = "median",
         penalise_bias: bool = False,
+        decision_threshold: str = "zero",
         n_classes: int | None = None,
     ) -> None:
         self.gamma1 = gamma1
@@ -157,6 +165,7 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.penalise_bias = penalise_bias
+        self.decision_threshold = decision_threshold
         self.n_classes = n_classes
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
@@ -183,6 +192,9 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         self.decision_scores_ = np.empty_like(scores)
         self.decision_scores_[self._order] = scores
         self.decision_scores_ = self._decision(self.decision_scores_)
+        rows = kernels.threshold_rows(labels, len(X))
+        self._place_threshold(self.decision_scores_[rows], labels)
+        self.decision_scores_ = self._moved(self.decision_scores_)
         return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
@@ -256,14 +268,17 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
         held_out = np.asarray(y) == -1
         scores = self._gram[held_out] @ self._multipliers
         scores += np.outer(influence[held_out], self.intercept_)
-        self.held_out_scores_ = self._decision(scores)
+        scores = self._decision(scores)
+        self._place_threshold(scores, labels, fewest=2)
+        self.held_out_scores_ = self._moved(scores)
         return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
-        return self._decision(self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_)
+        scores = self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
+        return self._moved(self._decision(scores))
 
     def _decision(self, scores: np.ndarray) -> np.ndarray:
         return kernels.as_decision(scores, self._present, len(self.classes_))
@@ -304,7 +319,7 @@ def storage(shape: Shape, size: int) -> int:
     factor = 8 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled)
     reducing = 8 * labeled**2 + labeled * d * i + max(rows_of_factor, factor)
     solving = 16 * labeled**2 + 8 * 64 * labeled + 8 * labeled * (2 * Q + 2)
-    points = 8 * n * (5 + 4 * Q)
+    points = 8 * n * (5 + 4 * Q) + kernels.threshold_bytes(n, shape.n_classes)
     extending = labeled * d * i + kernels.stream_bytes(n, _row_width(labeled, d))
     matrix = kernels.factoring_bytes(n) + max(filling, reducing, solving, extending)
     panels = kernels.blas_bytes(labeled)
@@ -324,6 +339,7 @@ def harness_methods() -> list[Method]:
             storage,
             size="n_unlabeled",
             tasks={"binary", "multiclass"},
+            params={"decision_threshold": "share"},
             space={
                 "gamma1": uniform(0, 0.95),
                 "gamma2": log_uniform(1, 1e4),

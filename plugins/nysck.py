@@ -38,7 +38,7 @@ _TOLERANCE = 1e-6
 _LEAST_PIVOT = 1e-6
 
 
-class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
+class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
     """Linear SVM on the virtual samples of a Nystrom cluster kernel (NysCK).
 
     Parameters
@@ -73,6 +73,10 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         n_landmarks, random_state, kernel) that returns row numbers.
     C : float, default 1.0
         Penalty of the squared hinge loss.
+    decision_threshold : {"share", "zero"}, default "zero"
+        Where scores become classes: "share" moves them until each class has its share of the
+        labeled points among those without a label; "zero" leaves them, as printed. Of a
+        study's methods the default is "share".
     n_classes : int, optional
         Found from y by default.
     random_state : int, RandomState instance or None, default None
@@ -80,6 +84,8 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores.
     center_ : ndarray of shape (d,), float64
         What is subtracted from points, `harness.kernels.middle` of those of `fit`.
     landmarks_ : ndarray of shape (s, d), float32
@@ -103,6 +109,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "selector": [StrOptions(set(kernels.SELECTORS)), callable],
         "C": [Interval(Real, 0, None, closed="neither")],
+        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
     }
@@ -121,6 +128,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         sigma_unit: str = "median",
         selector: str | kernels.Selector = "uniform",
         C: float = 1.0,
+        decision_threshold: str = "zero",
         n_classes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -136,6 +144,7 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.sigma_unit = sigma_unit
         self.selector = selector
         self.C = C
+        self.decision_threshold = decision_threshold
         self.n_classes = n_classes
         self.random_state = random_state
 
@@ -144,11 +153,13 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         check_classification_targets(y)
-        rows = kernels.read_labels(y, self.n_classes).rows
+        labels = kernels.read_labels(y, self.n_classes)
+        rows = labels.rows
         self._learn_features(X, rows).fit_labels(np.asarray(y)[rows])
         self.projection_ = self._basis
         self.projection_ *= self._weights
         del self._basis, self._samples, self._X
+        self._place_threshold_by(X, labels, lambda X: self._scores(self._virtual_samples(X)))
         return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
@@ -188,7 +199,9 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
                 kernels.unit_rows(F)
         F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
         self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, self.C)
-        self.held_out_scores_ = self._scores(self._samples[np.asarray(y) == -1])
+        scores = self._scores(self._samples[np.asarray(y) == -1])
+        self._place_threshold(scores, labels, fewest=2)
+        self.held_out_scores_ = self._moved(scores)
         return self
 
     def _one_shot(
@@ -284,7 +297,9 @@ class NystromClusterKernelSVM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
         blocks = self._blocks(len(X))
-        return np.concatenate([self._scores(self._virtual_samples(X[block])) for block in blocks])
+        return np.concatenate(
+            [self._moved(self._scores(self._virtual_samples(X[block]))) for block in blocks]
+        )
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
@@ -338,7 +353,8 @@ def storage_model(
     kernel_rows = kernels.gram_block_bytes(labeled, s, 2 * d) // 2 * (s + 2 * d) // (2 * (s + d))
     samples = 4 * labeled * k * (2 if tuned else 1) + max(kernel_rows, machines)
     loaded = shape.block_bytes if shape.n_test else 0
-    predicting = 4 * s * k + loaded + blocks + 8 * labeled * columns
+    placing = kernels.threshold_bytes(n, shape.n_classes)
+    predicting = 4 * s * k + blocks + max(placing, loaded + 8 * labeled * columns)
     exact = 8 * n if degrees != "nystrom" else 0
     exact += {"exact": kernels.tile_bytes(n, d), "features": 2 * s * d}.get(degrees, 0)
     width = kernels.width_bytes(n, d, shape.itemsize)
@@ -359,6 +375,7 @@ def harness_methods() -> list[Method]:
             storage_model,
             size="n_landmarks",
             tasks={"binary", "multiclass"},
+            params={"decision_threshold": "share"},
             space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-2, 1e3)},
             label_params={"C", "transfer", "epsilon", "degree"},
             reference="hou2017",

@@ -9,6 +9,7 @@ decomposed is a Gram matrix.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -30,7 +31,7 @@ _MOST_COLUMNS = 1000
 _TILE = 512
 
 
-class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
+class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
     """Linear SVM on the virtual samples of a stochastically optimised cluster kernel (SoCK).
 
     Steps begin at the paper's t = 2, where eta_t = 2 / t is 1: its first draw is discarded there.
@@ -60,6 +61,10 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         What `sigma` counts: median distances between the points, or units of the features.
     C : float, default 1.0
         Penalty of the squared hinge loss.
+    decision_threshold : {"share", "zero"}, default "zero"
+        Where scores become classes: "share" moves them until each class has its share of the
+        labeled points among those without a label; "zero" leaves them, as printed. Of a
+        study's methods the default is "share".
     n_classes : int, optional
         Found from y by default.
     storage : {"held", "paper"}, default "held"
@@ -70,6 +75,8 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores.
     eigenvalues_ : ndarray of shape (r,)
         Of L, before the transfer function.
     held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
@@ -88,6 +95,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "C": [Interval(Real, 0, None, closed="neither")],
+        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
         "n_classes": [Interval(Integral, 2, None, closed="left"), None],
         "storage": [StrOptions({"held", "paper"})],
         "random_state": ["random_state"],
@@ -106,6 +114,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         sigma: float = 1.0,
         sigma_unit: str = "median",
         C: float = 1.0,
+        decision_threshold: str = "zero",
         n_classes: int | None = None,
         storage: str = "held",
         random_state: int | np.random.RandomState | None = None,
@@ -121,6 +130,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.C = C
+        self.decision_threshold = decision_threshold
         self.n_classes = n_classes
         self.storage = storage
         self.random_state = random_state
@@ -201,7 +211,15 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
             F[block] = self._virtual_samples(self._kernel.factor[self._labeled[block]])
         samples = F if known == len(F) else F[labels.rows]
         self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, self.C)
-        self.held_out_scores_ = self._score(F[self._y == -1])
+        held_out = self._score(F[self._y == -1])
+        if len(held_out):
+            self._place_threshold(held_out, labels, fewest=2)
+        else:
+            del F, samples
+            factor = self._kernel.factor
+            everywhere = replace(labels, rows=self._labeled[labels.rows])
+            self._place_threshold_by(factor, everywhere, self._score_of_factor)
+        self.held_out_scores_ = self._moved(held_out)
         self._scores, self._stale = None, False
         return self
 
@@ -212,6 +230,9 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
     def _score(self, F: np.ndarray) -> np.ndarray:
         scores = F @ self.coef_ + self.intercept_
         return kernels.as_decision(scores, self._present, len(self.classes_))
+
+    def _score_of_factor(self, B: np.ndarray) -> np.ndarray:
+        return self._score(self._virtual_samples(B))
 
     def _blocks(self, n: int) -> Iterator[slice]:
         return kernels.row_blocks(n, _score_width(self._kernel.factor.shape[1]), 4)
@@ -224,7 +245,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
             B, columns = self._kernel.factor, self.coef_.shape[1]
             self._scores = np.empty((len(B), columns) if columns > 1 else len(B))
             for block in self._blocks(len(B)):
-                self._scores[block] = self._score(self._virtual_samples(B[block]))
+                self._scores[block] = self._moved(self._score_of_factor(B[block]))
         return self._scores
 
     @property
@@ -241,7 +262,7 @@ class StochasticClusterKernelSVM(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         blocks = kernels.row_blocks(len(X), _extended_width(len(self.eigenvalues_), X.shape[1]))
         return np.concatenate(
-            [self._score(self._virtual_samples(self._extend(X[block]))) for block in blocks]
+            [self._moved(self._score_of_factor(self._extend(X[block]))) for block in blocks]
         )
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
@@ -323,7 +344,7 @@ def storage_model(
         weighing = 2 * d * _DEGREE_FEATURES + kernels.stream_bytes(n, 2 * _DEGREE_FEATURES + d, 4)
     # blocks below 64 KiB, that malloc does not map, stay in the heap: what degrees took of those
     kept = min(2 * d * _DEGREE_FEATURES, 1 << 16)
-    scoring += 8 * (n + labeled) * columns
+    scoring += 8 * (n + labeled) * columns + kernels.threshold_bytes(n, shape.n_classes)
     learning = kept + 4 * n * b + panels + max(step, svm, scoring)
     peak = max(kernels.width_bytes(n, d, shape.itemsize), weighing, learning)
     return shape.data_bytes + 12 * n + peak
@@ -344,6 +365,7 @@ def harness_methods() -> list[Method]:
             size="rank",
             sizes=_sizes,
             tasks={"binary", "multiclass"},
+            params={"decision_threshold": "share"},
             space={"sigma": choice([0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-2, 1e3)},
             label_params={"C", "transfer", "epsilon", "degree"},
             reference="hou2017",

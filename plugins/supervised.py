@@ -38,6 +38,10 @@ _OF_LIBSVM = ("rbf", "linear", "poly2")
 _MATRIX_ROWS = 256
 
 
+# Points whose scores without their own term tell where the threshold is.
+_SCORED_ALONE = 512
+
+
 class _LabeledClassifier(ClassifierMixin, BaseEstimator):
     """What the three have in common: labels, validation, and the decision from scores."""
 
@@ -52,14 +56,23 @@ class _LabeledClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_, self._present = labels.classes, labels.present
-        self._learn(X if len(labels.rows) == len(X) else X[labels.rows], labels.codes)
+        X = X if len(labels.rows) == len(X) else X[labels.rows]
+        self._learn(X, labels.codes)
+        self._learn_threshold(X, labels)
         return self
+
+    def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
+        """Move scores, where an estimator has reason to."""
+
+    def _moved(self, scores: np.ndarray) -> np.ndarray:
+        return scores
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
-        return kernels.spread_scores(self._scores(X), self._present, len(self.classes_))
+        scores = kernels.spread_scores(self._scores(X), self._present, len(self.classes_))
+        return self._moved(scores)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
@@ -104,7 +117,7 @@ class NearestNeighbor(_LabeledClassifier):
         return scores[:, self._present] if len(self._present) != len(self.classes_) else scores
 
 
-class KernelSVM(_LabeledClassifier):
+class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
     """Support vector machine on all labeled points (LIBSVM).
 
     Parameters
@@ -122,8 +135,19 @@ class KernelSVM(_LabeledClassifier):
     cache_rows : int, default 1024
         Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of
         computing them again. It trades memory for time alone.
+    decision_threshold : {"share", "zero"}, default "zero"
+        Where scores of two classes become classes. "share" moves them until each has its share of
+        the labeled points among these, each scored without its own term a_i y_i k(x_i, x_i) of
+        the machine, which is most of what leaving it out takes away (Jaakkola & Haussler 1999).
+        "zero" is LIBSVM's, and what more classes have: their votes gain nothing by it. Of the
+        method `svm` the default is "share".
     n_classes : int, optional
         Found from y by default.
+
+    Attributes
+    ----------
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -133,6 +157,7 @@ class KernelSVM(_LabeledClassifier):
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "cache_rows": [Interval(Integral, 2, None, closed="left")],
+        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
     }
 
     def __init__(
@@ -142,6 +167,7 @@ class KernelSVM(_LabeledClassifier):
         sigma: float = 1.0,
         sigma_unit: str = "median",
         cache_rows: int = 1024,
+        decision_threshold: str = "zero",
         n_classes: int | None = None,
     ) -> None:
         self.kernel = kernel
@@ -149,6 +175,7 @@ class KernelSVM(_LabeledClassifier):
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.cache_rows = cache_rows
+        self.decision_threshold = decision_threshold
         self.n_classes = n_classes
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
@@ -165,6 +192,27 @@ class KernelSVM(_LabeledClassifier):
         else:
             self._svm = svm.fit(_kernel_matrix(self._bound, X), codes)
             self._vectors = X[svm.support_]
+
+    def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
+        rows = np.arange(len(X))
+        if len(rows) > _SCORED_ALONE:
+            rows = np.linspace(0, len(X) - 1, _SCORED_ALONE).astype(np.intp)
+        if len(self.classes_) > 2 or self.decision_threshold == "zero":
+            self.offset_ = np.zeros(() if len(self.classes_) == 2 else len(self.classes_))
+            return
+        duals = np.zeros(len(X))
+        duals[self._svm.support_] = self._svm.dual_coef_[0]
+        own = duals[rows] * self._own_values(X[rows])
+        self._place_threshold(self._scores(X[rows]) - own, labels)
+
+    def _own_values(self, X: np.ndarray) -> np.ndarray:
+        """Return k(x, x)."""
+        if self.kernel == "rbf":
+            return np.ones(len(X))
+        if self.kernel in _OF_LIBSVM:
+            squares = kernels.squared_norms(X)
+            return squares if self.kernel == "linear" else (self._svm.gamma * squares + 1) ** 2
+        return np.array([self._bound(x[None], x[None])[0, 0] for x in X])
 
     def _libsvm_kernel(self, X: np.ndarray) -> dict[str, str | float]:
         if self.kernel == "linear":
@@ -296,6 +344,7 @@ def svm_storage(
     solver = cache + cache // _CACHE_HOLES + _POINT_BYTES * n + _PAIR_POINT_BYTES * pair
     solver += 8 * pair * pairs
     votes = 8 * shape.block_rows * (2 * pairs + 3 * shape.n_classes)
+    alone = min(n, _SCORED_ALONE) * (3 * d * 8 + 64) + 8 * n if shape.n_classes == 2 else 0
     # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
     coefficients = 16 * max(0, shape.n_classes - 2) * n
     # large support vectors are mapped beside what is left of the solver's heap
@@ -305,13 +354,15 @@ def svm_storage(
     if kernel in _OF_LIBSVM:
         model += _float64_bytes(shape)
         training = _converted_bytes(shape) + max(binding, coefficients + solver, model)
+        training = max(training, model + alone)
         predicting = model + _converted_block_bytes(shape) + votes
         return _larger_bytes(shape, training, predicting, tuned)
     rows, matrix = min(_MATRIX_ROWS, max(n, shape.n_test)), 8 * n * n
     group = rows * n * i + kernels.kernel_bytes(kernel, rows, n, d, i)
     training = matrix + max(group, coefficients + solver)
     predicting = model + n * d * i + shape.block_bytes + 8 * rows * n + group + votes
-    return _larger_bytes(shape, max(binding, training), predicting, tuned)
+    training = max(binding, training, model + n * d * i + alone + 8 * rows * n + group)
+    return _larger_bytes(shape, training, predicting, tuned)
 
 
 def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> int:
@@ -342,6 +393,7 @@ def harness_methods() -> list[Method]:
             sizes=svm_cache_rows,
             size_trades="time",
             tasks=tasks,
+            params={"decision_threshold": "share"},
             space=space,
             uses_unlabeled=False,
         ),

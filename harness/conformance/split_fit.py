@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from harness.conformance.behaviour import SOLVER_SHARE
@@ -17,6 +19,9 @@ def split_fit_agrees(method: Method, problem: Problem) -> str:
         raise NotApplicableError("fit is not split in two")
     if problem.task == "clustering":
         raise NotApplicableError("clustering is not tuned")
+    if "decision_threshold" in method.parameters:
+        # that of a fold is found from the points held out, that of a fit from all without a label
+        method = replace(method, params={**method.params, "decision_threshold": "zero"})
     rows = np.flatnonzero(problem.labeled)
     estimator = build(method, problem).fit_features(problem.X, rows)
     for first in (0, 1):

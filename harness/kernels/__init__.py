@@ -130,6 +130,13 @@ from harness.kernels.symmetric import (
     solve_indefinite,
     solve_positive_definite,
 )
+from harness.kernels.thresholds import (
+    DECISION_THRESHOLDS,
+    DecisionThresholdMixin,
+    share_offsets,
+    threshold_bytes,
+    threshold_rows,
+)
 from harness.kernels.transduction import (
     TransductionProblem,
     concave_convex,
@@ -150,6 +157,7 @@ __all__ = [
     "BAND",
     "BLOCK_BYTES",
     "CENTER_SAMPLE",
+    "DECISION_THRESHOLDS",
     "DEGREE_TILE",
     "KERNELS",
     "NEAR",
@@ -163,6 +171,7 @@ __all__ = [
     "CanonicalPairs",
     "CenteredProduct",
     "CompleteGraph",
+    "DecisionThresholdMixin",
     "Expansion",
     "Factorisation",
     "FeatureCache",
@@ -260,6 +269,7 @@ __all__ = [
     "row_blocks",
     "select_landmarks",
     "selection_bytes",
+    "share_offsets",
     "solve_indefinite",
     "solve_positive_definite",
     "spread_rows",
@@ -270,6 +280,8 @@ __all__ = [
     "step_bytes",
     "stream_bytes",
     "switching",
+    "threshold_bytes",
+    "threshold_rows",
     "tile_bytes",
     "train_hinge",
     "train_hinge_machines",
