@@ -204,7 +204,7 @@ class Tuning(_Strict):
     search: str = "grid"
     folds: int = Field(default=5, ge=2, le=10**6)
     trials: int = Field(default=20, ge=1, le=10**6)
-    standard_errors: float = Field(default=2.0, ge=0)
+    standard_errors: float = Field(default=1.0, ge=0)
     """By how many a setting must beat the defaults to replace them."""
     labeled: int | None = Field(default=None, ge=2)
     """Labeled points to tune with, where a trial has fewer; the fit does not see the others."""

@@ -8,14 +8,12 @@ m x m matrices summed up over row blocks, so memory does not grow with the numbe
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from math import ceil, sqrt
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -31,6 +29,8 @@ _BLOCK_BYTES = 1 << 22
 _POOL = 10
 # Points that stand for all in the sum of features from which degrees are taken.
 _DEGREE_SAMPLE = 16_384
+
+_NO_MINIMUM, _ROUNDED = "lower gamma1 or raise gamma2", "lower gamma2"
 
 
 class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
@@ -283,7 +283,8 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
     def _solve(self, H: np.ndarray, right: np.ndarray) -> Self:
         penalised = len(H) if self.penalise_bias else len(H) - 1
         H[np.arange(penalised), np.arange(penalised)] += 1
-        solution = np.ascontiguousarray(_solve(H, right.astype(np.float64)))
+        found = kernels.solve_stationary(H, right.astype(np.float64), _NO_MINIMUM, _ROUNDED)
+        solution = np.ascontiguousarray(found)
         self.coef_, self.intercept_ = solution[:-1], solution[-1]
         return self
 
@@ -327,26 +328,6 @@ def prototype_count(n_labeled: int, n_unlabeled: int) -> int:
     """
     labeled = n_labeled if n_labeled < 200 else ceil(sqrt(n_labeled))
     return labeled + (n_unlabeled if n_unlabeled < 500 else ceil(sqrt(n_unlabeled)))
-
-
-def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve H x = right for a symmetric H that should be, but need not be, positive definite."""
-    diagonal = H.diagonal().copy()
-    try:
-        return kernels.solve_positive_definite(H, right)
-    except LinAlgError:
-        kernels.restore_lower(H, diagonal)
-    smallest = kernels.eigenvalues(H)[0]
-    message = f"the problem has no minimum (smallest eigenvalue {smallest:.3g}): lower gamma1 "
-    message += "or raise gamma2; its stationary point is used"
-    if abs(smallest) <= len(H) * np.finfo(float).eps * np.abs(diagonal).max():
-        message = f"the smallest eigenvalue, {smallest:.3g}, is below rounding: lower gamma2"
-    warnings.warn(message, stacklevel=4)
-    try:
-        return kernels.solve_indefinite(H, right)
-    except LinAlgError as error:
-        message = f"{error}: lower gamma2 or change gamma1"
-        raise ValueError(message) from error
 
 
 def storage(

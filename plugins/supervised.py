@@ -136,18 +136,11 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
         Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of
         computing them again. It trades memory for time alone.
     decision_threshold : {"share", "zero"}, default "zero"
-        Where scores of two classes become classes. "share" moves them until each has its share of
-        the labeled points among these, each scored without its own term a_i y_i k(x_i, x_i) of
-        the machine, which is most of what leaving it out takes away (Jaakkola & Haussler 1999).
-        "zero" is LIBSVM's, and what more classes have: their votes gain nothing by it. Of the
-        method `svm` the default is "share".
+        "zero" is LIBSVM's. "share", which the method `svm` has, moves scores of two classes until
+        each has its share of the labeled points among these, scored without their own terms
+        a_i y_i k(x_i, x_i) (Jaakkola & Haussler 1999). Votes of more classes gain nothing by it.
     n_classes : int, optional
         Found from y by default.
-
-    Attributes
-    ----------
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -194,9 +187,7 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
             self._vectors = X[svm.support_]
 
     def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
-        rows = np.arange(len(X))
-        if len(rows) > _SCORED_ALONE:
-            rows = np.linspace(0, len(X) - 1, _SCORED_ALONE).astype(np.intp)
+        rows = np.linspace(0, len(X) - 1, min(len(X), _SCORED_ALONE)).round().astype(np.intp)
         if len(self.classes_) > 2 or self.decision_threshold == "zero":
             self.offset_ = np.zeros(() if len(self.classes_) == 2 else len(self.classes_))
             return

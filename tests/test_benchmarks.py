@@ -11,6 +11,8 @@ COMMANDS = [
     "block_cost.py --trials 2 --repeats 1",
     "budget.py digits 20 --points 1000",
     "clusk.py --points 200 --repeats 1",
+    "defaults.py thresholds --methods svm --labeled 20 --points 100 --seeds 1",
+    "defaults.py tuning --methods svm --labeled 20 --points 100 --seeds 1",
     "degrees.py --points 600 --features 20 --repeats 1",
     "exponents.py --scale 0.02 --repeats 1",
     "graph.py --seeds 2 --budgets 1",

@@ -1,6 +1,7 @@
 import hashlib
 import os
 import time
+from pathlib import Path
 
 import pytest
 import yaml
@@ -413,3 +414,14 @@ def test_what_nobody_could_wait_for_is_refused_at_once(write, changes, message):
 def test_blanks_in_a_budget_are_no_part_of_a_path(write):
     block = load_study(write(budgets="200\n\t MB")).blocks()[0]
     assert why_no_path(block.id) == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((Path(__file__).parents[1] / "studies").glob("*.yaml")),
+    ids=lambda path: path.stem,
+)
+def test_studies_with_kept_results_do_not_follow_a_default_of_searches(path):
+    content = yaml.safe_load(path.read_text())
+    searches = [part.get("tuning") for part in (content, *content.get("cases", []))]
+    assert all("standard_errors" in search for search in searches if isinstance(search, dict))

@@ -129,6 +129,7 @@ from harness.kernels.symmetric import (
     restore_lower,
     solve_indefinite,
     solve_positive_definite,
+    solve_stationary,
 )
 from harness.kernels.thresholds import (
     DECISION_THRESHOLDS,
@@ -272,6 +273,7 @@ __all__ = [
     "share_offsets",
     "solve_indefinite",
     "solve_positive_definite",
+    "solve_stationary",
     "spread_rows",
     "spread_scores",
     "square_product_bytes",
