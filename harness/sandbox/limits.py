@@ -121,7 +121,8 @@ class Result:
         "rlimit-data+watch", "watch", or "none" without a limit.
     measured_by : str
         What `peak_bytes` is from: "VmHWM", "cgroup-v1", "cgroup-v2", or "none". "VmHWM, child
-        processes not seen" says that the trial had some and that nothing here could count them.
+        processes not seen" says that the trial had some and that nothing here could count them:
+        without a budget only, since with one it has no result.
     isolation : str
         What kept it from files and processes that are not its own, as `Isolation.name` says.
     output : str
