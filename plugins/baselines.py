@@ -282,6 +282,20 @@ def sampler_storage(shape: Shape, size: int) -> int:
     return shape.data_bytes + weights + peak
 
 
+def _upcast_bytes(rows: int, m: int, d: int, i: int) -> int:
+    """Bytes by which scikit-learn turns float32 into float64 for distances: 10 MiB or a tenth.
+
+    Parts of both sets, the product of two parts twice, and itself in float32.
+    """
+    if i == 8:
+        return 8 * (rows + m)
+    terms = max(((rows + m) * d + rows * m) / 10, 10 * 2**17)
+    part = int((d * d + terms) ** 0.5 - d) + 1
+    # of a set that is cut, one part is held while the next is made
+    parts = min(2 * part, rows) + min(2 * part, m)
+    return 8 * parts * d + 20 * min(part, rows) * min(part, m)
+
+
 def _code_bytes(labeled: int, n_classes: int) -> int:
     """Bytes of the labels and of their binary codes, as integers and as floats."""
     return labeled * (26 + 16 * max(n_classes, 2))
@@ -296,8 +310,12 @@ def _landmark_bytes(shape: Shape, m: int, rows: int) -> tuple[int, int, int]:
     panels = kernels.blas_bytes(rows, i, m)
     kept = i * m * (d + m) + panels + 3 * kernels.blas_bytes(m, i)
     # Singular values and vectors are computed in float64 with 7 m^2 of workspace and copies.
-    decomposing = max(kernels.width_bytes(n, d, i), (72 - i) * m * m)
-    predicting = shape.block_bytes + 2 * shape.block_rows * m * i
+    decomposing = max(
+        kernels.width_bytes(n, d, i), (72 - i) * m * m, i * m * m + _upcast_bytes(m, m, d, i)
+    )
+    decomposing = max(decomposing, 2 * rows * m * i + _upcast_bytes(rows, m, d, i))
+    predicting = shape.block_bytes + shape.block_rows * m * i
+    predicting += max(shape.block_rows * m * i, _upcast_bytes(shape.block_rows, m, d, i))
     predicting += max(0, kernels.blas_bytes(shape.block_rows, i, m) - panels)
     return kept, decomposing, predicting
 

@@ -310,6 +310,9 @@ def storage(
 def _factoring_bytes(shape: Shape, tuned: bool) -> int:
     u, labeled, d, i = shape.n_unlabeled, shape.n_labeled, shape.n_features, shape.itemsize
     filling = kernels.filling_bytes(max(u, labeled if tuned else 0), d, i)
+    # edges to known points: rows of both, and the smaller set scaled
+    pulling = min(labeled, kernels.TILE) + 2 * min(u, kernels.block_rows(kernels.TILE))
+    filling = max(filling, pulling * d * i)
     right_hand_sides = 8 * u * 4 * (shape.n_classes - 1)
     reducing = 0
     if tuned:

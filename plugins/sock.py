@@ -317,8 +317,11 @@ def storage_model(
     degrees: str = "features",
     storage: str = "held",
     tuned: bool = False,
+    paused: bool = False,
 ) -> int:
     """Bytes held: the data, B in float32, two matrices of order a + b and a block, or the SVM.
+
+    A fit that is paused trains the SVM beside what its next step goes on from.
 
     With storage="paper" the formula of the paper's section 3.1, 8 n (d + 2 (a + b)).
     """
@@ -345,7 +348,9 @@ def storage_model(
     # blocks below 64 KiB, that malloc does not map, stay in the heap: what degrees took of those
     kept = min(2 * d * _DEGREE_FEATURES, 1 << 16)
     scoring += 8 * (n + labeled) * columns + kernels.threshold_bytes(n, shape.n_classes)
-    learning = kept + 4 * n * b + panels + max(step, svm, scoring)
+    earlier = 8 * n * columns  # scores of one pause are held until there are those of the next
+    stepping = step + earlier + max(svm, scoring) if paused else max(step, svm, scoring)
+    learning = kept + 4 * n * b + panels + stepping
     peak = max(kernels.width_bytes(n, d, shape.itemsize), weighing, learning)
     return shape.data_bytes + 12 * n + peak
 
