@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, unknown_name
 from harness.terminal import print_table, show_rows
 from harness.units import format_bytes, format_duration
 
@@ -368,6 +368,23 @@ def reproduce(study: str, row: str) -> None:
     if not all(c.equal for c in compared):
         raise HarnessError(f"row {row} was not reproduced")
     click.echo(f"row {row} is reproduced bit for bit")
+
+
+@main.command()
+@_study
+@click.option("--outcome", "outcomes", multiple=True, required=True, help="Rows that end so.")
+@click.option("--method", "methods", multiple=True, help="Only rows of this label in the study.")
+def retry(study: str, outcomes: Sequence[str], methods: Sequence[str]) -> None:
+    """Remove the rows of an outcome, so that the next run takes their trials again."""
+    from harness.records import OUTCOMES
+    from harness.retry import retry as remove
+    from harness.workload import load_workload
+
+    for outcome in outcomes:
+        if outcome not in OUTCOMES:
+            raise unknown_name("outcome", outcome, OUTCOMES)
+    count = len(remove(load_workload(study), outcomes, methods))
+    click.echo(f"{count} trial{'' if count == 1 else 's'} to run again: harness run {study}")
 
 
 @main.command()

@@ -18,20 +18,14 @@ from harness.workload import load_workload
 
 def dataset(study: str, directory: str) -> None:
     """Fetch, check and prepare one data set."""
-    from harness.datasets import load_catalog, prepare
-    from harness.registry import Registry
+    from harness.prepared import prepare_named
 
     workload = load_workload(study)
     entries = {workload.catalog[name].directory: name for name in workload.datasets()}
     if directory not in entries:
         message = f"{study}: no data set {directory!r}; its entry or its generator has changed"
         raise HarnessError(message)
-    name = entries[directory]
-    entry = workload.catalog[name]
-    if entry.format == "generated":
-        registry = Registry.load(workload.study.plugin_folders)
-        entry = load_catalog(generated={name: registry.get("datasets", name)[0]})[name]
-    prepare(entry, workload.prepared(name))
+    prepare_named(workload, entries[directory])
 
 
 def calibration(study: str, output: str) -> None:
@@ -45,11 +39,16 @@ def calibration(study: str, output: str) -> None:
 
 
 def block(study: str, block_id: str) -> None:
-    """Run the trials of one block."""
-    from harness.worker import run_block
+    """Run the trials of one block, in a process that is replaced if a trial ends it."""
+    from harness.keeper import keep
+    from harness.unfinished import Unfinished
 
     workload = load_workload(study)
-    run_block(workload, workload.block(block_id))
+    wanted = workload.block(block_id)
+    keep(Unfinished(workload.journal(wanted)))
+    from harness.worker import run_block
+
+    run_block(workload, wanted)
 
 
 def table(study: str) -> None:

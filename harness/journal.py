@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -54,6 +54,7 @@ class Journal:
         except OSError as error:
             raise HarnessError(_cannot_be_used(self.path, error)) from None
         self.rows = {row["fingerprint"]: row for row in rows}
+        self._note()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -70,7 +71,28 @@ class Journal:
         self._file.flush()
         os.fsync(self._file.fileno())
         self.rows[row["fingerprint"]] = row
+        self._note()
         return row
+
+    def altered(self) -> bool:
+        """Tell whether someone else has written to the file since the last row, or replaced it."""
+        if self._state is not None and self._state == self._signature():
+            return False
+        try:
+            rows, faults = parse_rows(self.path, self.path.read_bytes())
+        except OSError:
+            return True
+        if faults or {row["fingerprint"]: row for row in rows} != self.rows:
+            return True
+        self._note()
+        return False
+
+    def drop(self, fingerprints: Set[str] = frozenset()) -> None:
+        """Write the file anew, at once, without some of the rows that this journal knows."""
+        kept = {key: row for key, row in self.rows.items() if key not in fingerprints}
+        self._rewrite(kept.values())
+        self.rows = kept
+        self._note()
 
     def publish(self, output: Path) -> None:
         """Make the rows appear under another name, at once and without a second copy.
@@ -111,6 +133,9 @@ class Journal:
         """Keep the file as it is under another name, and go on with its rows in a new one."""
         aside = self.path.with_name(f"{self.path.name}{DAMAGED}")
         aside.write_bytes(content)
+        self._rewrite(rows)
+
+    def _rewrite(self, rows: Iterable[Mapping[str, Any]]) -> None:
         temporary = self.path.with_name(f".{os.getpid()}.part")
         file = temporary.open("w+b")
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -121,6 +146,17 @@ class Journal:
         temporary.replace(self.path)
         self._file.close()
         self._file = file
+
+    def _note(self) -> None:
+        self._state = self._signature()
+
+    def _signature(self) -> tuple[int, ...] | None:
+        with suppress(OSError):
+            own, found = os.fstat(self._file.fileno()), self.path.stat()
+            if os.path.samestat(own, found):
+                # nobody can set back when the inode changed
+                return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        return None
 
 
 def _cannot_be_used(path: Path, error: OSError) -> str:

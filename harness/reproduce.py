@@ -12,6 +12,7 @@ from typing import Any
 from harness.errors import HarnessError, shown
 from harness.fingerprints import changes
 from harness.journal import Journal
+from harness.keeper import StartOver
 from harness.records import COLUMNS, METRICS, read_table
 from harness.worker import run_trials
 from harness.workload import Workload
@@ -61,8 +62,11 @@ def reproduce(workload: Workload, row: str) -> list[Comparison]:
         raise HarnessError(_why_not(workload, row, recorded))
     block = replace(blocks[0], seeds=(int(seed),))
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "row.jsonl") as journal:
-        run_trials(workload, block, journal, [int(seed)])
-        (again,) = journal.rows.values()
+        try:
+            run_trials(workload, block, journal, [int(seed)])
+            (again,) = journal.rows.values()
+        except StartOver:  # the trial took down the process that ran it
+            again = {"outcome": "crashed"}
     scores = [*METRICS, *sorted(set(again) - set(COLUMNS))]
     compared = [Comparison(name, recorded.get(name), again.get(name)) for name in scores]
     present = [c for c in compared if c.recorded is not None or c.reproduced is not None]

@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-from collections.abc import Mapping
+import signal
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import psutil
 
 from harness.errors import HarnessError
 
@@ -20,6 +24,12 @@ if TYPE_CHECKING:
 
 ISOLATION = "HARNESS_ISOLATION"
 """Names the means that confines trials, where it is not to be the strongest at hand."""
+
+_LOOK = 1.0
+_MOST_SILENT = 60
+"""Looks without a sign of life, which comes every five seconds, before the process is given up."""
+
+_PATIENCE = 5.0
 
 
 class TrialRunner:
@@ -41,6 +51,8 @@ class TrialRunner:
     ----------
     isolation : str
         What confines the trials, as `Isolation.name` says.
+    lost : str
+        What a trial did to the process; empty unless `run` returned None.
 
     Raises
     ------
@@ -49,8 +61,12 @@ class TrialRunner:
     """
 
     def __init__(self, enforcement: str, reach: Reach, provided: Mapping[str, Any]) -> None:
+        from harness.sandbox import prctl, tree
         from harness.sandbox.outer import OuterLimits
 
+        prctl.become_subreaper()  # what a dead runner leaves becomes ours, to be ended
+        self._others = tree.own_children()
+        self.lost = ""
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
         arguments = (theirs, self._connection, enforcement, reach, provided)
@@ -80,21 +96,66 @@ class TrialRunner:
         plain = replace(assignment, method=None, params={}, metric=None, search=None)
         try:
             self._connection.send((plain, limits, timeline))
-            answer = self._connection.recv()
+            answer = self._answer()
         except (EOFError, ConnectionError):
+            self.lost = "killed the process that runs trials"
             self._process.join()
             if self._outer.killed():
                 raise self._outer.error("the process that runs trials", limits.memory) from None
+        if self.lost:
+            self._end_all()
             return None
         if isinstance(answer, str):
             raise HarnessError(answer)
         return answer
+
+    def _answer(self) -> Any:
+        """Wait for an answer, or for a sign that there will be none, which `lost` then tells.
+
+        Only looks are counted, not seconds: what stops the whole study stops this too.
+        """
+        silent = stopped = 0
+        while silent < _MOST_SILENT and stopped < 2:
+            if not self._connection.poll(_LOOK):
+                silent += 1
+                stopped = stopped + 1 if _is_stopped(self._process.pid) else 0
+            elif (answer := self._connection.recv()) is not None:
+                return answer
+            else:
+                silent = 0
+        self.lost = "stopped the process that runs trials"
+        return None
+
+    def _end_all(self) -> None:
+        """End the process, its trial and whatever that has left."""
+        from harness.sandbox import tree
+
+        self._process.kill()
+        self._process.join()
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            left = tree.children_of(os.getpid()).keys() - self._others
+            if not left:
+                return
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.01)
 
     def stop(self) -> None:
         """End the process."""
         if self.alive:
             self._connection.send(None)
         self._process.join()
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
+    except psutil.Error:
+        return False
 
 
 def _serve(
@@ -104,19 +165,21 @@ def _serve(
     reach: Reach,
     provided: Mapping[str, Any],
 ) -> None:
-    from harness.sandbox import Isolation, Sandbox
+    from harness.sandbox import Isolation, Sandbox, prctl
     from harness.trial import run_trial
 
     # else the pipe would stay open here, and the end of the worker would go unnoticed
     workers_end.close()
+    prctl.die_with(multiprocessing.parent_process().pid)
     try:
         # first of all: the kernel gives namespaces to processes of one thread
         isolation = Isolation(reach, os.environ.get(ISOLATION, "auto"))
         warm_up()
-        sandbox = Sandbox(enforcement, isolation=isolation)
+        sandbox = Sandbox(enforcement, isolation=isolation, beat=_beat(connection))
     except HarnessError as error:
         connection.send((str(error), ""))
         return
+    prctl.hide_memory()
     connection.send(("", isolation.name))
     with sandbox, contextlib.suppress(EOFError):
         while (work := connection.recv()) is not None:
@@ -128,6 +191,19 @@ def _serve(
                 connection.send(str(error))
                 return
             connection.send(result)
+
+
+def _beat(connection: Connection) -> Callable[[], None]:
+    """Make what tells the worker, once in a second at most, that a trial is attended to."""
+    last = time.monotonic()
+
+    def beat() -> None:
+        nonlocal last
+        if time.monotonic() - last >= _LOOK:
+            last = time.monotonic()
+            connection.send(None)
+
+    return beat
 
 
 def warm_up() -> None:

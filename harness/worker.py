@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shlex
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cells import json_text
-from harness.datasets import Meta
 from harness.errors import HarnessError
 from harness.hookspecs import TrialInfo
 from harness.index import method_entry
 from harness.journal import Journal
+from harness.keeper import StartOver
 from harness.method import Method, Shape
 from harness.planning import plan_block, shape_of
+from harness.prepared import Prepared
 from harness.provenance import surroundings
 from harness.reach import make_reach, scratch_folder
 from harness.records import COLUMNS, without_nan
@@ -36,6 +37,7 @@ from harness.sizing import Plan
 from harness.study import Block
 from harness.timelines import has_timeline, make_timeline, write_json
 from harness.trial_runner import TrialRunner
+from harness.unfinished import MOST, Unfinished
 from harness.workload import PREPARED, RESULTS, Workload
 
 if TYPE_CHECKING:
@@ -92,9 +94,11 @@ class _BlockRun:
     ) -> None:
         self.workload, self.block, self.journal = workload, block, journal
         self.picture = picture
+        self.intact = True
         self.task = workload.task(block)
-        self.folder = workload.prepared(block.dataset)
-        self.meta = Meta.read(self.folder)
+        self.prepared = Prepared(workload, block.dataset)
+        self.folder, self.meta = self.prepared.folder, self.prepared.meta
+        self.unfinished = Unfinished(journal.path)
         self.registry = _load_plugins(workload, block)
         self.method: Method = self.registry.get("methods", block.method.name)[0]
         self.params = self.registry.look_up(block.method.params)
@@ -129,15 +133,44 @@ class _BlockRun:
             runner = TrialRunner(self.workload.study.settings.enforcement, reach, provided)
             referee = Referee(self.registry, self.workload, self.block, self.meta)
             for seed in seeds:
-                row, result = self._run_trial(runner, referee, planned, seed, mapped)
-                row = self._blank_row(shape, planned, seed) | row
+                blank = self._blank_row(shape, planned, seed)
+                if self.unfinished.count(blank["fingerprint"]) >= MOST:
+                    self._finish(blank | _endless(runner))
+                    continue
+                row, result = self._begin(runner, referee, planned, seed, mapped)
+                row = blank | row
                 self._finish(row)
                 if result and self.picture:
                     write_json(make_timeline(row, result), self.picture)
                     self.picture = None
-                if not runner.alive and seed != seeds[-1]:
-                    _start_over()
+                if not (runner.alive and self.intact) and seed != seeds[-1]:
+                    raise StartOver
             runner.stop()
+
+    def _begin(self, *trial: Any) -> tuple[dict[str, Any], Result | None]:
+        """Run a trial, once more if something outside may have ended it.
+
+        Raises
+        ------
+        StartOver
+            If it took the runner along for the first time.
+        """
+        runner, _, _, seed, _ = trial
+        fingerprint = f"{self.block.fingerprint}-{seed}"
+        self.unfinished.begin(fingerprint)
+        try:
+            row, result = self._run_trial(*trial)
+            if result and result.ended_by in (signal.SIGKILL, signal.SIGTERM) and self.intact:
+                row, result = self._run_trial(*trial)
+                told = "It was killed and run again"
+                again = f"{told}, and ended so both times." if result and result.ended_by else told
+                row["reason"] = f"{row['reason']} {again.rstrip('.')}.".strip()
+            if runner.lost and self.unfinished.count(fingerprint) < MOST:
+                raise StartOver
+        except (Exception, KeyboardInterrupt):  # not the trial's doing
+            self.unfinished.end(fingerprint)
+            raise
+        return row, result
 
     @contextlib.contextmanager
     def _mapped_folder(self) -> Iterator[Path | None]:
@@ -176,6 +209,7 @@ class _BlockRun:
             result = runner.run(assignment, limits, sampled)
         row = _measured(result) if result else _runner_lost(runner)
         row["started_at"] = started.isoformat(timespec="seconds")
+        row |= self._tampered()
         scores, end = {}, None
         if row["outcome"] == "ok" and not _is_answer(result.value):
             row |= {"outcome": "error", "reason": "answered what is not the answer of a trial"}
@@ -188,10 +222,26 @@ class _BlockRun:
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
-        if result and grid.checkpoints:
+        if result and grid.checkpoints and self.intact:
             curve = referee.score_curve(assignment, result.deliveries, end, scores)
             row["checkpoints"] = json.dumps(without_nan(curve), separators=(",", ":"))
         return row, result
+
+    def _tampered(self) -> dict[str, str]:
+        """Mend what was altered while a trial ran, and say so in its row."""
+        found = []
+        if self.prepared.altered():
+            self.prepared.mend(f"{self.folder}: altered while a trial ran")
+            found.append("the prepared data")
+        if self.journal.altered():
+            self.journal.drop()
+            found.append("the rows of its block")
+        if not found:
+            return {}
+        self.intact = False
+        altered = " and ".join(found)
+        reason = f"altered {altered}, or a trial beside it did; this was noticed and mended"
+        return {"outcome": "error", "reason": reason}
 
     def _blank_row(self, shape: Shape, planned: Plan, seed: int) -> dict[str, Any]:
         block = self.block
@@ -237,6 +287,7 @@ class _BlockRun:
 
     def _finish(self, row: dict[str, Any]) -> None:
         written = self.journal.append(row)
+        self.unfinished.end(row["fingerprint"])
         # a copy: what a plugin makes of it is its own
         self._announce("harness_trial_finished", row["seed"], record=dict(written))
 
@@ -327,10 +378,13 @@ def _given_up(assignment: Assignment) -> str:
 
 
 def _runner_lost(runner: TrialRunner) -> dict[str, Any]:
-    reason = "killed the process that runs trials; its own use of memory is not known"
+    reason = f"{runner.lost}, twice; its own use of memory is not known"
     return {"outcome": "crashed", "reason": reason, "isolation": runner.isolation}
 
 
-def _start_over() -> None:
-    """Replace this process by a fresh one: a new runner must not inherit the labels held here."""
-    os.execv(sys.executable, [sys.executable, "-m", "harness.jobs", *sys.argv[1:]])
+def _endless(runner: TrialRunner) -> dict[str, Any]:
+    reason = (
+        "ended the worker twice, or whoever ended the study while it ran did; "
+        "harness retry has it run again"
+    )
+    return {"outcome": "crashed", "reason": reason, "isolation": runner.isolation}

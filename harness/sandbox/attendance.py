@@ -8,6 +8,7 @@ import os
 import selectors
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from harness.sandbox import peaks, tree
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 18
 _MOST_READS = 64  # a pipe holds 1 MB; more would come from a writer that could not be killed
 _LOOK = 0.005
+_BEAT = 5.0
 
 
 class Attendance:
@@ -42,6 +44,8 @@ class Attendance:
     watch : Watch or None
     membership : Membership or None
     timeline : Timeline or None
+    beat : callable or None, default None
+        Called now and then, every five seconds at least.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class Attendance:
         watch: Watch | None,
         membership: Membership | None,
         timeline: Timeline | None,
+        beat: Callable[[], None] | None = None,
     ) -> None:
         self.heard = Heard()
         self.timed_out = False
@@ -70,6 +75,7 @@ class Attendance:
         self._watch = watch
         self._membership = membership
         self._timeline = timeline
+        self._beat = beat
         self._receiver = Receiver()
         self._tail = bytearray()
         for descriptor in (channel, output):
@@ -111,6 +117,8 @@ class Attendance:
 
     def _loop(self, selector: selectors.BaseSelector, pidfd: int | None) -> None:
         while True:
+            if self._beat:
+                self._beat()
             ready = selector.select(self._patience(pidfd))
             ended = False
             for key, _ in ready:
@@ -138,6 +146,8 @@ class Attendance:
             due.append(self._timeline.due)
         if pidfd is None:
             due.append(time.monotonic() + _LOOK)
+        if self._beat:
+            due.append(time.monotonic() + _BEAT)
         return max(0.0, min(due) - time.monotonic()) if due else None
 
     def _must_stop(self) -> bool:

@@ -105,6 +105,8 @@ class Result:
     reason : str
         Why it is not "ok", in a sentence or two. An "ok" trial has one only if it left processes
         running, which were stopped.
+    ended_by : int or None
+        The signal that ended a trial that "crashed", if one did.
     value : dict or None
         The JSON object that the callable returned; None unless "ok".
     arrays : dict of str to numpy.ndarray
@@ -136,6 +138,7 @@ class Result:
 
     outcome: str
     reason: str
+    ended_by: int | None
     value: dict[str, Any] | None
     arrays: dict[str, np.ndarray]
     baseline_bytes: int

@@ -57,6 +57,8 @@ class Sandbox:
         Where `proc` and the cgroup mounts are.
     isolation : Isolation or None, default None
         What confines the children, made by this process.
+    beat : callable or None, default None
+        Called now and then while a child runs, every five seconds at least.
 
     Raises
     ------
@@ -69,10 +71,12 @@ class Sandbox:
         backend: str = AUTO,
         root: Path = Path("/"),
         isolation: Isolation | None = None,
+        beat: Callable[[], None] | None = None,
     ) -> None:
         self._choice = choose(backend, root)
         self.backend = self._choice.name
         self._isolation = isolation
+        self._beat = beat
         self._trials = 0
         self._idle: peaks.Idle | None = None
         self._threads: ThreadpoolController | None = None
@@ -206,6 +210,7 @@ class Sandbox:
             watch=watch,
             membership=Membership(pid, group, others) if group else None,
             timeline=sampler(pid, started) if sampler else None,
+            beat=self._beat,
         )
         try:
             attendance.attend()
@@ -286,6 +291,7 @@ class Sandbox:
         result = Result(
             outcome=outcome,
             reason=reason,
+            ended_by=_signal(ending) if outcome == "crashed" else None,
             value=heard.value if ok else None,
             arrays=heard.arrays if ok else {},
             baseline_bytes=heard.baseline,
@@ -309,6 +315,12 @@ class Sandbox:
         # neither a time limit nor the watch did it, and it is not known to be over its budget
         killed = outcome == "crashed" and ending.status == signal.SIGKILL
         return killed and self._outer.killed()
+
+
+def _signal(ending: Ending) -> int | None:
+    if ending.status is None or not os.WIFSIGNALED(ending.status):
+        return None
+    return os.WTERMSIG(ending.status)
 
 
 def _import_sampler() -> Sampler:

@@ -1,5 +1,6 @@
 """Methods that end badly, one way each, and one that behaves beside them."""
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -106,6 +107,29 @@ class KillsItsParent(Behaves):
         time.sleep(600)
 
 
+class StopsItsParent(Behaves):
+    def fit(self, X, y):
+        os.kill(os.getppid(), signal.SIGSTOP)
+        time.sleep(600)
+
+
+class KillsTheWorker(Behaves):
+    def fit(self, X, y):
+        stat = Path(f"/proc/{os.getppid()}/stat").read_text()
+        os.kill(int(stat.rpartition(")")[2].split()[1]), signal.SIGKILL)
+        time.sleep(600)
+
+
+class AltersRows(Behaves):
+    """Makes other trials' rows its own way."""
+
+    def fit(self, X, y):
+        with contextlib.suppress(FileNotFoundError):
+            for path in Path("results").rglob("journal/**/*.jsonl"):
+                path.write_text("{}\n")
+        return super().fit(X, y)
+
+
 class WritesItsInput(Behaves):
     def fit(self, X, y):
         X *= 2
@@ -206,6 +230,9 @@ def harness_methods():
         "raises": Raises,
         "takes-too-much": TakesTooMuch,
         "kills-its-parent": KillsItsParent,
+        "stops-its-parent": StopsItsParent,
+        "kills-the-worker": KillsTheWorker,
+        "alters-rows": AltersRows,
         "writes-its-input": WritesItsInput,
         "searches-for-labels": SearchesForLabels,
         "plants-labels": PlantsLabels,

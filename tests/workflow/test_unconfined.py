@@ -1,0 +1,78 @@
+"""Where nothing confines trials, what they do to the study is noticed, named and costs one row."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from project import ENVIRONMENT, PLUGINS
+
+from harness.datasets import prepare
+from harness.datasets.meta import content_sha256
+from harness.records import read_rows
+from harness.trial_runner import ISOLATION
+from harness.workload import load_workload
+
+EXPECTED = {
+    "kills-its-parent": ("crashed", "killed the process that runs trials, twice"),
+    "stops-its-parent": ("crashed", "stopped the process that runs trials, twice"),
+    "kills-the-worker": ("crashed", "ended the worker twice"),
+    "is-killed": ("crashed", "killed and run again, and ended so both times"),
+    "alters-features": ("error", "altered the prepared data"),
+    "alters-rows": ("error", "altered the rows of its block"),
+    "behaves": ("ok", ""),
+}
+
+
+SEEDS = {"kills-the-worker": 2, "alters-rows": 2}
+"""Where one seed does not tell; each worker that is replaced costs seconds."""
+
+
+@pytest.fixture
+def blocks(project, monkeypatch, method):
+    """Run a block as Snakemake does, with nothing that confines its trials."""
+    monkeypatch.chdir(project.folder)
+    study = project.write(
+        datasets=["breast_cancer"],
+        methods=[method],
+        labeled=40,
+        budgets="100MB",
+        seeds=SEEDS.get(method, 1),
+        limits={"time": 20},
+        plugins=[str(PLUGINS / "misbehaving.py")],
+    )
+    workload = load_workload(study)
+    prepare(workload.catalog["breast_cancer"], workload.prepared("breast_cancer"))
+    (block,) = workload.blocks
+
+    def run():
+        command = [sys.executable, "-m", "harness.jobs", "block", study, block.id]
+        environment = {**ENVIRONMENT, ISOLATION: "none"}
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=900, check=False
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        return read_rows(workload.output(block))
+
+    run.workload = workload
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", EXPECTED)
+def test_each_costs_its_own_rows_and_nothing_else(blocks, method):
+    rows = blocks()
+    outcome, reason = EXPECTED[method]
+    assert sorted(row["seed"] for row in rows) == list(range(SEEDS.get(method, 1)))
+    assert {row["isolation"] for row in rows} == {"none"}
+    if method == "alters-rows":  # there is no other row yet that the first could alter
+        rows = [row for row in rows if row["seed"] == max(r["seed"] for r in rows)]
+    assert {row["outcome"] for row in rows} == {outcome}, [row["reason"] for row in rows]
+    assert all(reason in row["reason"] for row in rows), [row["reason"] for row in rows]
+    folder = blocks.workload.prepared("breast_cancer")
+    meta = json.loads((folder / "meta.json").read_text())
+    assert content_sha256(folder) == meta["sha256"]
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert os.path.basename(folder.parent.parent) not in listed.stdout  # noqa: PTH119
+    assert not list(blocks.workload.results.rglob("*.running"))
