@@ -33,6 +33,8 @@ _UNBALANCED = 0.01
 _LINE_TRIALS = 40
 # A line search ends where the slope has fallen to this part.
 _SLOPE_LEFT = 0.01
+# Part of P to whose tolerance any gap may shrink: a sum of losses in float32 is exact to 1e-7.
+_LEAST_FALL = 1e-3
 
 
 @dataclass
@@ -103,6 +105,7 @@ def train_hinge(
     machine: HingeMachine,
     tol: float,
     duals: np.ndarray | None = None,
+    from_start: bool = False,
 ) -> np.ndarray:
     """Train a machine, in place, until its duality gap is below tol * P.
 
@@ -119,6 +122,8 @@ def train_hinge(
     tol : float
     duals : ndarray of shape (n,), float64, optional
         a, where to start; replaced by those found. Zeros by default.
+    from_start : bool, default False
+        Whether the gap is measured against `gap_scale` in the place of P.
 
     Returns
     -------
@@ -136,6 +141,7 @@ def train_hinge(
     penalty = min(_FIRST_PENALTY / cache.mean_square(), loss.cost / _FIRST_WIDTH)
     bound, bound_shift = machine.bound_slope()
     machine.dual, kept = -np.inf, ActiveRows(cache, len(machine.weights))
+    start = loss.of_constant(loss.costs @ sides + machine.bound_totals)
     for _ in range(_MOST_STEPS):
         pull = loss.proximal_pull(margins, duals, penalty)
         sums = machine.bound_sums + cache.sums(pull[:, None] * sides)
@@ -148,7 +154,8 @@ def train_hinge(
         if not np.isfinite(primal) or not np.isfinite(sums).all():
             message = "kernel values overflow in float32: scale the features to about 1"
             raise ValueError(message)
-        if primal - machine.dual <= tol * abs(primal):
+        scale = gap_scale(primal, machine.dual, start) if from_start else abs(primal)
+        if primal - machine.dual <= tol * scale:
             break
         gradient = 2 * machine.weights - (sums[:, 0] - sums[:, 1])
         imbalance = float(totals[0] - totals[1])
@@ -182,6 +189,22 @@ def train_hinge(
         margins += length * change
     duals[:] = pull
     return margins
+
+
+def gap_scale(primal: float, dual: float, start: float) -> float:
+    """Return what a duality gap is measured against: P, or how far it has come from its start.
+
+    P is strongly convex: the squared error of w, in parts of |w|^2, is at most the gap in parts of
+    what P falls from its value at w = 0. Where C is small that is a small part of P, of which a
+    thousandth may then be all that the scores are. A part of it that float32 can tell is left.
+
+    Parameters
+    ----------
+    primal, dual : float
+    start : float
+        `SmoothHinge.of_constant`.
+    """
+    return max(min(abs(primal), start - dual), _LEAST_FALL * abs(primal))
 
 
 def dual_value(totals: np.ndarray, sums: np.ndarray, spent: np.ndarray | float = 0.0) -> float:

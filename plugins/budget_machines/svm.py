@@ -44,9 +44,11 @@ class BudgetSVM(BudgetMachine):
     sigma_unit : {"median", "absolute"}, default "median"
         What `sigma` counts: median distances between the points, or units of the features.
     solver : {"exact", "sgd"}, default "exact"
-        "exact": to a duality gap of 1e-3, before coefficients are rounded to float32. "sgd":
-        mini-batches, a step from the stability bound that falls as 1 / sqrt(epochs), the mean of
-        the second half of the iterates.
+        "exact": to a duality gap of 3e-4 of the objective, or of what it falls from its value at
+        w = 0 if that is less, where the cache holds all labeled rows; else of 1e-3 of the
+        objective. Before coefficients are rounded to float32. "sgd": mini-batches, a
+        step from the stability bound that falls as 1 / sqrt(epochs), the mean of the second half
+        of the iterates.
     epochs, batch_size : int, default 10 and 64
         Of SGD.
     n_classes : int, optional

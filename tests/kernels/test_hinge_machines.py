@@ -41,7 +41,9 @@ def test_a_small_cache_gives_the_same_machines(held_rows, monkeypatch):
     loaded = []
     train = hinge_machines.train_hinge
     monkeypatch.setattr(
-        hinge_machines, "train_hinge", lambda *a: [loaded.append(len(a[0])), train(*a)][1]
+        hinge_machines,
+        "train_hinge",
+        lambda *a, **options: [loaded.append(len(a[0])), train(*a, **options)][1],
     )
     small = kernels.train_hinge_machines(features, X, rows, y, 3, 5.0, part, tol=1e-4)
     assert held_rows < max(loaded) < 600

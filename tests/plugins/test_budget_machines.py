@@ -1,5 +1,6 @@
 """Budgeted SVM and LSSVM: exact minima, one Gram matrix for all, SGD that knows what it is."""
 
+import os
 import pickle
 import tracemalloc
 import warnings
@@ -9,9 +10,13 @@ import numpy as np
 import pytest
 from blobs import blobs
 from budget_machines import BudgetLSSVM, BudgetSVM
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
 
 from harness import Shape, kernels
+from harness.datasets import load_catalog
+from harness.datasets.preparation import load
 from harness.sizing import plan
 
 MACHINES = (BudgetSVM, BudgetLSSVM)
@@ -484,3 +489,29 @@ def test_scores_of_the_folds_are_those_of_a_pass_over_the_rows():
     staged = BudgetSVM(30, n_classes=3, random_state=0).fit_features(X, rows).fit_labels(given)
     expected = staged.decision_function(X[rows[::4]])
     np.testing.assert_allclose(staged.held_out_scores_, expected, atol=1e-4)
+
+
+def odd_digits():
+    X, y = load_digits(return_X_y=True)
+    return X / 16, y % 2
+
+
+def a9a():
+    if not os.environ.get("HARNESS_MIRROR"):
+        pytest.skip("HARNESS_MIRROR names no mirror of the real data")
+    X, y = load(load_catalog()["a9a"])
+    rows = np.random.default_rng(0).choice(len(X), 2000, replace=False)
+    return X[rows], y[rows]
+
+
+@pytest.mark.parametrize("C", [1e-3, 1e-2, 0.1, 1.0, 100.0, 1e3])
+@pytest.mark.parametrize("data", [odd_digits, a9a])
+def test_scores_are_those_of_libsvm_from_small_costs_to_large_ones(data, C):
+    """A gap in parts of the objective says little where C is small: all of it are losses."""
+    X, y = data()
+    model = BudgetSVM(60, C=C, random_state=0).fit(X, y)
+    Z = model._features.transform(X).astype(np.float64)
+    # the penalty of LIBSVM has a factor of 1/2
+    expected = SVC(kernel="linear", C=C / 2, tol=1e-6).fit(Z, y).decision_function(Z)
+    error = np.abs(model.decision_function(X) - expected).max()
+    assert error < 0.01 * np.ptp(expected)
