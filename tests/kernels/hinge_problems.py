@@ -20,7 +20,9 @@ def features_of(X, b, name="rbf", width=1.0):
 def counted(monkeypatch, module, name):
     """Return a list that grows by the arguments of every call."""
     calls, function = [], getattr(module, name)
-    monkeypatch.setattr(module, name, lambda *a: [calls.append(a), function(*a)][1])
+    monkeypatch.setattr(
+        module, name, lambda *a, **options: [calls.append(a), function(*a, **options)][1]
+    )
     return calls
 
 

@@ -80,7 +80,9 @@ def test_rows_of_both_signs_are_trained_on(held_rows, monkeypatch):
     )
     signs, train = [], hinge_machines.train_hinge
     monkeypatch.setattr(
-        hinge_machines, "train_hinge", lambda *a: [signs.append(a[1]), train(*a)][1]
+        hinge_machines,
+        "train_hinge",
+        lambda *a, **options: [signs.append(a[1]), train(*a, **options)][1],
     )
     arguments = (features, X, np.arange(6000), codes, 2, 0.01)
     found = kernels.train_hinge_machines(*arguments, part)
