@@ -191,12 +191,14 @@ class _Problem:
         """
         L, a = self.features.factor, found.coefficients
         largest = float(np.square(L).sum(axis=1).max())  # k(b, b)
-        loss, rounding = self.loss(), 0.0
+        loss, rounding, eps = self.loss(), 0.0, np.finfo(np.float32).eps
         for j in self.columns:
+            moves = eps * largest * float(np.linalg.norm(a[:, j]))
             # the loss of a row well above 1 does not change
-            below = float(loss.costs @ (self.signs(j) * found.scores[:, j] < 1))
-            rounding += below * largest * float(np.linalg.norm(a[:, j]))
-        if np.finfo(np.float32).eps * rounding <= self.tol / 2 * found.objective:
+            rounding += moves * float(
+                loss.costs @ (self.signs(j) * found.scores[:, j] < 1 + moves)
+            )
+        if rounding <= self.tol / 2 * found.objective:
             return found
         scores = self.features.scores(self.X, a, self.rows, self.cache.block)
         scores += found.intercepts.astype(np.float32)
