@@ -22,9 +22,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, hookimpl, kernels, log_uniform, prediction_bytes, uniform
 
-# Rows of a block of features: updates of an m x m matrix by fewer are slower.
-_BLOCK = 512
-_BLOCK_BYTES = 1 << 22
 # Points drawn for each prototype that is chosen among them.
 _POOL = 10
 # Points that stand for all in the sum of features from which degrees are taken.
@@ -157,7 +154,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
         if self.gamma1:
             start = self._spectral_term(X)
             start *= -self.gamma1
-        dtype = _type_of_sums(self._map.dtype, self.gamma2, len(labels.rows))
+        dtype = kernels.type_of_sums(self._map.dtype, self.gamma2, len(labels.rows))
         H = kernels.GramSum(self._m + 1, dtype, start)
         right = 0.0
         for block, features in self._features(X, labels.rows):
@@ -189,7 +186,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
             self._known, self._gram = y.copy(), None
             gram = kernels.GramSum(self._m + 1, np.float64)
             self._cross = 0.0
-            for block in _blocks(len(labels.rows), self._X.shape[1]):
+            for block in kernels.map_blocks(len(labels.rows), self._X.shape[1]):
                 Phi = self._samples[labels.rows[block]].astype(np.float64, copy=False)
                 gram.add(Phi)
                 self._cross = self._cross + Phi.T @ labels.targets(block)
@@ -202,7 +199,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
         held_out = np.flatnonzero(np.asarray(y) == -1)
         scores = np.empty((len(held_out), weights.shape[1]))
-        for block in _blocks(len(held_out), self._X.shape[1]):
+        for block in kernels.map_blocks(len(held_out), self._X.shape[1]):
             scores[block] = self._samples[held_out[block]] @ weights
         scores = kernels.as_decision(scores, self._present, len(self.classes_))
         self._place_threshold(scores, labels, fewest=2)
@@ -259,13 +256,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
                 term.add(np.ascontiguousarray(Phi[D < 0]), -2.0)
         S = term.total()
         if self.normalize:
-            mean = S[:, -1] / S[-1, -1]
-            for j in range(self._m):
-                S[:, j] -= mean * (mean[j] * S[-1, -1])
-            S[:, -1] = 0
-            largest = kernels.eigenvalues(S)[-1]
-            rounding = len(X) * np.finfo(self._map.dtype).eps
-            S /= largest if largest > rounding else np.inf
+            kernels.normalise_gram(S, len(X) * np.finfo(self._map.dtype).eps)
         return S
 
     def _features(
@@ -273,8 +264,8 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks and features, in one array, with a last column of ones for the bias."""
         n = len(X) if rows is None else len(rows)
-        Phi = np.empty((min(_block_rows(X.shape[1]), n), self._m + 1), self._map.dtype)
-        for block in _blocks(n, X.shape[1]):
+        Phi = np.empty((min(kernels.map_block_rows(X.shape[1]), n), self._m + 1), self._map.dtype)
+        for block in kernels.map_blocks(n, X.shape[1]):
             Phi = Phi[: block.stop - block.start]
             Phi[:, -1] = 1
             self._map.transform(X[block if rows is None else rows[block]], out=Phi[:, :-1])
@@ -304,21 +295,6 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of the highest score: the nearest code word, ties broken by score."""
         return kernels.decide(self.decision_function(X), self.classes_)
-
-
-def _block_rows(d: int) -> int:
-    """Rows of a block: fewer of wide ones, whose copies would be larger than their features."""
-    return min(_BLOCK, max(16, _BLOCK_BYTES // (8 * d)))
-
-
-def _blocks(n: int, d: int) -> list[slice]:
-    step = _block_rows(d)
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
-
-
-def _type_of_sums(dtype: np.dtype, gamma2: float, n_labeled: int) -> np.dtype:
-    """Return a type in which rounding, times gamma2, is little beside the penalty, which is 1."""
-    return dtype if np.finfo(dtype).eps * gamma2 * n_labeled < 1e-2 else np.dtype(np.float64)
 
 
 def prototype_count(n_labeled: int, n_unlabeled: int) -> int:
@@ -355,8 +331,10 @@ def storage(
         "nystrom": 2 * m * item + d * (copies + item),
         "kernel": m * item + d * (copies + item),
     }[features]
-    rows = _block_rows(d)
-    exact_sums = tuned or _type_of_sums(np.dtype(dtype), gamma2, shape.n_labeled).itemsize == 8
+    rows = kernels.map_block_rows(d)
+    exact_sums = (
+        tuned or kernels.type_of_sums(np.dtype(dtype), gamma2, shape.n_labeled).itemsize == 8
+    )
     known = min(rows, shape.n_labeled) * (m + 1) * 8 if exact_sums and item == 4 else 0
     drawing = kernels.width_bytes(n, d, shape.itemsize)
     if features == "fourier":

@@ -28,6 +28,8 @@ from harness.kernels.features import (
     NystromFeatures,
     RandomFourierFeatures,
     landmark_spectrum,
+    map_block_rows,
+    map_blocks,
 )
 from harness.kernels.functions import (
     KERNELS,
@@ -64,7 +66,9 @@ from harness.kernels.gram import (
     gram_block_bytes,
     gram_blocks,
     mirror,
+    normalise_gram,
     square_product_bytes,
+    type_of_sums,
 )
 from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, extend_harmonically
 from harness.kernels.hinge import HingeMachine, train_hinge
@@ -146,6 +150,7 @@ from harness.kernels.transduction import (
 )
 from harness.kernels.transfer import (
     TRANSFERS,
+    default_cut,
     linear,
     poly_step,
     polynomial,
@@ -223,6 +228,7 @@ __all__ = [
     "centered_ridge",
     "concave_convex",
     "decide",
+    "default_cut",
     "descend",
     "descent_bytes",
     "eigensystem",
@@ -250,6 +256,8 @@ __all__ = [
     "landmark_degrees",
     "landmark_spectrum",
     "linear",
+    "map_block_rows",
+    "map_blocks",
     "median_distance",
     "middle",
     "minimise",
@@ -257,6 +265,7 @@ __all__ = [
     "moved",
     "newton_bytes",
     "newton_step",
+    "normalise_gram",
     "objective_bounds",
     "packed_bytes",
     "poly_step",
@@ -292,6 +301,7 @@ __all__ = [
     "train_ridge_machines",
     "transferred",
     "triangle_bytes",
+    "type_of_sums",
     "uniform_landmarks",
     "unit_rows",
     "width_bytes",

@@ -13,8 +13,22 @@ import numpy as np
 from harness.kernels.gaussian import gaussian_kernel, moved, row_blocks, squared_norms
 from harness.kernels.symmetric import eigensystem
 
+# Rows of a block of features: updates of an m x m matrix by fewer are slower.
+_BLOCK = 512
+_BLOCK_BYTES = 1 << 22
 # Of the largest eigenvalue: where values are so large that nothing is exact, something stays.
 _MOST_DROPPED = 1e-3
+
+
+def map_block_rows(d: int) -> int:
+    """Return rows of a block: fewer of wide ones, whose copies would exceed their features."""
+    return min(_BLOCK, max(16, _BLOCK_BYTES // (8 * d)))
+
+
+def map_blocks(n: int, d: int) -> list[slice]:
+    """Cut n rows of d columns into blocks that a map is given at once."""
+    rows = map_block_rows(d)
+    return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
 class FeatureMap(Protocol):

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk, ssyrk
 
 from harness.kernels.gaussian import block_rows, stream_bytes
+from harness.kernels.symmetric import eigenvalues
 
 PACKED_COLUMNS = 256
 """Columns of the products by which a worker has BLAS make its buffers before any trial."""
@@ -68,6 +69,29 @@ def square_product_bytes(n: int) -> int:
     deep = max(min(n, 384) ** 2, halves)
     shallow = 256 * n if n > 512 else 0
     return 8 * max(0, max(deep, shallow) - PACKED_COLUMNS**2)
+
+
+def normalise_gram(S: np.ndarray, rounding: float) -> None:
+    """Centre a weighted Gram matrix and divide it by its largest eigenvalue, in place.
+
+    Parameters
+    ----------
+    S : ndarray of shape (k + 1, k + 1), float64
+        Of k features and a last column of ones.
+    rounding : float
+        Below a largest eigenvalue of this there is nothing but zeros.
+    """
+    mean = S[:, -1] / S[-1, -1]
+    for j in range(len(S) - 1):
+        S[:, j] -= mean * (mean[j] * S[-1, -1])
+    S[:, -1] = 0
+    largest = eigenvalues(S)[-1]
+    S /= largest if largest > rounding else np.inf
+
+
+def type_of_sums(dtype: np.dtype, weight: float, n: int) -> np.dtype:
+    """Return a type in which the rounding of n terms, times `weight`, is little beside 1."""
+    return dtype if np.finfo(dtype).eps * weight * n < 1e-2 else np.dtype(np.float64)
 
 
 def add_gram(G: np.ndarray, Z: np.ndarray) -> None:
