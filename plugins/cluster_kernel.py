@@ -6,6 +6,8 @@ support vector machine on K~.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -76,12 +78,12 @@ class InverseSpectrum:
 
 
 class EigenSpectrum:
-    """L~ = U phi(S) U' with all eigenvectors, for any transfer function.
+    """L~ = U phi(S) U' with all eigenvectors, for any function phi (eigenvalues, n_labeled).
 
     Holds 2 n^2 doubles while it is made, n^2 afterwards.
     """
 
-    def __init__(self, X: np.ndarray, width: float, transfer: str, degree: float) -> None:
+    def __init__(self, X: np.ndarray, width: float, phi: Callable) -> None:
         n, center = len(X), kernels.middle(X)
         L = np.empty((n, n))
         for block in kernels.row_blocks(n, n):
@@ -91,13 +93,11 @@ class EigenSpectrum:
         L /= np.sqrt(self.degrees)[:, None]
         L /= np.sqrt(self.degrees)
         self._eigenvalues, self._U = kernels.eigensystem(L)
-        self._transfer, self._degree = transfer, degree
+        self._phi = phi
 
     def gram(self, rows: np.ndarray, n_labeled: int) -> np.ndarray:
         """Return L~[rows][:, rows] in float32, where `n_labeled` labels are known."""
-        self._weights = kernels.transferred(
-            self._eigenvalues, self._transfer, n_labeled, degree=self._degree
-        )
+        self._weights = self._phi(self._eigenvalues, n_labeled=n_labeled)
         F = self._U[rows]
         F *= np.sqrt(self._weights)
         gram = np.empty((len(F), len(F)), np.float32)
@@ -128,13 +128,16 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
     transfer : str, default "regularized-laplacian"
         What becomes of the eigenvalues: "regularized-laplacian" 1 / (1 + eps - e) less its value
         at 0 (see `harness.kernels.regularized_laplacian`), the paper's
-        "poly-step" (square roots of the first n_labeled + 8, squares of the rest), "step",
+        "poly-step" (square roots of the first `cut`, squares of the rest), "step",
         "polynomial", or "linear", which gives the RBF-SVM.
     epsilon : float, default 0.3
         eps of the regularised Laplacian. The smaller, the more clusters count: clusters without
         noise and a handful of labels want .05 or less.
     degree : float, default 2.0
         Of the polynomial.
+    cut : int, optional
+        Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
+        paper's n_labeled + 8 by default.
     sigma : float, default 1.0
         Width of the kernel.
     sigma_unit : {"median", "absolute"}, default "median"
@@ -163,6 +166,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         "transfer": [StrOptions(set(kernels.TRANSFERS))],
         "epsilon": [Interval(Real, 0, None, closed="neither")],
         "degree": [Interval(Real, 0, None, closed="neither")],
+        "cut": [Interval(Integral, 1, None, closed="left"), None],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -175,6 +179,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         transfer: str = "regularized-laplacian",
         epsilon: float = 0.3,
         degree: float = 2.0,
+        cut: int | None = None,
         sigma: float = 1.0,
         sigma_unit: str = "median",
         C: float = 1.0,
@@ -184,6 +189,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         self.transfer = transfer
         self.epsilon = epsilon
         self.degree = degree
+        self.cut = cut
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.C = C
@@ -229,7 +235,10 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         if self.transfer == "regularized-laplacian":
             self._spectrum = InverseSpectrum(X, self._width, self.epsilon)
         else:
-            self._spectrum = EigenSpectrum(X, self._width, self.transfer, self.degree)
+            options = {"transfer": self.transfer, "degree": self.degree, "cut": self.cut}
+            # no method of this object: a circle would keep the matrix past its time
+            phi = partial(kernels.transferred, **options)
+            self._spectrum = EigenSpectrum(X, self._width, phi)
         self._gram_labels = 0
         return self
 

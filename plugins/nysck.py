@@ -48,7 +48,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
     rank : int, optional
         k, the eigenvectors kept. By default all that stand out from rounding; with
         `storage="paper"` and in the literal variant k log k <= s as in the paper, in the latter
-        below n_labeled + 9, where squares would begin.
+        at most `cut`, after which squares would begin.
     variant : {"one-shot", "literal"}, default "one-shot"
         "one-shot": the exact eigensystem of the Nystrom approximation of L = D^-1/2 K D^-1/2.
         "literal": the paper's equations 3-6 and 13, a cluster kernel of K, in which D cancels.
@@ -58,6 +58,9 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
         As for ClusK.
     degree : float, default 2.0
         Of the polynomial.
+    cut : int, optional
+        Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
+        paper's n_labeled + 8 by default.
     degrees : {"nystrom", "features", "exact"}, default "nystrom"
         D of the one-shot variant: of the Nystrom kernel, of as many random Fourier features, or
         of K at n^2 d operations.
@@ -103,6 +106,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
         "transfer": [StrOptions(set(kernels.TRANSFERS)), None],
         "epsilon": [Interval(Real, 0, None, closed="neither")],
         "degree": [Interval(Real, 0, None, closed="neither")],
+        "cut": [Interval(Integral, 1, None, closed="left"), None],
         "degrees": [StrOptions({"nystrom", "features", "exact"})],
         "storage": [StrOptions({"held", "paper"})],
         "sigma": [Interval(Real, 0, None, closed="neither")],
@@ -122,6 +126,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
         transfer: str | None = None,
         epsilon: float = 0.3,
         degree: float = 2.0,
+        cut: int | None = None,
         degrees: str = "nystrom",
         storage: str = "held",
         sigma: float = 1.0,
@@ -138,6 +143,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
         self.transfer = transfer
         self.epsilon = epsilon
         self.degree = degree
+        self.cut = cut
         self.degrees = degrees
         self.storage = storage
         self.sigma = sigma
@@ -255,7 +261,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
 
     def _literal(self, n: int, n_labeled: int) -> np.ndarray:
         eigenvalues, U = kernels.landmark_spectrum(self.landmarks_, self._width, _TOLERANCE)
-        most = n_labeled + 8
+        most = self.cut or kernels.default_cut(n_labeled)
         if self.rank is not None and self.rank > most and self._transfer == "poly-step":
             message = f"rank={self.rank}: poly-step squares all but the first {most} eigenvalues"
             warnings.warn(message + " of K, which are above 1", UserWarning, stacklevel=3)
@@ -271,10 +277,10 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
     def _transfer_weights(self, n_labeled: int) -> np.ndarray:
         """Return sqrt(phi(e)) of every eigenvalue that is kept."""
         phi = kernels.transferred(
-            self.eigenvalues_, self._transfer, n_labeled, self.epsilon, self.degree
+            self.eigenvalues_, self._transfer, n_labeled, self.epsilon, self.degree, self.cut
         )
         if self.variant == "literal" and self.rank is None:
-            phi[n_labeled + 8 :] = 0
+            phi[self.cut or kernels.default_cut(n_labeled) :] = 0
         return np.sqrt(np.maximum(phi, 0)).astype(np.float32)
 
     def _blocks(self, n: int) -> Iterator[slice]:
@@ -320,6 +326,7 @@ def storage_model(
     degrees: str = "nystrom",
     storage: str = "held",
     selector: str | kernels.Selector = "uniform",
+    cut: int | None = None,
     tuned: bool = False,
 ) -> int:
     """Bytes held: the data, s landmarks, and at the peak 20 s^2 or the SVM's rows.
@@ -337,7 +344,7 @@ def storage_model(
     blocks = kernels.gram_block_bytes(n, s, 2 * d) // 2
     columns = shape.n_classes if shape.n_classes > 2 else 1
     if variant == "literal":
-        k = min(k, labeled + 8)
+        k = k if rank else min(k, cut or kernels.default_cut(labeled))
         peak = 2 * square + 600 * s
         # of kernel rows, and of eigenvectors
         panels = kernels.blas_bytes(s, 4, d) + kernels.blas_bytes(s, 4)

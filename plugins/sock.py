@@ -53,6 +53,9 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         As for ClusK.
     degree : float, default 2.0
         Of the polynomial.
+    cut : int, optional
+        Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
+        paper's n_labeled + 8 by default.
     degrees : {"features", "exact"}, default "features"
         D: from 1,000 random features, at least 1; or exact, at n^2 d operations.
     sigma : float, default 1.0
@@ -91,6 +94,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         "transfer": [StrOptions(set(kernels.TRANSFERS))],
         "epsilon": [Interval(Real, 0, None, closed="neither")],
         "degree": [Interval(Real, 0, None, closed="neither")],
+        "cut": [Interval(Integral, 1, None, closed="left"), None],
         "degrees": [StrOptions({"features", "exact"})],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sigma_unit": [StrOptions({"median", "absolute"})],
@@ -110,6 +114,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         transfer: str = "regularized-laplacian",
         epsilon: float = 0.3,
         degree: float = 2.0,
+        cut: int | None = None,
         degrees: str = "features",
         sigma: float = 1.0,
         sigma_unit: str = "median",
@@ -126,6 +131,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         self.transfer = transfer
         self.epsilon = epsilon
         self.degree = degree
+        self.cut = cut
         self.degrees = degrees
         self.sigma = sigma
         self.sigma_unit = sigma_unit
@@ -203,7 +209,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         self.eigenvalues_ = lowered + self.threshold
         known = len(labels.rows)
         phi = kernels.transferred(
-            self.eigenvalues_, self.transfer, known, self.epsilon, self.degree
+            self.eigenvalues_, self.transfer, known, self.epsilon, self.degree, self.cut
         )
         self._weights = np.sqrt(phi / lowered).astype(np.float32)
         F = np.empty((len(y), len(lowered)), np.float32)
@@ -372,7 +378,7 @@ def harness_methods() -> list[Method]:
             tasks={"binary", "multiclass"},
             params={"decision_threshold": "share"},
             space={"sigma": choice([0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-2, 1e3)},
-            label_params={"C", "transfer", "epsilon", "degree"},
+            label_params={"C", "transfer", "epsilon", "degree", "cut"},
             reference="hou2017",
         )
     ]

@@ -47,12 +47,18 @@ def regularized_laplacian(eigenvalues: np.ndarray, epsilon: float = 0.3) -> np.n
     return 1 / (1 + epsilon - np.clip(eigenvalues, 0, 1)) - 1 / (1 + epsilon)
 
 
+def default_cut(n_labeled: int) -> int:
+    """Return how many eigenvalues come before the step of Hou, Zhang & Zhou 2017."""
+    return n_labeled + 8
+
+
 def transferred(
     eigenvalues: np.ndarray,
     transfer: str,
     n_labeled: int,
     epsilon: float = 0.3,
     degree: float = 2.0,
+    cut: int | None = None,
 ) -> np.ndarray:
     """Apply a transfer function by name.
 
@@ -63,19 +69,21 @@ def transferred(
     transfer : str
         One of `TRANSFERS`.
     n_labeled : int
-        Sets where "step" and "poly-step" cut: after n_labeled + 8 eigenvalues.
+        Sets where "step" and "poly-step" cut if `cut` does not.
     epsilon : float, default 0.3
         For "regularized-laplacian".
     degree : float, default 2.0
         For "polynomial".
+    cut : int, optional
+        Eigenvalues before the step; n_labeled + 8 by default, as Hou, Zhang & Zhou have it.
     """
-    h = n_labeled + 9
+    cut = default_cut(n_labeled) if cut is None else cut
     if transfer == "linear":
         return linear(eigenvalues)
     if transfer == "step":
-        return step(eigenvalues, h - 1)
+        return step(eigenvalues, cut)
     if transfer == "polynomial":
         return polynomial(eigenvalues, degree)
     if transfer == "poly-step":
-        return poly_step(eigenvalues, h)
+        return poly_step(eigenvalues, cut + 1)
     return regularized_laplacian(eigenvalues, epsilon)

@@ -1,5 +1,7 @@
 """ClusK against a plain transcription of its four steps."""
 
+from functools import partial
+
 import cluster_kernel
 import numpy as np
 import pytest
@@ -41,6 +43,25 @@ def test_scores_are_those_of_the_dense_kernel(transfer):
     np.testing.assert_allclose(model.decision_scores_, expected, atol=0.01 * np.ptp(expected))
 
 
+@pytest.mark.parametrize("transfer", ["step", "poly-step"])
+def test_the_cut_of_steps_is_the_paper_s_unless_it_is_set(transfer):
+    X, y, _ = blobs(51, 2)
+    n_labeled = int(np.sum(y != -1))
+    scores = {}
+    for cut in (None, n_labeled + 8, 3):
+        model = ClusterKernelSVM(transfer=transfer, cut=cut, **ABSOLUTE).fit(X, y)
+        scores[cut] = model.decision_scores_
+    np.testing.assert_array_equal(scores[None], scores[n_labeled + 8])
+    phi = {
+        "step": lambda e: np.arange(1, len(e) + 1) <= 3,
+        "poly-step": lambda e: np.where(np.arange(1, len(e) + 1) < 4, np.sqrt(e), e**2),
+    }[transfer]
+    K = dense_cluster_kernel(X, 1.2, lambda e: phi(np.clip(e, 0, 1)))
+    expected = scores_of(K, y != -1, y)
+    np.testing.assert_allclose(scores[3], expected, atol=0.01 * np.ptp(expected))
+    assert np.abs(scores[3] - scores[None]).max() > 0.05 * np.ptp(expected)
+
+
 def rbf_svm_scores(X, X_all, y):
     K = np.exp(-((X_all[:, None] - X_all[None]) ** 2).sum(-1) / (2 * 1.2**2))
     known = np.arange(len(X_all)) < len(X)
@@ -62,7 +83,8 @@ def test_inverse_and_eigenvectors_give_the_same_matrix():
     everything = np.arange(len(X))
     vectors = np.random.default_rng(0).normal(size=(len(X), 2))
     inverse = cluster_kernel.InverseSpectrum(X, 1.0, 0.3)
-    eigen = cluster_kernel.EigenSpectrum(X, 1.0, "regularized-laplacian", 2.0)
+    phi = partial(kernels.transferred, transfer="regularized-laplacian", epsilon=0.3)
+    eigen = cluster_kernel.EigenSpectrum(X, 1.0, phi)
     gram = eigen.gram(everything, 5)
     np.testing.assert_allclose(inverse.gram(everything, 5), gram, atol=1e-6)
     np.testing.assert_allclose(inverse.diagonal(), eigen.diagonal(), atol=1e-12)

@@ -53,6 +53,28 @@ def test_with_all_points_as_landmarks_it_is_the_cluster_kernel(transfer):
     np.testing.assert_allclose(F @ F.T, expected, atol=3e-5)
 
 
+@pytest.mark.parametrize("transfer", ["step", "poly-step"])
+def test_the_cut_of_steps_can_be_set(transfer):
+    X, y, _ = blobs(50, 2)
+    options = {"transfer": transfer, **ABSOLUTE}
+    usual = NystromClusterKernelSVM(n_landmarks=100, **options).fit(X, y)
+    for cut, same in ((20, True), (4, False)):
+        model = NystromClusterKernelSVM(n_landmarks=100, cut=cut, **options).fit(X, y)
+        F = model._virtual_samples(X)
+        K = dense_cluster_kernel(
+            X, 0.8, lambda e, cut=cut: kernels.transferred(e, transfer, 0, cut=cut)
+        )
+        np.testing.assert_allclose(F @ F.T, K, atol=3e-5)
+        found, expected = model.decision_function(X), usual.decision_function(X)
+        assert np.allclose(found, expected, atol=1e-3 * np.ptp(expected)) == same
+
+
+def test_the_literal_variant_keeps_as_many_eigenvectors_as_the_cut_says():
+    X, y, _ = blobs(60, 2)
+    model = NystromClusterKernelSVM(40, variant="literal", cut=3, **ABSOLUTE).fit(X, y)
+    assert model.projection_.shape == (40, 3)
+
+
 @pytest.mark.parametrize("degrees", ["ones", "exact", "random"])
 def test_literal_variant_is_the_papers_and_d_cancels(degrees):
     X, y, _ = blobs(60, 2)

@@ -167,6 +167,19 @@ def test_with_many_features_it_is_the_cluster_kernel():
             assert np.abs(F @ F.T - K).max() < 0.05
 
 
+def test_the_cut_of_steps_is_set_at_once():
+    X, y, _ = blobs(40, 2)
+    rows = np.flatnonzero(y >= 0)
+    model = StochasticClusterKernelSVM(80, 300, 60, degrees="exact", **ABSOLUTE)
+    model.fit_features(X, rows)
+    kept = {}
+    for cut in (None, len(rows) + 8, 3):
+        model.set_params(transfer="step", cut=cut).fit_labels(y[rows])
+        kept[cut] = model._weights > 0
+    assert list(map(np.sum, kept.values())) == [len(rows) + 8, len(rows) + 8, 3]
+    assert kept[3][:3].all()
+
+
 def test_diagnostics_are_those_of_the_dense_matrices():
     X, y, _ = blobs(300, 2)
     L, _ = normalised_kernel(X, 1.5)
