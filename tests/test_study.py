@@ -8,7 +8,10 @@ import yaml
 
 from harness.errors import HarnessError
 from harness.files import why_no_path
+from harness.registry import Registry
+from harness.space import contains
 from harness.study import load_study
+from harness.trial import searched_space
 
 BASE = {
     "datasets": ["a9a", "w8a"],
@@ -425,3 +428,11 @@ def test_studies_with_kept_results_do_not_follow_a_default_of_searches(path):
     content = yaml.safe_load(path.read_text())
     searches = [part.get("tuning") for part in (content, *content.get("cases", []))]
     assert all("standard_errors" in search for search in searches if isinstance(search, dict))
+    registry = Registry.load()
+    for block in load_study(path).blocks():
+        method, written = registry.get("methods", block.method.name)[0], block.method.ranges
+        # of these two the width by default is none of those searched, and is tried beside them
+        if block.grid.tuning and method.name not in {"xnv", "xks"}:
+            assert set(written) == set(searched_space(method, block.method.params)), block.id
+            defaults = {name: method.default(name) for name in written}
+            assert all(contains(over, defaults[name]) for name, over in written.items()), block.id
