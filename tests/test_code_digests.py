@@ -76,7 +76,7 @@ def test_what_runs_and_scores_trials_makes_all_stale(stale, module):
     assert "harness" in stale(module, append)
 
 
-@pytest.mark.parametrize("module", ["cli", "report/page", "collect", "progress", "records"])
+@pytest.mark.parametrize("module", ["cli/main", "report/page", "collect", "progress", "records"])
 def test_what_only_tells_makes_nothing_stale(stale, module):
     assert stale(module, append) == set()
 

@@ -1,0 +1,5 @@
+"""`python -m harness.cli`, the same as `harness`."""
+
+from harness.cli import main
+
+main()

@@ -1,0 +1,79 @@
+"""For who writes a plugin or sets up a machine."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness.cli.options import as_json_option
+from harness.terminal import print_table, show_rows
+
+_FINDING_WIDTHS = {"method": 16, "check": 32, "result": 14}
+"""Rows that are printed one by one stand in line as far as these go."""
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--method", "names", multiple=True, help="Only these methods of the file.")
+@as_json_option
+def check(file: Path, names: Sequence[str], as_json: bool) -> None:
+    """Check the methods of a plugin FILE against what the harness expects of a method."""
+    from harness.threads import one_thread
+
+    one_thread()
+    from harness.conformance import check_file
+
+    rows, columns = [], ["method", "check", "result", "advice"]
+    findings = (vars(finding) for finding in check_file(file, names))
+    for _, alike in itertools.groupby(findings, _same_advice):
+        found = list(alike)
+        rows += found
+        if not as_json:  # at once: a check may take minutes
+            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            row = found[0] | {"check": found[0]["check"] + more}
+            print_table([row], columns, widths=_FINDING_WIDTHS, header=len(rows) == len(found))
+    if as_json:
+        show_rows(rows, columns, as_json)
+    if any(row["result"] == "fails" for row in rows):
+        sys.exit(1)
+
+
+def _same_advice(finding: dict[str, str]) -> tuple[str, str]:
+    return finding["method"], finding["advice"] or finding["check"]
+
+
+@click.group()
+def new() -> None:
+    """Write a running example to start from."""
+
+
+@new.command("method")
+@click.argument("name")
+@click.option("--folder", default="plugins", show_default=True, type=click.Path(path_type=Path))
+def new_method(name: str, folder: Path) -> None:
+    """Write a plugin with one method called NAME."""
+    from harness.scaffold import write_method
+
+    path = write_method(name, folder)
+    click.echo(f"wrote {path}; try: harness check {path}")
+
+
+@click.command()
+@as_json_option
+def doctor(as_json: bool) -> None:
+    """Explain how this machine can enforce and measure budgets and confine trials."""
+    from harness.sandbox import backends, doctor_text, isolations
+
+    if as_json:
+        reports = [*backends(), *isolations()]
+        click.echo(json.dumps([vars(report) for report in reports], indent=1))
+    else:
+        click.echo(doctor_text())
+
+
+COMMANDS = (check, new, doctor)

@@ -1,0 +1,39 @@
+"""The command line: what can be run, what will be run, what was run."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from harness.cli import author, catalogue, results, run
+from harness.errors import HarnessError
+
+
+class _Group(click.Group):
+    """Turns our errors into one message and exit status 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except HarnessError as error:
+            raise click.ClickException(str(error)) from None
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                # whoever read the output has seen enough
+                sys.stdout = None
+                sys.exit(0)
+            told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+            raise click.ClickException(told) from None
+
+
+@click.group(cls=_Group)
+@click.version_option(package_name="memory-budget-harness")
+def main() -> None:
+    """Benchmark learning methods under a memory budget."""
+
+
+for _module in (catalogue, run, results, author):
+    for _command in _module.COMMANDS:
+        main.add_command(_command)

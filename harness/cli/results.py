@@ -1,0 +1,161 @@
+"""What a study gave, and how it compares."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness.cli.options import as_json_option, study_argument
+from harness.cli.places import results_of
+from harness.errors import HarnessError
+from harness.terminal import print_table, show_rows
+from harness.units import format_bytes
+
+
+@click.command()
+@study_argument
+@as_json_option
+def show(study: str, as_json: bool) -> None:
+    """Show the rows of a study's table: their number, what was asked and how it ended."""
+    from harness.records import read_table
+    from harness.study import load_study
+
+    table = read_table(results_of(load_study(study)) / "trials.parquet")
+    rows = json.loads(table.to_json(orient="records"))
+    for number, row in enumerate(rows):
+        row["row"] = number
+    columns = ["row", "dataset", "method", "n_labeled", "budget", "seed", "outcome", "size"]
+    scores = ["auc", "accuracy", "nmse", "adjusted_rand"]
+    columns += [name for name in scores if any(row[name] is not None for row in rows)]
+    show_rows(rows, [*columns, "peak_bytes", "wall_s", "reason"], as_json)
+
+
+@click.command()
+@study_argument
+@click.option("--metric", help="Judge by this metric; by default as the report does.")
+@as_json_option
+def best(study: str, metric: str | None, as_json: bool) -> None:
+    """Name the best method of each data set at each budget, and whether the next is worse."""
+    from harness.report.answers import best_table, make_answers
+    from harness.report.results import read_results
+    from harness.report.scores import choose_scores
+    from harness.report.tables import make_tables
+    from harness.study import load_study
+
+    results = read_results(results_of(load_study(study)))
+    scores = choose_scores(results, metric)
+    tables = make_tables(results, scores)
+    answers = make_answers(results, scores, tables)
+    if as_json:
+        click.echo(best_table(answers, tables).to_json(orient="records", indent=1))
+        return
+    rows = [
+        {
+            "data set": answer.problem,
+            "budget": answer.budget,
+            "best method": answer.method,
+            "score": f"{scores[answer.problem].label} {answer.score}",
+            "holds while predicting": _known_bytes(answer.predict_peak_bytes),
+            "next best": answer.comparison,
+        }
+        for answer in answers
+    ]
+    print_table(rows, list(rows[0]))
+
+
+@click.command()
+@study_argument
+@click.argument("tables", nargs=-1)
+@click.option("--all", "all_settings", is_flag=True, help="Also settings that STUDY has not.")
+@click.option(
+    "--with",
+    "kept",
+    type=click.Path(path_type=Path),
+    help="Kept rows of another run (rows.parquet), compared seed by seed instead.",
+)
+@as_json_option
+def compare(
+    study: str, tables: Sequence[str], all_settings: bool, kept: Path | None, as_json: bool
+) -> None:
+    """Put printed TABLES (such as hou2017/table3) beside a study's results.
+
+    By default those that the study names under 'published'. With --with, put the trials of another
+    run of the same study beside it, seed by seed.
+    """
+    if kept is not None:
+        if tables or all_settings:
+            raise HarnessError("--with compares trials: give neither TABLES nor --all")
+        _compare_with_kept(study, kept, as_json)
+        return
+    from harness.report.beside import COLOURS, headline, lines, margin_words, not_had, seeds_words
+    from harness.report.comparison import compare as put_beside
+    from harness.report.kept import comparison_tables
+    from harness.report.results import read_results
+    from harness.study import load_study
+
+    loaded = load_study(study)
+    names = tables or loaded.settings.published
+    if not names:
+        raise HarnessError(f"{loaded.path}: published: names no table; or give one after STUDY")
+    where = "" if tables else f"{loaded.path}: published"
+    comparisons = put_beside(read_results(results_of(loaded)), names, where)
+    if as_json:
+        click.echo(comparison_tables(comparisons)["published"].to_json(orient="records", indent=1))
+        return
+    for made in comparisons:
+        rows = lines(made, all_settings)
+        click.echo(headline(made))
+        if rows:
+            print_table(rows, list(rows[0]), COLOURS)
+        if not all_settings and not_had(made):
+            click.echo(f"{not_had(made)}; --all prints them")
+        said = filter(None, (made.counts, margin_words(made), seeds_words(made)))
+        click.echo(
+            f"{'; '.join(said)}; ranks: printed / ours / ours with methods not in the paper"
+        )
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+def judge(folders: Sequence[Path]) -> None:
+    """Judge kept comparisons anew: published.csv of FOLDERS (such as docs/results/NAME).
+
+    By the rule and the printed figures of today; nothing is run. Prints how many cells have which
+    verdict.
+    """
+    from harness.report.kept import count_words, judge_kept
+
+    for folder in folders:
+        for line in count_words(judge_kept(folder)):
+            click.echo(f"{folder.name}: {line}")
+
+
+def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
+    from harness.report.paired import compare_rows, paired_lines
+    from harness.report.results import read_results
+    from harness.report.rows import kept_rows, read_rows
+    from harness.report.scores import choose_scores
+    from harness.study import load_study
+
+    theirs = read_rows(kept)
+    results = read_results(results_of(load_study(study)))
+    scores = choose_scores(results)
+    problems = results.cells.drop_duplicates("problem")[["problem", "dataset", "task"]]
+    metrics = {(p.dataset, p.task): scores[p.problem].name for p in problems.itertuples()}
+    table = compare_rows(kept_rows(results), theirs, metrics, str(kept))
+    if as_json:
+        click.echo(table.to_json(orient="records", indent=1))
+        return
+    rows = paired_lines(table, {score.name: score for score in scores.values()})
+    print_table(rows, list(rows[0]))
+
+
+def _known_bytes(count: float) -> str | None:
+    return None if math.isnan(count) else format_bytes(count)
+
+
+COMMANDS = (show, best, compare, judge)

@@ -1,0 +1,138 @@
+"""What a study will do, running it, and running some of it again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+import click
+
+from harness.cli.options import as_json_option, cores_option, study_argument
+from harness.cli.places import results_of
+from harness.errors import HarnessError, unknown_name
+from harness.terminal import print_table
+from harness.units import format_bytes, format_duration
+
+
+@click.command()
+@study_argument
+@cores_option("For the estimate.")
+@as_json_option
+def plan(study: str, cores: int, as_json: bool) -> None:
+    """Tell what a study will run, what cannot fit, and what it will take."""
+    from harness.planning import plan_study
+    from harness.workload import load_workload
+
+    made = plan_study(load_workload(study), cores)
+    if as_json:
+        click.echo(json.dumps(made.as_dict(), indent=1))
+        return
+    rows = [
+        {
+            "data set": cell.dataset,
+            "method": cell.method,
+            "labeled": cell.labeled,
+            "budget": cell.budget,
+            "size": "-" if cell.size is None else f"{cell.size} {cell.size_name}",
+            "unlabeled": cell.unlabeled,
+            "planned": format_bytes(cell.planned_bytes),
+            "trials": cell.trials,
+            "done": cell.done,
+            "infeasible because": cell.reason,
+        }
+        for cell in made.cells
+    ]
+    print_table(rows, list(rows[0]))
+    for pair in made.left_out:
+        click.echo(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
+    if made.unbounded:
+        names = _some(made.unbounded)
+        click.echo(f"not bounded by budgets of landmarks, since they have none: {names}")
+    if made.unanswered:
+        names = _some(made.unanswered)
+        click.echo(f"printed tables with no data set and method of the study: {names}")
+    for problem in made.unobtainable:
+        click.echo(problem)
+    todo = made.trials - made.done
+    blocks = f"{made.blocks} block{'' if made.blocks == 1 else 's'}"
+    click.echo(
+        f"{made.trials} trials in {blocks}, {made.done} done, {todo} to run; "
+        f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
+    )
+    for reason, count in made.stale.items():
+        rows = f"{count} row{' is' if count == 1 else 's are'}"
+        click.echo(f"{rows} stale and will be made again: {reason}")
+    if made.seconds > made.starts_seconds:
+        about = "at least" if made.untimed else "about"
+        click.echo(f"{about} {format_duration(made.seconds)} on {cores} cores by earlier trials")
+    elif todo:
+        starts = format_duration(made.starts_seconds)
+        click.echo(f"{starts} on {cores} cores for workers to start, and the time of the trials")
+    if made.untimed:
+        click.echo(f"time not known, for want of an earlier trial: {_some(made.untimed)}")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@study_argument
+@cores_option("Trials side by side.")
+@click.argument("snakemake_options", nargs=-1)
+def run(study: str, cores: int, snakemake_options: Sequence[str]) -> None:
+    """Run a study with a progress bar; further options go to Snakemake."""
+    from harness.progress import run_with_progress
+    from harness.workload import load_workload
+
+    workload = load_workload(study)
+    sys.exit(run_with_progress(workload, cores, snakemake_options))
+
+
+@click.command()
+@click.argument("study")
+@click.argument("row")
+def reproduce(study: str, row: str) -> None:
+    """Run one ROW (number or fingerprint) of a study again and compare its scores bit for bit."""
+    from harness.reproduce import reproduce as run_again
+    from harness.workload import load_workload
+
+    workload = load_workload(study)
+    results_of(workload.study)
+    compared = run_again(workload, row)
+    print_table(
+        [
+            {
+                "column": c.column,
+                "recorded": repr(c.recorded),
+                "reproduced": repr(c.reproduced),
+                "equal": "yes" if c.equal else "NO",
+            }
+            for c in compared
+        ],
+        ["column", "recorded", "reproduced", "equal"],
+    )
+    if not all(c.equal for c in compared):
+        raise HarnessError(f"row {row} was not reproduced")
+    click.echo(f"row {row} is reproduced bit for bit")
+
+
+@click.command()
+@study_argument
+@click.option("--outcome", "outcomes", multiple=True, required=True, help="Rows that end so.")
+@click.option("--method", "methods", multiple=True, help="Only rows of this label in the study.")
+def retry(study: str, outcomes: Sequence[str], methods: Sequence[str]) -> None:
+    """Remove the rows of an outcome, so that the next run takes their trials again."""
+    from harness.records import OUTCOMES
+    from harness.retry import retry as remove
+    from harness.workload import load_workload
+
+    for outcome in outcomes:
+        if outcome not in OUTCOMES:
+            raise unknown_name("outcome", outcome, OUTCOMES)
+    count = len(remove(load_workload(study), outcomes, methods))
+    click.echo(f"{count} trial{'' if count == 1 else 's'} to run again: harness run {study}")
+
+
+COMMANDS = (plan, run, reproduce, retry)
