@@ -3,11 +3,14 @@
 `python benchmarks/defaults.py thresholds` prints mean accuracy, balanced accuracy and AUC of some
 methods with `decision_threshold` "zero" and "share", with stratified and with uniform draws of the
 labeled points. `python benchmarks/defaults.py tuning` prints the test score of the setting that a
-search takes at different `standard_errors`.
+search takes at different `standard_errors`. `python benchmarks/defaults.py spaces --methods
+harmonic cmn laprls` prints accuracy and AUC of the setting that a search takes from the ranges of
+before and from today's.
 
 The problems are generated, or pairs and parts of sets that come with scikit-learn; with
 `HARNESS_MIRROR`, also sets whose targets no study has: "choose" is what defaults were chosen on,
-"confirm" are others, which had no part in it.
+"confirm" are others, which had no part in it; "clusters" are problems of the kind that graphs are
+for, on which ranges of widths are compared.
 """
 
 import argparse
@@ -26,12 +29,26 @@ from harness.datasets.preparation import load
 from harness.metrics import BUILT_IN, primary_metric
 from harness.prediction import predict
 from harness.registry import Registry
-from harness.searching import grid
+from harness.searching import grid, random
+from harness.space import choice, log_uniform
 from harness.trial import make_estimator
 from harness.tuning import tune
 
 SIZES = {"n_landmarks": 100, "n_components": 100, "rank": 100, "cache_rows": 256}
 Problem = tuple[np.ndarray, np.ndarray]
+SEARCHES = {"grid": grid, "random": random}
+EARLIER = {
+    "harmonic": {"sigma": choice([0.15, 0.25, 0.5, 1.0])},
+    "cmn": {"sigma": choice([0.15, 0.25, 0.5, 1.0])},
+    "svm": {"C": log_uniform(1e-2, 1e3), "sigma": choice([0.25, 0.5, 1.0, 2.0])},
+    "nysck": {"C": log_uniform(1e-2, 1e3), "sigma": choice([0.25, 0.5, 1.0, 2.0])},
+    "laprls": {
+        "alpha": log_uniform(1e-6, 0.1),
+        "manifold": choice([1.0, 10.0]),
+        "sigma": choice([1.0, 3.0]),
+    },
+}
+EARLIER["laprls-landmarks"] = EARLIER["laprls"]
 
 
 def _pair(name: str, a: int, b: int) -> Problem:
@@ -66,6 +83,10 @@ PROBLEMS = {
         "hastie": lambda: _made(generated.make_hastie_10_2),
         "circles": lambda: _made(generated.make_circles, noise=0.2, factor=0.5),
         "iris, the second": lambda: _one(generated.load_iris, 1),
+    },
+    "clusters": {
+        "rings": lambda: _made(generated.make_circles, noise=0.08, factor=0.5),
+        "moons": lambda: _made(generated.make_moons, noise=0.15),
     },
 }
 MIRRORED = {
@@ -122,7 +143,7 @@ def problems(options: argparse.Namespace, stratified: bool) -> list[tuple]:
     """Draw every problem of the group, at every number of labels and seed."""
     named = dict(PROBLEMS[options.group])
     if os.environ.get("HARNESS_MIRROR"):
-        named |= MIRRORED[options.group]
+        named |= MIRRORED.get(options.group, {})
     return [
         (draw(problem, options.points, labeled, seed, stratified), labeled, seed)
         for problem in (make() for make in named.values())
@@ -153,40 +174,72 @@ def thresholds(options: argparse.Namespace) -> None:
             print(f"{name:12}{how:12}" + "".join(f"{cell:11.3f}" for cell in cells), flush=True)
 
 
+def taken(
+    method: object,
+    space: dict,
+    data: tuple,
+    seed: int,
+    errors: float,
+    search: Callable = grid,
+    trials: int = 12,
+) -> dict:
+    """Return the setting that a search takes, by cross-validated AUC."""
+    X, _, known = data
+
+    def make(**setting: object) -> object:
+        size = SIZES.get(method.size)
+        return make_estimator(method, setting, size=size, n_classes=2, random_state=seed)
+
+    return tune(
+        make,
+        space,
+        X,
+        known,
+        search=search,
+        trials=trials,
+        task="binary",
+        n_classes=2,
+        uses_unlabeled=method.uses_unlabeled,
+        metric=primary_metric("binary", (), BUILT_IN),
+        folds=5,
+        rng=np.random.default_rng(seed),
+        label_params=method.label_params,
+        defaults={key: method.default(key) for key in space},
+        standard_errors=errors,
+    )[0]
+
+
+def spaces(options: argparse.Namespace) -> None:
+    """Print what the setting is worth that is taken from ranges of before, and from today's."""
+    print(f"{'':24}{'accuracy':>22}{'AUC':>22}")
+    print(f"{'':24}" + f"{'before':>11}{'today':>11}" * 2)
+    drawn = problems(options, stratified=True)
+    search = SEARCHES[options.search], options.trials
+    for name in options.methods:
+        method = options.registry.get("methods", name)[0]
+        found = []
+        for data, labeled, seed in drawn:
+            row = []
+            for space in (EARLIER[name], method.space):
+                setting = taken(method, space, data, seed, 1.0, *search)
+                row.append(scores(fitted(method, setting, data, labeled, seed), data, labeled))
+            found.append(row)
+        before, today = np.mean(found, axis=0)
+        cells = (before[0], today[0], before[2], today[2])
+        print(f"{name:24}" + "".join(f"{cell:11.3f}" for cell in cells), flush=True)
+
+
 def tuning(options: argparse.Namespace) -> None:
     """Print the scores of the settings that are taken at different `standard_errors`."""
-    metric = primary_metric("binary", (), BUILT_IN)
     print(f"{'AUC':24}" + "".join(f"{errors:>11}" for errors in (0, 1, 2)))
     drawn = problems(options, stratified=True)
     for name in options.methods:
         method = options.registry.get("methods", name)[0]
         found = []
         for data, labeled, seed in drawn:
-            X, _, known = data
-
-            def make(method=method, seed=seed, **setting):
-                size = SIZES.get(method.size)
-                return make_estimator(method, setting, size=size, n_classes=2, random_state=seed)
-
             row = []
             for errors in (0.0, 1.0, 2.0):
-                setting, _ = tune(
-                    make,
-                    method.space,
-                    X,
-                    known,
-                    search=grid,
-                    trials=12,
-                    task="binary",
-                    n_classes=2,
-                    uses_unlabeled=method.uses_unlabeled,
-                    metric=metric,
-                    folds=5,
-                    rng=np.random.default_rng(seed),
-                    label_params=method.label_params,
-                    defaults={key: method.default(key) for key in method.space},
-                    standard_errors=errors,
-                )
+                setting = taken(method, method.space, data, seed, errors)
                 row.append(scores(fitted(method, setting, data, labeled, seed), data, labeled)[2])
             found.append(row)
         print(f"{name:24}" + "".join(f"{x:11.3f}" for x in np.mean(found, axis=0)), flush=True)
@@ -195,17 +248,19 @@ def tuning(options: argparse.Namespace) -> None:
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["thresholds", "tuning"])
+    parser.add_argument("what", choices=["thresholds", "tuning", "spaces"])
     parser.add_argument("--group", choices=list(PROBLEMS), default="choose")
     parser.add_argument("--methods", nargs="+", default=["svm", "nysck", "harmonic", "cmn"])
     parser.add_argument("--labeled", type=int, nargs="+", default=[20, 100])
     parser.add_argument("--points", type=int, default=400)
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--search", choices=list(SEARCHES), default="grid")
+    parser.add_argument("--trials", type=int, default=24)
     options = parser.parse_args()
     options.registry = Registry.load()
     warnings.simplefilter("ignore")
     with threadpoolctl.threadpool_limits(1):
-        {"thresholds": thresholds, "tuning": tuning}[options.what](options)
+        {"thresholds": thresholds, "tuning": tuning, "spaces": spaces}[options.what](options)
 
 
 if __name__ == "__main__":

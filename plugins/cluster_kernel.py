@@ -359,7 +359,7 @@ def harness_methods() -> list[Method]:
             size="n_unlabeled",
             tasks={"binary", "multiclass"},
             params={"decision_threshold": "share"},
-            space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-2, 1e3)},
+            space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-3, 1e4)},
             label_params={"C"},
             reference="hou2017",
         )

@@ -161,7 +161,8 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         if self.n_neighbors is not None and self.solver == "cholesky":
             message = (
                 "solver='cholesky' factors the complete graph; with n_neighbors="
-                f"{self.n_neighbors} use solver='auto' or 'cg'"
+                f"{self.n_neighbors} use solver='auto' or 'cg'. In a search hold n_neighbors "
+                "at null"
             )
             raise ValueError(message)
         factored = _factors(n_unlabeled, self.solver, self.n_neighbors)
@@ -348,7 +349,7 @@ def harness_methods() -> list[Method]:
         "falls_at": (_FACTORED + 1,),
         "tasks": {"binary", "multiclass"},
         "params": {"decision_threshold": "share"},
-        "space": {"sigma": choice([0.15, 0.25, 0.5, 1.0])},
+        "space": {"sigma": choice([0.05, 0.1, 0.15, 0.25, 0.5, 1.0])},
         "reference": "zhu2003",
     }
     return [

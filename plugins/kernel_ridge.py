@@ -207,7 +207,7 @@ def harness_methods() -> list[Method]:
     """Provide kernel ridge regression, exact and on landmarks."""
     shared = {
         "tasks": {"regression", "binary", "multiclass"},
-        "space": {"alpha": log_uniform(1e-5, 10), "sigma": choice([0.5, 1.0, 2.0, 4.0])},
+        "space": {"alpha": log_uniform(1e-5, 10), "sigma": choice([0.5, 1.0, 2.0, 4.0, 8.0])},
         "uses_unlabeled": False,
         "reference": "mcwilliams2013",
     }

@@ -35,9 +35,11 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
     n_neighbors : int, default 10
         Of the graph.
     sigma : float, default 1.0
-        Width of the kernel, and of the weights.
+        Width of the kernel.
+    graph_sigma : float, optional
+        Width of the weights. `sigma` by default.
     sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
+        What both count: median distances between the points, or units of the features.
     n_classes : int, optional
         0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
         unknown, and each is regressed as +1 against -1.
@@ -53,6 +55,7 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         "manifold": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
+        "graph_sigma": [Interval(Real, 0, None, closed="neither"), None],
         "sigma_unit": [StrOptions({"median", "absolute"})],
         "n_classes": [Interval(Integral, 0, None, closed="left"), None],
     }
@@ -65,6 +68,7 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         sigma: float = 1.0,
         sigma_unit: str = "median",
         n_classes: int | None = None,
+        graph_sigma: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.manifold = manifold
@@ -72,6 +76,7 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.n_classes = n_classes
+        self.graph_sigma = graph_sigma
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the deformed kernel's functions at the rows that may get targets."""
@@ -99,7 +104,8 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         n = len(self._points)
         product = np.zeros((n, n), order="F")
         if n > 1 and self.manifold:
-            graph = kernels.NeighborGraph(self._points, self.n_neighbors, self._width)
+            width = self._width * (self.graph_sigma or self.sigma) / self.sigma
+            graph = kernels.NeighborGraph(self._points, self.n_neighbors, width)
             everything, degrees = np.arange(n), graph.multiply(np.arange(n), np.ones((n, 1)))
             total = degrees.sum()
             # without an edge that is more than rounding there is no manifold
@@ -146,7 +152,7 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
         Chosen among all points; all of them where there are fewer.
     selector : str or callable, default "uniform"
         How; see `kernels.select_landmarks`.
-    alpha, manifold, sigma, sigma_unit, n_classes
+    alpha, manifold, sigma, graph_sigma, sigma_unit, n_classes
         As in `LapRLS`.
     n_neighbors : int, default 3
         Landmarks that a point is tied to.
@@ -176,6 +182,7 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
         sigma: float = 1.0,
         sigma_unit: str = "median",
         n_classes: int | None = None,
+        graph_sigma: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_landmarks = n_landmarks
@@ -186,6 +193,7 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
         self.sigma = sigma
         self.sigma_unit = sigma_unit
         self.n_classes = n_classes
+        self.graph_sigma = graph_sigma
         self.random_state = random_state
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
@@ -236,6 +244,10 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
         if r < s:
             others = np.argpartition(K, s - r - 1, axis=1)[:, : s - r]
             np.put_along_axis(K, others, 0, axis=1)
+        if self.graph_sigma is not None:
+            # of values in another width the same weights are a power; the nearest keep one
+            K /= K.max(axis=1, keepdims=True)
+            np.power(K, (self.sigma / self.graph_sigma) ** 2, out=K)
         K /= K.sum(axis=1, keepdims=True)
         return K
 
@@ -314,7 +326,7 @@ def harness_methods() -> list[Method]:
         "tasks": {"regression", "binary", "multiclass"},
         "space": {
             "alpha": log_uniform(1e-6, 0.1),
-            "manifold": choice([1.0, 10.0]),
+            "manifold": choice([1.0, 10.0, 1e3, 1e5]),
             "sigma": choice([1.0, 3.0]),
         },
         "label_params": {"alpha"},

@@ -391,8 +391,8 @@ def harness_methods() -> list[Method]:
             **shared,
         )
         for name, params, gamma2 in [
-            ("rff-mssksc", {"features": "fourier"}, log_uniform(1, 1e4)),
-            ("fs-mssksc", {"features": "nystrom"}, log_uniform(1, 1e4)),
+            ("rff-mssksc", {"features": "fourier"}, log_uniform(0.1, 1e4)),
+            ("fs-mssksc", {"features": "nystrom"}, log_uniform(0.1, 1e4)),
             ("rd-mssksc", reduced, log_uniform(1e2, 1e5)),
         ]
     ]

@@ -377,7 +377,7 @@ def harness_methods() -> list[Method]:
             sizes=_sizes,
             tasks={"binary", "multiclass"},
             params={"decision_threshold": "share"},
-            space={"sigma": choice([0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-2, 1e3)},
+            space={"sigma": choice([0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-3, 1e4)},
             label_params={"C", "transfer", "epsilon", "degree", "cut"},
             reference="hou2017",
         )

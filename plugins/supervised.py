@@ -373,7 +373,7 @@ def _larger_bytes(shape: Shape, training: int, predicting: int, tuned: bool) -> 
 def harness_methods() -> list[Method]:
     """Provide the supervised baselines."""
     tasks = {"binary", "multiclass"}
-    space = {"C": log_uniform(1e-2, 1e3), "sigma": choice([0.25, 0.5, 1.0, 2.0])}
+    space = {"C": log_uniform(1e-3, 1e4), "sigma": choice([0.25, 0.5, 1.0, 2.0])}
     return [
         Method("1nn", NearestNeighbor, nearest_storage, tasks=tasks, uses_unlabeled=False),
         Method(

@@ -20,7 +20,7 @@ def harness_methods() -> list[Method]:
     shared = {
         "size": "n_landmarks",
         "tasks": {"binary", "multiclass"},
-        "space": {"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-2, 1e4)},
+        "space": {"sigma": choice([0.25, 0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-2, 1e4)},
     }
     svm = {"estimator": BudgetSVM, "storage": svm_storage, "label_params": {"C", "smoothing"}}
     lssvm = {"estimator": BudgetLSSVM, "storage": lssvm_storage, "label_params": {"C"}}

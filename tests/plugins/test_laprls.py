@@ -34,11 +34,13 @@ def test_without_a_graph_it_is_kernel_ridge_regression(waves):
     np.testing.assert_allclose(on_all, expected, atol=1e-3)
 
 
-def test_it_minimises_the_objective(waves):
+@pytest.mark.parametrize("graph_sigma", [None, 0.3, 2.0])
+def test_it_minimises_the_objective(waves, graph_sigma):
     """Its coefficients solve (J K + l alpha (I + M K)) a = J (y - b), sum J (y - b - K a) = 0."""
     X, y, _ = waves
-    model = LapRLS(1e-2, manifold=5.0, n_neighbors=6, **WIDTH).fit(X, y)
-    graph = kernels.NeighborGraph(X - X.mean(axis=0), 6, 0.8)
+    model = LapRLS(1e-2, manifold=5.0, n_neighbors=6, graph_sigma=graph_sigma, **WIDTH)
+    model.fit(X, y)
+    graph = kernels.NeighborGraph(X - X.mean(axis=0), 6, graph_sigma or 0.8)
     W = graph.multiply(np.arange(120), np.eye(120))
     M = 2 * 5.0 * (np.diag(W.sum(axis=1)) - W) / W.sum()
     K, a = gaussian(X, X), model.dual_coef_[:, 0]
@@ -59,13 +61,14 @@ def test_a_strong_graph_makes_values_vary_less_along_edges(waves):
     assert steps == sorted(steps, reverse=True)
 
 
-def test_the_graph_through_landmarks_is_the_one_it_says(waves, monkeypatch):
+@pytest.mark.parametrize("graph_sigma", [None, 0.3, 2.0])
+def test_the_graph_through_landmarks_is_the_one_it_says(waves, monkeypatch, graph_sigma):
     X, y, _ = waves
     monkeypatch.setattr("harness.kernels.gaussian.BLOCK_BYTES", 10_000)
-    model = LandmarkLapRLS(15, n_neighbors=3, alpha=1e-2, manifold=20.0, random_state=0, **WIDTH)
-    model.fit(X, y)
+    options = {"alpha": 1e-2, "manifold": 20.0, "graph_sigma": graph_sigma, "random_state": 0}
+    model = LandmarkLapRLS(15, n_neighbors=3, **options, **WIDTH).fit(X, y)
     landmarks = model._landmarks.astype(float) + model._center
-    Z = gaussian(X, landmarks)
+    Z = gaussian(X, landmarks, graph_sigma or 0.8)
     nearest = np.argsort(-Z, axis=1)[:, :3]
     kept = np.zeros_like(Z)
     np.put_along_axis(kept, nearest, np.take_along_axis(Z, nearest, axis=1), axis=1)
@@ -79,6 +82,27 @@ def test_the_graph_through_landmarks_is_the_one_it_says(waves, monkeypatch):
     residual = np.where(np.isnan(y), 0, y - model.predict(X))
     penalty = gaussian(landmarks, landmarks) @ c + 20.0 * 2 / 120 * K.T @ (L @ (K @ c))
     np.testing.assert_allclose(K.T @ residual, 30 * 1e-2 * penalty, atol=5e-3)
+
+
+@pytest.mark.parametrize("model", [LapRLS, LandmarkLapRLS])
+def test_a_graph_has_a_width_of_its_own_in_the_unit_of_the_kernel_s(model, waves):
+    X, y, _ = waves
+    options = {"manifold": 100.0, "n_neighbors": 6, "sigma": 1.0}
+    options |= {"random_state": 0} if model is LandmarkLapRLS else {}
+    values = [model(graph_sigma=width, **options).fit(X, y).predict(X) for width in (None, 1, 0.1)]
+    np.testing.assert_allclose(values[0], values[1], atol=1e-4)
+    assert np.abs(values[2] - values[0]).max() > 1e-3
+    width = kernels.kernel_width(X, 1.0, "median")
+    options |= {"sigma": width, "graph_sigma": 0.1 * width, "sigma_unit": "absolute"}
+    np.testing.assert_allclose(model(**options).fit(X, y).predict(X), values[2], atol=1e-6)
+
+
+@pytest.mark.parametrize("graph_sigma", [1e-3, 1e3])
+@pytest.mark.parametrize("model", [LapRLS, LandmarkLapRLS])
+def test_no_width_of_the_graph_is_too_small_or_too_large(model, waves, graph_sigma):
+    X, y, _ = waves
+    found = model(manifold=1e5, graph_sigma=graph_sigma).fit(X, y).predict(X)
+    assert np.isfinite(found).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
