@@ -130,7 +130,7 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         del self._functions, self._kernel, self._coefficients
 
     def _blocks(self, n: int) -> Iterator[slice]:
-        return kernels.row_blocks(n, 3 * len(self._points) + self._points.shape[1])
+        return kernels.row_blocks(n, _row_width(*self._points.shape))
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         return kernels.gaussian_expansion(
@@ -203,7 +203,8 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
         self._center = kernels.middle(X)
-        self._landmarks, self._width = kernels.moved(X[sample], self._center), kernel.width
+        self._landmarks = kernels.moved_rows(X, sample, self._center)
+        self._width = kernel.width
         P = kernels.NystromFeatures(self._landmarks, self._width, dtype=np.float32).projection
         R = self._mean_variation(X, P) if self.manifold else np.zeros((P.shape[1],) * 2)
         R *= 2 * self.manifold
@@ -261,8 +262,7 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
         )
 
     def _blocks(self, n: int) -> Iterator[slice]:
-        s, d = self._landmarks.shape
-        return kernels.row_blocks(n, 4 * s + d, 4)
+        return kernels.row_blocks(n, _landmark_row_width(*self._landmarks.shape), 4)
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         return kernels.gaussian_expansion(
@@ -279,22 +279,34 @@ def _positive_part(A: np.ndarray) -> np.ndarray:
     return U @ U.T
 
 
+def _row_width(n: int, n_features: int) -> int:
+    """Doubles held for a row of n kernel values: these three times, and its features twice."""
+    return 3 * n + 2 * n_features
+
+
 def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> int:
     """Bytes held: the data, 8 n d, 8 n^2 of the system, and its solutions, 8 n l."""
     n, d, labeled = shape.n, shape.n_features, shape.n_labeled
     columns = max(1, shape.n_classes)
-    block = kernels.stream_bytes(n, 3 * n + d)
+    block = kernels.stream_bytes(n, _row_width(n, d))
+    predicting = kernels.stream_bytes(n + shape.n_test, 2 * (n + d))
     loaded = shape.block_bytes if shape.n_test else 0
     graph = 48 * n * n_neighbors
     peak = max(
-        kernels.width_bytes(n, d, shape.itemsize),
         8 * n * n + max(graph + 2 * block, 8 * n * labeled),
         8 * n * labeled + max(block, 24 * labeled * labeled),
-        loaded + block,
+        loaded + predicting,
     )
     points = 8 * n * (d + 2 * columns)
     panels = 2 * kernels.blas_bytes(n) + kernels.blas_bytes(labeled, terms=n)
-    return shape.data_bytes + points + panels + peak
+    # measured before the points are moved
+    width = kernels.width_bytes(n, d, shape.itemsize)
+    return shape.data_bytes + max(width, points + panels + peak)
+
+
+def _landmark_row_width(n_landmarks: int, n_features: int) -> int:
+    """Numbers held for a row: kernel values, features and ties, and X picked, moved and scaled."""
+    return 4 * (n_landmarks + n_features)
 
 
 def landmark_storage(
@@ -303,20 +315,24 @@ def landmark_storage(
     """Bytes held: the data, s landmarks, 52 s^2 for features and graph, 8 l s of features kept."""
     n, d, labeled, s = shape.n, shape.n_features, shape.n_labeled, min(size, shape.n)
     columns = max(1, shape.n_classes)
-    block = kernels.stream_bytes(n, 4 * s + d, 4)
+    block = kernels.stream_bytes(n, _landmark_row_width(s, d), 4)
+    predicting = kernels.stream_bytes(n + shape.n_test, 2 * (s + d))
     loaded = shape.block_bytes if shape.n_test else 0
     solving = (2 if tuned else 1) * 8 * labeled * s + 8 * min(labeled, s) ** 2
-    peak = max(
+    choosing = max(
         kernels.width_bytes(n, d, shape.itemsize),
         kernels.selection_bytes(selector, n, d, s, shape.itemsize),
+    )
+    peak = max(
+        kernels.stream_bytes(s, 2 * d),
         16 * s * s + 600 * s,
         4 * s * s + 48 * s * s + block,
         8 * s * s + 8 * labeled * s + max(block, solving),
-        8 * s * s + loaded + block,
+        8 * s * s + loaded + predicting,
     )
     points = 8 * labeled * (1 + 2 * columns) + 8 * n * columns
     panels = 2 * kernels.blas_bytes(2 * s, 4) + 16 * min(max(labeled, 128), 384) * s
-    return shape.data_bytes + 4 * s * d + panels + points + peak
+    return shape.data_bytes + max(choosing, 4 * s * d + panels + points + peak)
 
 
 @hookimpl

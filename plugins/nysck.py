@@ -181,9 +181,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
         if self.variant == "literal":
-            self.landmarks_ = np.empty((s, X.shape[1]), np.float32)
-            for block in kernels.row_blocks(s, X.shape[1]):
-                self.landmarks_[block] = kernel.near(X[sample[block]])
+            self.landmarks_ = kernels.moved_rows(X, sample, kernel.center)
             self._basis = self._literal(len(X), len(labeled))
         else:
             self._basis = self._one_shot(X, kernel, sample, rng)

@@ -160,7 +160,8 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         self._near, self._kernel = kernel.near, kernel.at_origin
         b = min(self.n_landmarks, len(X))
         chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
-        self.landmarks_, self.center_ = kernel.near(X[chosen]), kernel.center
+        self.center_ = kernel.center
+        self.landmarks_ = kernels.moved_rows(X, chosen, kernel.center)
         codes = np.full(len(X), -1)
         codes[labels.rows] = labels.codes
 
@@ -313,8 +314,9 @@ def storage(
     choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
     panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
     held = 4 * b * d + panels
+    picking = kernels.stream_bytes(b, 2 * d)
     labels = 8 * 3 * n
-    return shape.data_bytes + labels + max(choosing, held + max(training, block + loaded))
+    return shape.data_bytes + labels + max(choosing, held + max(picking, training, block + loaded))
 
 
 @hookimpl

@@ -78,10 +78,7 @@ class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
         sample = X[:: -(-len(X) // kernels.CENTER_SAMPLE)]
         self._center = kernels.middle(X)
         self._views = self._draw_views(X, rng)
-        self._origins = [
-            view.rows(kernels.moved(sample, self._center)).mean(axis=0) for view in self._views
-        ]
-
+        self._origins = [self._origin(view, sample) for view in self._views]
         pairs = self._analyse(X, rng)
         self.canonical_correlations_ = pairs.correlations
         if not self.combine:
@@ -97,6 +94,16 @@ class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
             for z, R, basis in zip(self._coordinates, rows, single, strict=True):
                 np.matmul(R, basis, out=z[block])
         return self
+
+    def _origin(self, view: _LandmarkView | _FourierView, sample: np.ndarray) -> np.ndarray:
+        """Return the mean of what the features of a view are linear in."""
+        total = np.zeros(view.n_columns)
+        for block in kernels.row_blocks(
+            len(sample), _row_width(view.n_columns, sample.shape[1]), 4
+        ):
+            rows = view.rows(kernels.moved(sample[block], self._center))
+            total += rows.sum(axis=0, dtype=np.float64)
+        return (total / len(sample)).astype(np.float32)
 
     def _analyse(self, X: np.ndarray, rng: np.random.RandomState) -> kernels.CanonicalPairs:
         widths = [view.n_components for view in self._views]
@@ -169,6 +176,7 @@ class _LandmarkView:
         features = kernels.NystromFeatures(landmarks, width, dtype=np.float32)
         self._landmarks, self._width = landmarks, width
         self._projection, self.n_components = features.projection, features.n_components
+        self.n_columns = len(landmarks)
 
     def rows(self, X: np.ndarray) -> np.ndarray:
         return kernels.gaussian_kernel(X, self._landmarks, self._width)
@@ -185,6 +193,7 @@ class _FourierView:
 
     def __init__(self, features: kernels.RandomFourierFeatures) -> None:
         self.rows, self.n_components = features.transform, features.n_components
+        self.n_columns = features.n_components
 
     def features(self, rows: np.ndarray, out: np.ndarray) -> None:
         out[...] = rows
@@ -244,7 +253,8 @@ class XNV(CorrelatedViews):
         drawn = kernels.select_landmarks(self.selector, X, 2 * M, rng, kernel)
         deals = np.sort(rng.permutation(drawn).reshape(2, M), axis=1)
         return [
-            _LandmarkView(kernels.moved(X[rows], self._center), kernel.width) for rows in deals
+            _LandmarkView(kernels.moved_rows(X, rows, self._center), kernel.width)
+            for rows in deals
         ]
 
 
@@ -305,8 +315,11 @@ def landmark_storage(
     """Bytes held: the data, 2 M landmarks, and 64 M^2 for both projections and the analysis."""
     n, d, M = shape.n, shape.n_features, min(size, max(1, shape.n // 2))
     drawing = kernels.selection_bytes(selector, n, d, 2 * M, shape.itemsize)
-    projecting = 4 * M * M + 16 * M * M + 600 * M
-    return _storage(shape, M, 8 * M * d, 8 * M * M, max(drawing, projecting), combine, cca)
+    # of the second view: eigenvectors, or kernel values and a scaled copy of its landmarks
+    projecting = 4 * M * M + max(16 * M * M + 600 * M, 12 * M * M + 4 * M * d)
+    picking = 4 * M * M + kernels.stream_bytes(M, 2 * d)
+    drawing = max(drawing, picking, projecting)
+    return _storage(shape, M, 8 * M * d, 8 * M * M, drawing, combine, cca)
 
 
 def fourier_storage(shape: Shape, size: int, combine: bool = False, cca: str = "exact") -> int:

@@ -189,6 +189,27 @@ def moved(X: np.ndarray, center: np.ndarray | None, dtype: type = np.float32) ->
     return _move(X, center, np.empty(X.shape, dtype))
 
 
+def moved_rows(
+    X: np.ndarray, rows: np.ndarray | None = None, center: np.ndarray | None = None
+) -> np.ndarray:
+    """Return `moved` of some rows of X in float32, which are picked block by block.
+
+    Holds `stream_bytes(m, 2 d)` beside what it returns; picked at once they would be all of it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    rows : ndarray of int, shape (m,), optional
+        All by default.
+    center : ndarray of shape (d,), optional
+    """
+    m, d = len(X) if rows is None else len(rows), X.shape[1]
+    near = np.empty((m, d), np.float32)
+    for block in row_blocks(m, 2 * d):
+        near[block] = moved(X[block if rows is None else rows[block]], center)
+    return near
+
+
 def _move(X: np.ndarray, center: np.ndarray, out: np.ndarray) -> np.ndarray:
     # in one type, or NumPy would convert by way of buffers
     return np.subtract(X, center.astype(X.dtype), out=out, casting="same_kind")
@@ -285,7 +306,8 @@ def gaussian_expansion(
     for block in row_blocks(len(X), width):
         rows = moved(X[block], center, points.dtype)
         gaussian_kernel(rows, points, sigma, out=K[: len(rows)])
-        values[block] = K[: len(rows)] @ coef + intercept
+        np.matmul(K[: len(rows)], coef, out=values[block])
+        values[block] += intercept
     return values
 
 

@@ -18,7 +18,12 @@ from harness.kernels.functions import (
     is_shift_invariant,
     kernel_bytes,
 )
-from harness.kernels.gaussian import BLOCK_BYTES, block_rows, row_blocks, stream_bytes
+from harness.kernels.gaussian import (
+    BLOCK_BYTES,
+    block_rows,
+    moved_rows,
+    stream_bytes,
+)
 from harness.kernels.gram import GramSum
 from harness.kernels.substitution import (
     PANEL,
@@ -69,10 +74,7 @@ class LandmarkFeatures:
         rows: np.ndarray | None = None,
         tolerance: float = 1e-5,
     ) -> None:
-        b = len(X) if rows is None else len(rows)
-        landmarks = np.empty((b, X.shape[1]), np.float32)
-        for block in row_blocks(b, 2 * X.shape[1]):
-            landmarks[block] = kernel.near(X[block if rows is None else rows[block]])
+        landmarks = moved_rows(X, rows, kernel.center)
         self.near, self.kernel = kernel.near, kernel.at_origin
         L = self._gram(landmarks)
         self.unit_diagonal = kernel.kernel.diagonal is None

@@ -40,6 +40,17 @@ def test_gaussian_expansion_is_the_kernel_times_coefficients(X, dtype, tolerance
     np.testing.assert_allclose(plain, K @ coef + intercept, atol=tolerance * 20)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_picked_are_moved_before_they_are_rounded(dtype):
+    rng = np.random.default_rng(0)
+    X = (1000 + rng.standard_normal((300, 700))).astype(dtype)
+    rows, center = rng.permutation(300)[:250], kernels.middle(X)
+    found = kernels.moved_rows(X, rows, center)
+    assert found.dtype == np.float32
+    assert np.array_equal(found, kernels.moved(X[rows], center))
+    assert np.array_equal(kernels.moved_rows(X, center=center), kernels.moved(X, center))
+
+
 def test_row_blocks_cover_all_rows_once():
     blocks = list(kernels.row_blocks(10_000, 1000))
     assert np.array_equal(

@@ -190,6 +190,21 @@ def test_copies_of_wide_points_are_charged_for(method, assert_peak_between):
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "binary")
 
 
+REFUTED = {
+    "ssokmf": (Shape(15, 126, 6892, 2, itemsize=8), "binary"),
+    "laprls": (Shape(8, 4, 1511, 0, n_test=738, itemsize=4), "regression"),
+}
+"""Where models did not count landmarks as they are picked, or blocks longer than the sample."""
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m.name in REFUTED], ids=lambda m: m.name)
+def test_shapes_that_refuted_a_model_fit_their_plan(method, assert_peak_between):
+    shape, task = REFUTED[method.name]
+    planned = plan(method, shape, None, largest=141)
+    most = 1.002 * planned.planned_bytes + 25_000  # as in the sweep
+    assert_peak_between(planned.planned_bytes // 2, most, method, shape, planned.size, task)
+
+
 @pytest.mark.parametrize("itemsize", [4, 8])
 def test_few_labels_of_wide_points_take_few_bytes(itemsize, assert_peak_between):
     """What is predicted at a time was 1,024 rows and their copies: 148 MB."""

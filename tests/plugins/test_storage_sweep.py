@@ -16,9 +16,6 @@ from test_storage import METHODS
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "storage_sweep.py"
 TRIALS = os.environ.get("HARNESS_SWEEP_TRIALS", "1")
 
-REFUTED = {"laprls", "ssokmf", "xnv", "xks"}
-"""Models that count too little where few points have a thousand columns or more."""
-
 pytestmark = pytest.mark.slow
 
 
@@ -35,15 +32,7 @@ def swept(tmp_path_factory):
     return lines
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(m.name, marks=pytest.mark.xfail(reason="wide points, see the sweep"))
-        if m.name in REFUTED
-        else m.name
-        for m in METHODS
-    ],
-)
+@pytest.mark.parametrize("name", [method.name for method in METHODS])
 def test_no_peak_is_above_its_plan(name, swept):
     for line in swept[name]:
         assert line["outcome"] in ("ok", "timeout"), line
