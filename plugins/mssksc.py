@@ -327,7 +327,7 @@ def storage(
     # of a row: its features, itself as it is picked, in the type of the map, and scaled
     copies = shape.itemsize + (item if shape.itemsize != item else 0)
     width = {
-        "fourier": m * item + d * copies,
+        "fourier": m * item + d * (shape.itemsize + item),
         "nystrom": 2 * m * item + d * (copies + item),
         "kernel": m * item + d * (copies + item),
     }[features]
