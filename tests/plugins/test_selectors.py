@@ -44,8 +44,12 @@ METHODS = {
 
 
 def rows_of(X, points):
-    """Return the rows of X that these points are, each to the rounding of float32."""
-    squared = ((points[:, None] - X) ** 2).sum(axis=2)
+    """Return the rows of X, or of X less its middle, that these points are."""
+    origins = (0, kernels.middle(X))
+    squared = min(
+        (((points[:, None] - (X - origin)) ** 2).sum(axis=2) for origin in origins),
+        key=lambda found: found.min(axis=1).max(),
+    )
     assert squared.min(axis=1).max() < 1e-6
     return squared.argmin(axis=1)
 
