@@ -11,7 +11,7 @@ from harness.method import Method
 from harness.sandbox import backends
 
 KERNEL = "(3 * landmarks + 2 * shape.n_features)"
-LANDMARKS = "+ landmarks * shape.n_features)"
+LANDMARKS = "+ 2 * landmarks * shape.n_features)"
 
 pytestmark = pytest.mark.skipif(
     not any(report.available and report.name != "watch" for report in backends()),
