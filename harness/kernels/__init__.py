@@ -49,7 +49,6 @@ from harness.kernels.gaussian import (
     gaussian_expansion,
     gaussian_kernel,
     gaussian_rows,
-    kernel_width,
     median_distance,
     middle,
     moved,
@@ -159,6 +158,7 @@ from harness.kernels.transfer import (
     step,
     transferred,
 )
+from harness.kernels.width import kernel_width
 
 __all__ = [
     "BAND",

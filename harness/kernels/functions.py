@@ -35,12 +35,12 @@ from harness.kernels.gaussian import (
     median_distance,
     middle,
     moved,
-    natural_width,
     refuse_overflow,
     squared_norms,
     width_bytes,
     width_sample,
 )
+from harness.kernels.width import natural_width
 
 _CELLWISE = ("chi2", "laplacian")
 

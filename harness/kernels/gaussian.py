@@ -25,9 +25,6 @@ MEDIAN_SAMPLE = 300
 """Points from which the median distance is estimated; 45,000 pairs know it to about 2 %."""
 
 
-_EXTREME = 1e6
-"""Widths beyond so many median distances, or below their inverse, change nothing but overflow."""
-
 _LARGEST = 1e37
 """What is computed on the way to a kernel value; four of them are a float32."""
 
@@ -357,27 +354,6 @@ def width_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
     return max(4 * sample**2 + copies * sample * n_features, median)
 
 
-def kernel_width(X: np.ndarray, sigma: float, sigma_unit: str) -> float:
-    """Return a kernel's width in the units of X, between 1e-6 and 1e6 median distances.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    sigma : float
-        The width, in units of `sigma_unit`.
-    sigma_unit : str
-        "median": the median distance between two rows of X; "absolute": 1.
-
-    Raises
-    ------
-    ValueError
-        As `refuse_overflow`.
-    """
-    width = natural_width(median_distance(X), sigma, sigma_unit)
-    refuse_overflow(X, width)
-    return width
-
-
 def refuse_overflow(
     X: np.ndarray, width: float, kernel: str = "gaussian", most: Most = gaussian_most
 ) -> None:
@@ -408,9 +384,3 @@ def refuse_overflow(
             "overflows in float32; scale the features"
         )
         raise ValueError(message)
-
-
-def natural_width(median: float, sigma: float, sigma_unit: str) -> float:
-    """Return `kernel_width` where the median distance is known, whatever kind it is of."""
-    width = sigma * median if sigma_unit == "median" else float(sigma)
-    return min(max(width, median / _EXTREME), _EXTREME * median)
