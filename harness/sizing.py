@@ -180,7 +180,9 @@ def plan(
         found = max(tried, key=lambda tried: need.share(tried, useful), default=None)
     if found is not None:
         return found if turned else replace(found, size=None)
-    kept = 1 if method.may_subsample and shape.n_unlabeled else None
+    # few points that are copied may take more than all of them where they lie
+    choices = (None, 1) if method.may_subsample and shape.n_unlabeled else (None,)
+    kept = min(choices, key=lambda kept: need.bytes(low, kept))
     fixed = method.size in params
     at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}" if turned else ""
     terms = ", ".join(f"{what} {format_bytes(many)}" for what, many in need.terms(low, kept))
