@@ -298,9 +298,12 @@ def _moved_rows(n_features: int, itemsize: int) -> int:
 
 def binding_bytes(kernel: str | KernelFunction, n: int, n_features: int, itemsize: int = 8) -> int:
     """Bytes that `bind_kernel` holds for n rows of X beside them."""
-    held = width_bytes(n, n_features, itemsize)
+    held, sample = width_bytes(n, n_features, itemsize), min(n, MEDIAN_SAMPLE)
+    if kernel != "rbf":
+        # its own kind of distance is taken of all columns of the sample at once
+        copies = (itemsize if n > sample else 0) + (8 if itemsize != 8 else 0)
+        held = max(held, 4 * sample**2 + copies * sample * n_features)
     if kernel == "chi2":
-        sample = min(n, MEDIAN_SAMPLE)
         # distances as a matrix, beside the pairs above its diagonal
         held += 8 * sample**2 + cellwise_bytes(sample, sample, n_features)
     return held

@@ -220,7 +220,20 @@ def middle(X: np.ndarray) -> np.ndarray:
     point is subtracted in either type.
     """
     sample = X[:: -(-len(X) // CENTER_SAMPLE)]
-    return np.median(sample, axis=0).astype(np.float32).astype(np.float64)
+    found = np.empty(X.shape[1])
+    for columns in _column_blocks(*sample.shape):
+        found[columns] = np.median(sample[:, columns], axis=0).astype(np.float32)
+    return found
+
+
+def _column_blocks(n: int, d: int) -> list[slice]:
+    """Cut d columns of n rows into blocks of a quarter of a block, 16 columns at the least."""
+    step = _block_columns(n)
+    return [slice(start, min(start + step, d)) for start in range(0, d, step)]
+
+
+def _block_columns(n: int) -> int:
+    return max(16, BLOCK_BYTES // 4 // (8 * max(1, n)))
 
 
 def unit_rows(F: np.ndarray) -> np.ndarray:
@@ -312,7 +325,7 @@ def median_distance(X: np.ndarray, random_state: int = 0) -> float:
     """Estimate the median distance between two different rows of X.
 
     Equal rows are left out where they are so many that the median would be 0; 1 is returned where
-    all rows are equal. Holds `width_bytes`.
+    all rows are equal. Many columns are summed up block by block. Holds `width_bytes`.
 
     Parameters
     ----------
@@ -320,15 +333,27 @@ def median_distance(X: np.ndarray, random_state: int = 0) -> float:
     random_state : int, default 0
         Seed of the subsample; all rows are used where there are at most `MEDIAN_SAMPLE`.
     """
-    return median_apart(pdist(width_sample(X, random_state), "euclidean"))
+    rows = width_rows(len(X), random_state)
+    first, *others = _column_blocks(len(rows), X.shape[1])
+    if not others:
+        return median_apart(pdist(X[rows], "euclidean"))
+    squares = pdist(X[rows, first], "sqeuclidean")
+    for columns in others:
+        squares += pdist(X[rows, columns], "sqeuclidean")
+    return median_apart(np.sqrt(squares, out=squares))
+
+
+def width_rows(n: int, random_state: int = 0) -> np.ndarray:
+    """Return numbers of the rows from which a median distance is estimated: all, or some."""
+    if n <= MEDIAN_SAMPLE:
+        return np.arange(n)
+    rng = np.random.default_rng(random_state)
+    return np.sort(rng.choice(n, MEDIAN_SAMPLE, replace=False))
 
 
 def width_sample(X: np.ndarray, random_state: int = 0) -> np.ndarray:
-    """Return the rows of X from which a median distance is estimated, all or a copy of some."""
-    if len(X) <= MEDIAN_SAMPLE:
-        return X
-    rng = np.random.default_rng(random_state)
-    return X[np.sort(rng.choice(len(X), MEDIAN_SAMPLE, replace=False))]
+    """Return the rows of `width_rows`: X itself, or a copy of some."""
+    return X if len(X) <= MEDIAN_SAMPLE else X[width_rows(len(X), random_state)]
 
 
 def median_apart(pairs: np.ndarray) -> float:
@@ -346,12 +371,14 @@ def median_apart(pairs: np.ndarray) -> float:
 def width_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
     """Bytes that `kernel_width`, and then `middle`, hold.
 
-    The former a sample of rows, twice in float32, and its distances, the latter fewer rows.
+    The former distances of a sample, twice where its columns are taken in blocks, the latter as
+    many columns of fewer rows.
     """
-    sample = min(n, MEDIAN_SAMPLE)
-    copies = (itemsize if n > sample else 0) + (8 if itemsize != 8 else 0)
-    median = (itemsize * min(n, CENTER_SAMPLE) + 16) * n_features
-    return max(4 * sample**2 + copies * sample * n_features, median)
+    sample, few = min(n, MEDIAN_SAMPLE), min(n, CENTER_SAMPLE)
+    columns = min(n_features, _block_columns(sample))
+    distances = 4 * sample**2 * (2 if columns < n_features else 1)
+    middling = itemsize * few * min(n_features, _block_columns(few)) + 8 * n_features
+    return max(distances + (itemsize + 8) * sample * columns, middling)
 
 
 def refuse_overflow(

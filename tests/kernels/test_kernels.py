@@ -1,5 +1,7 @@
 """Kernels, degrees, feature maps and transfer functions against slow clear references."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
@@ -73,6 +75,24 @@ def test_median_distance_of_equal_points_is_one_and_of_many_duplicates_not_zero(
     X = np.zeros((50, 2))
     X[0] = [3, 4]
     assert kernels.median_distance(X) == pytest.approx(5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(40, 6), (500, 20), (60, 8_000), (900, 3_000)])
+def test_widths_and_middles_of_many_columns_hold_a_block_of_them(n, d, dtype):
+    X = np.random.default_rng(0).normal(size=(n, d)).astype(dtype) + 100
+    sample = X[:: -(-n // kernels.CENTER_SAMPLE)]
+    tracemalloc.start()
+    try:
+        width = kernels.median_distance(X)
+        center = kernels.middle(X)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= kernels.width_bytes(n, d, X.itemsize) + 20_000
+    np.testing.assert_array_equal(center, np.median(sample, axis=0).astype(np.float32))
+    if n <= 300:
+        np.testing.assert_allclose(width, np.median(pdist(X)), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 3e-6), (np.float64, 1e-12)])
