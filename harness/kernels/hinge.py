@@ -105,9 +105,9 @@ def train_hinge(
     machine: HingeMachine,
     tol: float,
     duals: np.ndarray | None = None,
-    from_start: bool = False,
+    start: float = np.inf,
 ) -> np.ndarray:
-    """Train a machine, in place, until its duality gap is below tol * P.
+    """Train a machine, in place, until its duality gap is below tol * `gap_scale`.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ def train_hinge(
     tol : float
     duals : ndarray of shape (n,), float64, optional
         a, where to start; replaced by those found. Zeros by default.
-    from_start : bool, default False
-        Whether the gap is measured against `gap_scale` in the place of P.
+    start : float, default inf
+        What P is at w = 0.
 
     Returns
     -------
@@ -141,7 +141,6 @@ def train_hinge(
     penalty = min(_FIRST_PENALTY / cache.mean_square(), loss.cost / _FIRST_WIDTH)
     bound, bound_shift = machine.bound_slope()
     machine.dual, kept = -np.inf, ActiveRows(cache, len(machine.weights))
-    start = loss.of_constant(loss.costs @ sides + machine.bound_totals)
     for _ in range(_MOST_STEPS):
         pull = loss.proximal_pull(margins, duals, penalty)
         sums = machine.bound_sums + cache.sums(pull[:, None] * sides)
@@ -154,8 +153,7 @@ def train_hinge(
         if not np.isfinite(primal) or not np.isfinite(sums).all():
             message = "kernel values overflow in float32: scale the features to about 1"
             raise ValueError(message)
-        scale = gap_scale(primal, machine.dual, start) if from_start else abs(primal)
-        if primal - machine.dual <= tol * scale:
+        if primal - machine.dual <= tol * gap_scale(primal, machine.dual, start):
             break
         gradient = 2 * machine.weights - (sums[:, 0] - sums[:, 1])
         imbalance = float(totals[0] - totals[1])
@@ -202,7 +200,7 @@ def gap_scale(primal: float, dual: float, start: float) -> float:
     ----------
     primal, dual : float
     start : float
-        `SmoothHinge.of_constant`.
+        `SmoothHinge.of_constant`; with inf it is P.
     """
     return max(min(abs(primal), start - dual), _LEAST_FALL * abs(primal))
 

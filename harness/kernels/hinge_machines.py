@@ -14,16 +14,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.kernels.feature_cache import FeatureCache
-from harness.kernels.hinge import HingeMachine, line_search, spare_bias, train_hinge
+from harness.kernels.hinge import (
+    HingeMachine,
+    gap_scale,
+    line_search,
+    spare_bias,
+    train_hinge,
+)
 from harness.kernels.landmark_features import LandmarkFeatures
 from harness.kernels.smooth_hinge import SmoothHinge
+from harness.kernels.working_set import farthest, working_set
 
 # After so many rounds a gap that is left with more than this part of what it was asks for half as
 # many more rows, than there is room for if need be.
 _PATIENCE, _SLOW, _MOST_ROUNDS = 4, 0.7, 40
-# Of the tolerance, where all rows are trained on at once: scores are within 1 % then. Rounds do
-# not get there where C is small: what is kept of a dual variable has 253 values.
-_AT_ONCE = 0.3
+# Of the tolerance, for scores within 1 % of their range.
+_FOR_SCORES = 0.3
 # Times that rows are replaced between two passes.
 _MOST_TURNS = 4
 # The first machines, on a sample of the rows, only guess which rows matter.
@@ -37,6 +43,8 @@ _SLACK = 0.02
 _REACH = 0.5
 # Rows so far below may be bound; they are free again when they have come half as near.
 _DEPTH = 0.1
+# Scores of about 1 in float32 can not tell less.
+_LEAST_SPREAD = 1e-6
 # A step goes at most so many times as far as the machine that was found: what rounding makes of
 # its scores goes as far.
 _FARTHEST = 4.0
@@ -94,8 +102,8 @@ def train_hinge_machines(
     cache : FeatureCache
         Of these features. If it holds all the rows already they are not computed again.
     tol : float, default 1e-3
-        Duality gap of each machine, in parts of its objective. Where all features are held it is
-        0.3 of that, in parts of `hinge.gap_scale`.
+        Duality gap of each machine, in parts of its objective; it is trained until that is 0.3 of
+        tol in parts of `hinge.gap_scale`.
     smoothing : float, default 0
         Of the hinge, see `SmoothHinge`.
     """
@@ -118,16 +126,23 @@ class _Progress:
         What is kept of the rows' dual variables.
     most : int
         Rows to train on at a time.
+    start : float
+        P at w = 0.
     primal, dual, gap : float
-        P of the best machine, a bound of its minimum, and their distance in parts of P.
+        P of the best machine, a bound of its minimum, and their distance in parts of `gap_scale`.
+    spread : float
+        What distances from a margin of 1 count in: 1, or two standard deviations of the scores if
+        these are less, for where C is small all margins of a sign are close.
     """
 
     best: HingeMachine
     states: np.ndarray
     most: int
+    start: float
     primal: float = np.inf
     dual: float = 0.0
     gap: float = np.inf
+    spread: float = 1.0
 
 
 @dataclass
@@ -154,6 +169,10 @@ class _Problem:
             self.machines[j] = HingeMachine(np.zeros(self.features.n_components))
         self.scores = np.full((len(self.rows), len(self.classes)), -1, np.float32)
 
+    @property
+    def tol_scores(self) -> float:
+        return _FOR_SCORES * self.tol
+
     def signs(self, j: int, part: np.ndarray | slice = slice(None)) -> np.ndarray:
         return np.where(self.codes[part] == self.classes[j], 1.0, -1.0)
 
@@ -173,8 +192,8 @@ class _Problem:
         objective, gap, loss = 0.0, 0.0, self.loss()
         for j in self.columns:
             machine, signs = self.machines[j], self.signs(j)
-            tol = _AT_ONCE * self.tol
-            margins = train_hinge(self.cache, signs, loss, machine, tol, from_start=True)
+            start = loss.of_constant(signs)
+            margins = train_hinge(self.cache, signs, loss, machine, self.tol_scores, start=start)
             spare = spare_bias(margins, signs, loss)
             machine.bias += spare
             margins += spare * signs
@@ -213,8 +232,11 @@ class _Problem:
         states = np.zeros(len(self.rows), np.uint8)
         states[self._train_on_a_sample()] = _NOT_AT_COST
         r = self.features.n_components
+        loss, most = self.loss(), self.cache.n_held
         progress = {
-            j: _Progress(HingeMachine(np.zeros(r)), states.copy(), self.cache.n_held)
+            j: _Progress(
+                HingeMachine(np.zeros(r)), states.copy(), most, loss.of_constant(self.signs(j))
+            )
             for j in self.columns
         }
         self.scores[:, self.columns] = 0
@@ -255,14 +277,19 @@ class _Problem:
         self.scores[:, j] += length * change
         found.weights, found.bias = best.weights, best.bias
         progress.primal = best.primal(signs * self.scores[:, j], loss)
+        spread = 2 * float(scores[self.codes >= 0].std(dtype=np.float64))
+        progress.spread = min(max(spread, _LEAST_SPREAD), 1.0)
 
     def _is_done(self, progress: _Progress, j: int, scores: np.ndarray, may_grow: bool) -> bool:
         """Return whether the gap is small enough, or nothing but the rounding of the scores."""
-        gap = (progress.primal - progress.dual) / max(progress.primal, np.finfo(float).tiny)
+        scale = gap_scale(progress.primal, progress.dual, progress.start)
+        gap = (progress.primal - progress.dual) / max(scale, np.finfo(float).tiny)
         slow = gap > _SLOW * progress.gap
         progress.gap = gap
-        left_out = (progress.states == 0) & (self.codes >= 0)
-        if gap <= self.tol or (slow and not (left_out & (self.signs(j) * scores < 1)).any()):
+        margins, states = self.signs(j) * scores, progress.states
+        wrong = (states == 0) & (self.codes >= 0) & (margins < 1)
+        wrong |= (states == _BOUND) & (margins > self.loss().straight)
+        if gap <= self.tol_scores or (slow and not wrong.any()):
             return True
         if slow and may_grow:
             progress.most += progress.most // 2
@@ -293,13 +320,15 @@ class _Problem:
         Of the rows trained on both are replaced by the margins that they have then.
         """
         machine, signs, states = self.machines[j], self.signs(j), progress.states
-        straight = self.loss().straight
-        freed = (states == _BOUND) & (np.maximum(margins, found) >= straight - _DEPTH / 2)
+        straight, spread = self.loss().straight, progress.spread
+        slack, depth = _SLACK * spread, _DEPTH * spread
+        freed = (states == _BOUND) & (np.maximum(margins, found) >= straight - depth / 2)
         bound = (states == _BOUND) & ~freed
         # By the machine whose dual variables these are, not by the best one.
-        pulling = freed | ((states > 0) & ~bound & (found < 1 + _SLACK))
+        pulling = freed | ((states > 0) & ~bound & (found < 1 + slack))
         candidates = (self.codes >= 0) & ~pulling & ~bound
-        some = _working_set(margins, signs, pulling, candidates, progress.most)
+        reach = _REACH * spread
+        some = working_set(margins, signs, pulling, candidates, progress.most, reach)
         cache = self.cache
         cache.load(self.rows[some])
         signs, loss = signs[some], self.loss(some)
@@ -307,17 +336,17 @@ class _Problem:
         _bind(cache, machine, signs, -costs * freed[some])
         parts = np.clip(states[some].astype(np.float64) - _NOT_AT_COST, 0, _PARTS) / _PARTS
         duals = costs * parts
-        tol = max(self.tol / 2, min(_FIRST_TOL, _SHARE * progress.gap))
-        trained = train_hinge(cache, signs, loss, machine, tol, duals)
+        tol = max(self.tol_scores / 2, min(_FIRST_TOL, _SHARE * progress.gap))
+        trained = train_hinge(cache, signs, loss, machine, tol, duals, progress.start)
         margins[some] = found[some] = trained
         progress.dual = max(progress.dual, machine.dual)
         states[~bound] = 0
         states[some] = _NOT_AT_COST + np.rint(_PARTS * duals / costs)
         # Half of the room is for rows that do not pull yet.
-        crowd = int((trained < 1 + _SLACK).sum()) - progress.most // 2
+        crowd = int((trained < 1 + slack).sum()) - progress.most // 2
         if crowd > 0:
-            may = (duals >= costs) & (trained < straight - _DEPTH)
-            far = _farthest(trained, signs, may, crowd)
+            may = (duals >= costs) & (trained < straight - depth)
+            far = farthest(trained, signs, may, crowd)
             _bind(cache, machine, signs, np.where(np.isin(np.arange(len(some)), far), costs, 0))
             states[some[far]] = _BOUND
 
@@ -333,7 +362,9 @@ class _Problem:
         loss = self.loss(sample)
         loss = replace(loss, costs=loss.costs * (len(known) / len(sample)))
         for j in self.columns:
-            train_hinge(self.cache, self.signs(j, sample), loss, self.machines[j], _SAMPLE_TOL)
+            signs = self.signs(j, sample)
+            start = loss.of_constant(signs)
+            train_hinge(self.cache, signs, loss, self.machines[j], _SAMPLE_TOL, start=start)
         return sample
 
     def _scores_of(self, columns: list[int]) -> np.ndarray:
@@ -351,44 +382,3 @@ def _bind(
     values = values[:, None] * np.column_stack([signs > 0, signs < 0])
     machine.bound_sums += cache.sums(values)
     machine.bound_totals += values.sum(axis=0)
-
-
-def _farthest(margins: np.ndarray, signs: np.ndarray, may: np.ndarray, most: int) -> np.ndarray:
-    """Return rows to bind, those of least margin; half of either sign's stay, for the bias."""
-    of_a_sign = [np.flatnonzero(may & (signs == sign)) for sign in (1, -1)]
-    lowest = [rows[np.argsort(margins[rows])[: len(rows) // 2]] for rows in of_a_sign]
-    rows = np.concatenate(lowest)
-    return rows[np.argsort(margins[rows])[:most]]
-
-
-def _working_set(
-    margins: np.ndarray, signs: np.ndarray, pulling: np.ndarray, candidates: np.ndarray, most: int
-) -> np.ndarray:
-    """Return the rows to train on next: those that pull already, and some of the candidates.
-
-    While the rows that pull stay, the dual never falls. Of the candidates whose margin is below 1
-    any are taken, since the worst would be the outliers, then those of least margin, but none far
-    above: `most` rows in all, or what pulls and an eighth as many. Where all are of one sign, as
-    where a class is rare, the bias would be free: half of them give way to the rows of least
-    margin of the other.
-    """
-    n_pulling = int(pulling.sum())
-    room = max(most - n_pulling, n_pulling // 8, 1)
-    others = np.flatnonzero(candidates)
-    below = others[margins[others] < 1]
-    if room < len(below):
-        others = np.random.default_rng(len(below)).choice(below, room, replace=False)
-    else:
-        near = others[margins[others] < 1 + _REACH]
-        others = near if n_pulling + len(near) else others
-        if room < len(others):
-            others = others[np.argpartition(margins[others], room)[:room]]
-    chosen = np.concatenate([np.flatnonzero(pulling), others])
-    if np.ptp(signs[chosen]) == 0:
-        missing = np.flatnonzero((pulling | candidates) & (signs != signs[chosen[0]]))
-        half = min(len(missing), -(-len(chosen) // 2))
-        missing = missing[np.argsort(margins[missing])[:half]]
-        stays = max(len(chosen) - half, 1)
-        chosen = np.concatenate([chosen[np.argsort(margins[chosen])[:stays]], missing])
-    # Where not all can be held, those are that a solver asks for most.
-    return chosen[np.argsort(margins[chosen])]

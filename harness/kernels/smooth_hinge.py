@@ -35,12 +35,13 @@ class SmoothHinge:
         """The margin below which the loss is a straight line."""
         return 1 - self.smoothing
 
-    def of_constant(self, sides: np.ndarray) -> float:
-        """Return about the least sum of losses of a constant, given those of c by sign of y.
+    def of_constant(self, signs: np.ndarray) -> float:
+        """Return about the least sum of losses of a constant, given y.
 
         The rarer sign has a margin of -1, the other one of 1.
         """
-        return float((2 - min(self.smoothing, 4) / 2) * np.min(sides))
+        rarer = min(self.costs @ (signs > 0), self.costs @ (signs < 0))
+        return float((2 - min(self.smoothing, 4) / 2) * rarer)
 
     def total(self, margins: np.ndarray) -> float:
         """Return the sum of the losses."""

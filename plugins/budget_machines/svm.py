@@ -45,8 +45,7 @@ class BudgetSVM(BudgetMachine):
         What `sigma` counts: median distances between the points, or units of the features.
     solver : {"exact", "sgd"}, default "exact"
         "exact": to a duality gap of 3e-4 of the objective, or of what it falls from its value at
-        w = 0 if that is less, where the cache holds all labeled rows; else of 1e-3 of the
-        objective. Before coefficients are rounded to float32. "sgd": mini-batches, a
+        w = 0 if that is less, before coefficients are rounded to float32. "sgd": mini-batches, a
         step from the stability bound that falls as 1 / sqrt(epochs), the mean of the second half
         of the iterates.
     epochs, batch_size : int, default 10 and 64

@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 from harness import kernels
 from harness.kernels import hinge_machines
+from harness.kernels.working_set import working_set
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
@@ -128,7 +129,7 @@ def test_rows_far_above_the_margin_are_not_loaded(monkeypatch):
 def test_where_nothing_pulls_or_is_near_the_nearest_of_both_signs_are_trained_on():
     margins, signs = np.linspace(5, 3, 200), np.where(np.arange(200) % 10, -1.0, 1.0)
     nobody = np.zeros(200, bool)
-    rows = hinge_machines._working_set(margins, signs, nobody, ~nobody, 20)
+    rows = working_set(margins, signs, nobody, ~nobody, 20, 0.5)
     assert 20 <= len(rows) <= 40
     assert margins[rows].max() < 3.5
     assert set(signs[rows]) == {1, -1}
@@ -185,10 +186,10 @@ def test_no_step_goes_along_rounding_alone(monkeypatch):
     train = hinge_machines.train_hinge
     trained = []
 
-    def stops(cache, signs, costs, machine, *more):
+    def stops(cache, signs, costs, machine, *more, **options):
         if len(trained) < 6:  # the machines of the sample, and of the first round
             trained.append(None)
-            return train(cache, signs, costs, machine, *more)
+            return train(cache, signs, costs, machine, *more, **options)
         return signs * (cache.products(machine.weights) + machine.bias)
 
     monkeypatch.setattr(hinge_machines, "train_hinge", stops)
