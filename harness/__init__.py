@@ -15,7 +15,7 @@ from harness.hookspecs import (
     TrialInfo,
     hookimpl,
 )
-from harness.method import PREDICT_BLOCK, Method, Shape
+from harness.method import PREDICT_BLOCK, Method, Peaks, Shape
 from harness.sizing import overhead_bytes, prediction_bytes
 from harness.space import Distribution, choice, log_uniform, settings_at, uniform
 
@@ -28,6 +28,7 @@ __all__ = [
     "LandmarkSelector",
     "Method",
     "Metric",
+    "Peaks",
     "ReportSection",
     "Search",
     "Shape",

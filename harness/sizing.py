@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.datasets.buffers import reading_bytes
-from harness.method import N_UNLABELED, Method, Shape, score_rows
+from harness.method import N_UNLABELED, Method, Peaks, Shape, score_rows
 from harness.space import Distribution
 from harness.units import format_bytes
 
@@ -54,19 +54,25 @@ class Plan:
 
 
 def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
-    """Bytes that the harness itself holds in a trial: targets, row numbers, predictions.
+    """Bytes that the harness itself holds in a trial: targets and predictions."""
+    return _standing_bytes(shape, tuned) + max(_handed_bytes(shape), _folded_bytes(shape, tuned))
 
-    Row numbers are needed to read the data, not where these are mapped. A search predicts at most
-    half of the labeled points at once.
-    """
-    targets = shape.n * (shape.label_bytes or 8)
-    rows = 8 * shape.n if shape.is_read else 0
+
+def _standing_bytes(shape: Shape, tuned: bool) -> int:
+    """Bytes of targets and of what has a fixed size, held from the first stage to the last."""
     fixed = _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if tuned else 0)
-    block = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
-    predicted = prediction_bytes(shape)
-    if tuned:
-        predicted = max(predicted, _predicted_bytes(shape, -(-shape.n_labeled // 2)))
-    return targets + rows + predicted + block + fixed
+    return shape.n * (shape.label_bytes or 8) + fixed
+
+
+def _handed_bytes(shape: Shape) -> int:
+    """Bytes of a block of predictions, and of reading the block of points that is next."""
+    reading = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
+    return prediction_bytes(shape) + reading
+
+
+def _folded_bytes(shape: Shape, tuned: bool) -> int:
+    """Bytes of what a search predicts at once: at most half of the labeled points."""
+    return _predicted_bytes(shape, -(-shape.n_labeled // 2)) if tuned else 0
 
 
 def fold_bytes(shape: Shape) -> int:
@@ -83,8 +89,8 @@ def prediction_bytes(shape: Shape) -> int:
     """Bytes of predictions, a part of `overhead_bytes` that the harness holds after the fit.
 
     They are handed over block by block: scores and labels of one, in the estimator's type and in
-    float64, whatever the number of points. A method whose fit holds more than its prediction may
-    take them off what its fit holds.
+    float64, whatever the number of points. A storage model that returns `Peaks` is charged for
+    them beside its prediction alone.
     """
     return _predicted_bytes(shape, min(shape.scored, _predicted_rows(shape)))
 
@@ -223,15 +229,23 @@ class _Need:
         return max(peaks)
 
     def _of(self, seen: Shape, size: int | None) -> int:
-        held = max(loading_bytes(seen), self._model(seen, size))
-        copies = self.tuned and not hasattr(self.method.estimator, "fit_features")
-        return held + overhead_bytes(seen, self.tuned) + (fold_bytes(seen) if copies else 0)
+        held = self._held(seen, size)
+        # points of the fit are read, fitted, searched, predicted: never two of these at once
+        stages = [loading_bytes(seen), held.fit, held.predict + _handed_bytes(seen)]
+        if self.paused:
+            stages.append(held.fit + _handed_bytes(seen))
+        if self.tuned:
+            splits = hasattr(self.method.estimator, "fit_features")
+            fitted = held.fit if splits else max(held) + fold_bytes(seen)
+            stages.append(fitted + _folded_bytes(seen, True))
+        return max(stages) + _standing_bytes(seen, self.tuned)
 
-    def _model(self, seen: Shape, size: int | None) -> int:
-        return max(
-            self.method.storage_bytes(seen, size, setting, self.tuned, self.paused)
+    def _held(self, seen: Shape, size: int | None) -> Peaks:
+        found = [
+            self.method.peaks(seen, size, setting, self.tuned, self.paused)
             for setting in self.settings
-        )
+        ]
+        return Peaks(*map(max, zip(*found, strict=True)))
 
     def with_all(self, low: int | None, high: int | None, budget: int) -> Plan | None:
         """Find the largest size that fits with all points; None where none does."""
@@ -280,16 +294,16 @@ class _Need:
         seen = self.method.seen(self.shape, size, n_kept)
         rows = min(seen.scored, _predicted_rows(seen))
         classes = f" x {seen.n_classes} classes" if seen.n_classes > 2 else ""
-        held = self._model(seen, size)
+        held = max(self._held(seen, size))
         parts = {
             f"the data of {seen.n:,} points": seen.data_bytes,
             "what the method holds beside them": held - seen.data_bytes,
             f"predictions of {rows:,} points{classes}": prediction_bytes(seen),
-            f"{seen.n:,} targets and row numbers": seen.n * (seen.label_bytes or 8)
-            + (8 * seen.n if seen.is_read else 0),
+            f"{seen.n:,} targets": seen.n * (seen.label_bytes or 8),
             "what reading takes": max(0, loading_bytes(seen) - held)
-            + reading_bytes(min(seen.block_rows, seen.n_test), seen.row_bytes),
-            "a fixed part": _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if self.tuned else 0),
+            + _handed_bytes(seen)
+            - prediction_bytes(seen),
+            "a fixed part": _standing_bytes(replace(seen, n_labeled=0, n_unlabeled=0), self.tuned),
         }
         largest = sorted(parts.items(), key=lambda part: part[1], reverse=True)
         return [part for part in largest[:3] if part[1] > 0]

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import Method, Shape, choice, log_uniform, uniform
+from harness import Method, Peaks, Shape, choice, log_uniform, uniform
 from harness.sizing import loading_bytes, overhead_bytes, plan, prediction_bytes
 
 
@@ -31,6 +31,17 @@ shapes = st.builds(
 )
 
 
+def standing_bytes(shape):
+    """Return what the harness holds at all times: what is left where nothing is predicted."""
+    return overhead_bytes(replace(shape, n_test=0, n_scored=0))
+
+
+def needed_bytes(method, shape, size):
+    """Return what a model that does not tell fit from prediction comes to."""
+    fitted = method.storage_bytes(shape, size, {}) + overhead_bytes(shape)
+    return max(fitted, loading_bytes(shape) + standing_bytes(shape))
+
+
 @given(shapes, st.integers(1, 10**9))
 def test_the_planned_size_fits_and_the_next_does_not(shape, budget):
     method = ranked(enough=1)
@@ -40,8 +51,7 @@ def test_the_planned_size_fits_and_the_next_does_not(shape, budget):
         return
 
     def needed(size):
-        held = max(method.storage_bytes(shape, size, {}), loading_bytes(shape))
-        return held + overhead_bytes(shape)
+        return needed_bytes(method, shape, size)
 
     if not planned.feasible:
         assert planned.size is None
@@ -54,11 +64,24 @@ def test_the_planned_size_fits_and_the_next_does_not(shape, budget):
 def test_a_method_that_holds_nothing_is_charged_for_reading_its_points():
     method = ranked(size=None, storage=lambda shape, size: shape.data_bytes)
     shape = Shape(100, 20_000, 50, 2)
-    held = plan(method, shape, None).planned_bytes - overhead_bytes(shape)
+    held = plan(method, shape, None).planned_bytes - standing_bytes(shape)
     # a buffer, what is picked from it, and the order of all rows
     assert held == shape.data_bytes + 2 * 2**17 + 24 * 20_100
     mapped = replace(shape, mapped=True)
     assert plan(method, mapped, None).planned_bytes == overhead_bytes(mapped)
+
+
+@given(shapes, st.integers(0, 10**7), st.integers(0, 10**7))
+def test_predictions_are_charged_beside_prediction_alone(shape, fit, predict):
+    method = ranked(size=None, storage=lambda shape, size: Peaks(fit, predict))
+    stages = loading_bytes(shape), fit, predict + overhead_bytes(shape) - standing_bytes(shape)
+    planned = plan(method, shape, None).planned_bytes
+    assert planned == max(stages) + standing_bytes(shape)
+    either = ranked(size=None, storage=lambda shape, size: max(fit, predict))
+    assert planned <= plan(either, shape, None).planned_bytes
+    # what a fit that is paused is asked for stands beside it
+    paused = plan(method, shape, None, paused=True).planned_bytes
+    assert paused == max(planned, fit + overhead_bytes(shape))
 
 
 @given(shapes)
@@ -117,8 +140,7 @@ def test_points_are_given_up_where_a_useful_size_does_not_fit_with_all(shape, bu
     assert planned.planned_bytes <= budget
     kept = method.seen(shape, planned.size, planned.n_kept)
     assert kept.n + kept.n_test == shape.n + shape.n_test
-    held = max(method.storage_bytes(kept, planned.size, {}), loading_bytes(kept))
-    assert planned.planned_bytes == held + overhead_bytes(kept)
+    assert planned.planned_bytes == needed_bytes(method, kept, planned.size)
 
 
 def test_few_points_are_not_given_up_for_the_last_of_the_landmarks():

@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 
 from harness.conformance.problems import N_CLASSES
-from harness.method import N_UNLABELED, Method, Shape
+from harness.method import N_UNLABELED, Method, Peaks, Shape
 from harness.units import format_bytes
 
 _POINTS = ((51, 200, 5), (201, 5_000, 40), (1_001, 200_000, 300))
@@ -63,24 +63,28 @@ def is_monotone(method: Method, task: str) -> str:
             given = method.seen(shape, size)
             raw = method.storage(given, size, **_params(method))
             at = f"at size {size}, n = {given.n}, d = {given.n_features}"
-            if not math.isfinite(raw):
+            if not all(math.isfinite(held) for held in (raw if isinstance(raw, Peaks) else [raw])):
                 return f"storage is {raw} {at}; return a finite number of bytes"
-            bytes_ = method.storage_bytes(given, size, method.params)
-            if bytes_ < given.data_bytes:
+            peaks = method.peaks(given, size, method.params)
+            if max(peaks) < given.data_bytes:
                 return (
-                    f"storage is {format_bytes(bytes_)} {at}, less than the "
+                    f"storage is {format_bytes(max(peaks))} {at}, less than the "
                     f"{format_bytes(given.data_bytes)} of X alone; add shape.data_bytes"
                 )
             if previous is not None and any(previous[0] < fall <= size for fall in falls):
                 previous = None
-            if previous is not None and bytes_ < previous[1]:
-                return (
-                    f"storage falls from {format_bytes(previous[1])} at size {previous[0]} to "
-                    f"{format_bytes(bytes_)} {at}; the plan bisects, so it must not fall as size "
-                    "grows: add the parts up, take the running maximum, or say where it may in "
-                    "falls_at"
+            if previous is not None:
+                before, now = min(
+                    zip(previous[1], peaks, strict=True), key=lambda two: two[1] - two[0]
                 )
-            previous = size, bytes_
+                if now < before:
+                    return (
+                        f"storage falls from {format_bytes(before)} at size {previous[0]} to "
+                        f"{format_bytes(now)} {at}; the plan bisects, so it must not fall as size "
+                        "grows: add the parts up, take the running maximum, or say where it may "
+                        "in falls_at"
+                    )
+            previous = size, peaks
     return ""
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 STORAGE = (
-    "return shape.data_bytes + shape.block_bytes + 8 * (kernel + landmarks * shape.n_features)"
+    "return shape.data_bytes + shape.block_bytes + 8 * (kernel + 2 * landmarks * shape.n_features)"
 )
 HEAD = "def storage(shape, landmarks):"
 METHOD = '"landmarks", tasks'

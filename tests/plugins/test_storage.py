@@ -101,16 +101,11 @@ TUNED = [method for method in METHODS if method.space and method.size and "binar
     ids=["few-labels", "many-labels"],
 )
 @pytest.mark.parametrize("method", TUNED, ids=lambda method: method.name)
-def test_a_search_takes_no_more_than_the_plan_allows(
-    method, shape, budget, assert_peak_between, request
-):
+def test_a_search_takes_no_more_than_the_plan_allows(method, shape, budget, assert_peak_between):
     """What one setting leaves behind in the heap is not there for the next.
 
     Of many labels, folds would be copies that show, if they were made where a fit is in two.
     """
-    if method.name == "linear-tsvm" and shape.n_labeled == 800:
-        reason = "2.4 MB above the plan in one whole run, not yet explained"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     planned = plan(method, shape, budget * 10**6, tuned=True)
     trial = method, shape, planned.size, "binary"
     assert_peak_between(0, planned.planned_bytes, *trial, folds=3, trials=8)
@@ -201,8 +196,10 @@ def test_copies_of_wide_points_are_charged_for(method, assert_peak_between):
 REFUTED = {
     "ssokmf": (Shape(15, 126, 6892, 2, itemsize=8), "binary"),
     "laprls": (Shape(8, 4, 1511, 0, n_test=738, itemsize=4), "regression"),
+    "linear-tsvm": (Shape(31, 66, 4207, 2, itemsize=8), "binary"),
 }
-"""Where models did not count landmarks as they are picked, or blocks longer than the sample."""
+"""Where models did not count landmarks as they are picked, blocks longer than the sample, or a
+block that is still held while the next one is made."""
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if m.name in REFUTED], ids=lambda m: m.name)
