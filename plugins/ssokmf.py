@@ -162,8 +162,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
         self.center_ = kernel.center
         self.landmarks_ = kernels.moved_rows(X, chosen, kernel.center)
-        codes = np.full(len(X), -1)
-        codes[labels.rows] = labels.codes
+        codes = labels.codes_of_all(len(X))
 
         K = np.empty((b, b))
         K[...] = self._kernel(self.landmarks_, self.landmarks_)

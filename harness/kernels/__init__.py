@@ -67,6 +67,7 @@ from harness.kernels.gram import (
     gram_blocks,
     mirror,
     normalise_gram,
+    panel_bytes,
     square_product_bytes,
     type_of_sums,
 )
@@ -270,6 +271,7 @@ __all__ = [
     "normalise_gram",
     "objective_bounds",
     "packed_bytes",
+    "panel_bytes",
     "poly_step",
     "polynomial",
     "principal_factors",

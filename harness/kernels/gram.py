@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.linalg.blas import dsyrk, ssyrk
+from scipy.linalg.blas import dsyrk
 
 from harness.kernels.gaussian import block_rows, stream_bytes
 from harness.kernels.symmetric import eigenvalues
@@ -15,6 +15,10 @@ PACKED_COLUMNS = 256
 
 PACKED_ROWS = 768
 """Rows of the other factor, and terms of the sums: no library packs more of those at a time."""
+
+
+# Rows whose products are summed up in float32, and columns of a panel of them.
+_MOST_ROWS, _PANEL = 4096, 128
 
 
 def gram_blocks(n: int, width: int, n_features: int = 0) -> Iterator[slice]:
@@ -108,10 +112,10 @@ def add_gram(G: np.ndarray, Z: np.ndarray) -> None:
 
 
 class GramSum:
-    """The sum of w Z'Z over blocks: in float32 over a few thousand rows, then in float64.
+    """The sum of w Z'Z over blocks, in float64: holds 8 k^2 bytes, and `panel_bytes` meanwhile.
 
-    Products in float32 take half the time; longer sums would lose digits. Holds 12 k^2 bytes, or
-    8 k^2 where the blocks are in float64.
+    Products of blocks in float32 are in float32, in half the time, and are added up in float64:
+    longer sums would lose digits. Only a panel of such a product is held at a time.
 
     Parameters
     ----------
@@ -123,34 +127,34 @@ class GramSum:
         What to add to, in place: float64, Fortran-contiguous. Zeros by default.
     """
 
-    _MOST_ROWS = 4096
-
     def __init__(self, k: int, dtype: type = np.float32, start: np.ndarray | None = None) -> None:
         self._total = np.zeros((k, k), order="F") if start is None else start
-        single = np.dtype(dtype) == np.float32
-        self._part = np.zeros((k, k), np.float32, order="F") if single else self._total
-        self._add = ssyrk if single else dsyrk
-        self._rows = 0
+        self._single = np.dtype(dtype) == np.float32
 
     def add(self, Z: np.ndarray, weight: float = 1.0) -> None:
         """Add weight Z'Z of a block of shape (m, k), C-contiguous."""
-        if self._rows + len(Z) > self._MOST_ROWS:
-            self._flush()
-        self._add(weight, Z.T, beta=1.0, c=self._part, lower=1, overwrite_c=1)
-        self._rows += len(Z)
-
-    def _flush(self) -> None:
-        if self._part is not self._total:
-            self._total += self._part
-            self._part[...] = 0
-        self._rows = 0
+        if not self._single:
+            dsyrk(weight, Z.T, beta=1.0, c=self._total, lower=1, overwrite_c=1)
+            return
+        for first in range(0, len(Z), _MOST_ROWS):
+            rows = Z[first : first + _MOST_ROWS]
+            for start in range(0, Z.shape[1], _PANEL):
+                product = rows[:, start : start + _PANEL].T @ rows[:, start:]
+                if weight != 1:
+                    product *= np.float32(weight)
+                self._total[start:, start : start + _PANEL] += product.T
+                # or it would stand beside the next one
+                del product
 
     def total(self) -> np.ndarray:
         """Return the sum, of shape (k, k), float64; nothing can be added afterwards."""
-        self._flush()
-        del self._part
         mirror(self._total)
         return self._total
+
+
+def panel_bytes(k: int) -> int:
+    """Bytes that `GramSum.add` holds of a product of float32 blocks with k columns."""
+    return 4 * k * min(k, _PANEL)
 
 
 def mirror(G: np.ndarray) -> None:

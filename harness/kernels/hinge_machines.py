@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.kernels.feature_cache import FeatureCache
+from harness.kernels.gaussian import squared_norms
 from harness.kernels.hinge import (
     HingeMachine,
     gap_scale,
@@ -209,7 +210,7 @@ class _Problem:
         cancel.
         """
         L, a = self.features.factor, found.coefficients
-        largest = float(np.square(L).sum(axis=1).max())  # k(b, b)
+        largest = float(squared_norms(L).max())  # k(b, b)
         loss, rounding, eps = self.loss(), 0.0, np.finfo(np.float32).eps
         for j in self.columns:
             moves = eps * largest * float(np.linalg.norm(a[:, j]))

@@ -33,6 +33,12 @@ class Labels:
         """Share of each class among the labeled points, shape (n_classes,)."""
         return np.bincount(self.codes, minlength=len(self.classes)) / len(self.codes)
 
+    def codes_of_all(self, n: int) -> np.ndarray:
+        """Return the codes of n rows, -1 of those without a label, in the type of `codes`."""
+        codes = np.full(n, -1, self.codes.dtype)
+        codes[self.rows] = self.codes
+        return codes
+
     def targets(
         self, part: slice | np.ndarray = slice(None), dtype: type = np.float64
     ) -> np.ndarray:

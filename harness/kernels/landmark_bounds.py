@@ -38,7 +38,7 @@ def objective_bounds(
     """Return the objective and a lower bound of its minimum, summed over the machines.
 
     Reads the rows once with the squared loss, up to three times with the hinge. Holds
-    `bounds_bytes` and a block of features.
+    `bounds_bytes`, with the hinge a block of features besides.
 
     Parameters
     ----------
@@ -54,12 +54,15 @@ def objective_bounds(
 
 
 def bounds_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int, loss: str) -> int:
-    """Bytes that `objective_bounds` holds for n rows besides a block of features."""
+    """Bytes that `objective_bounds` holds for n rows; with the hinge a block of features besides.
+
+    With the squared loss what `refine_ridge_machines` holds is counted too.
+    """
     Q = n_machines(n_classes)
     sizes = n, n_landmarks, n_features, n_classes
     held = 8 * min(LANDMARKS_AT_ONCE, n_landmarks) * n_landmarks
     if loss == "squared":
-        return held + exact_block_bytes(*sizes) + 8 * 12 * n_landmarks * (Q + 1)
+        return held + exact_block_bytes(*sizes) + 8 * 6 * n_landmarks * (Q + 1)
     held += problem_block_bytes(*sizes)
     # scores of all rows, the margins of a machine with what a bisection makes of them, sums
     # of features, and the kernel matrix of a group
@@ -102,12 +105,16 @@ def squared_residues(problem: LandmarkProblem, w: np.ndarray, b: np.ndarray) -> 
     """
     exact = _expansion(problem, w)
     a = exact.astype(np.float32)
-    rounded, both = _times_factor(problem, a), np.column_stack([exact, a])
+    both, rounded = np.column_stack([exact, a]), _times_factor(problem, a)
+    del exact
     # The penalty is that of w - c. To the dual problem such weights have targets y - c'z.
     center = None if problem.own is None else feature_sums(problem.features, problem.own)
     if center is not None:
         both = np.column_stack([both, _expansion(problem, center)])
-        w, rounded = w - center, rounded - center
+        w = w - center
+        rounded -= center
+    penalty = float(np.vdot(rounded, rounded))
+    del rounded, center
     m, Q, C = len(problem.rows), len(b), problem.C
     total, squares, cross, mean = np.zeros(Q), np.zeros(Q), np.zeros(Q), np.zeros(Q)
     sums, all_rows, losses = np.zeros((len(a), Q)), np.zeros((len(a), 1)), 0.0
@@ -117,7 +124,7 @@ def squared_residues(problem: LandmarkProblem, w: np.ndarray, b: np.ndarray) -> 
         scores = K @ both
         losses += float(np.square(y - b - scores[:, Q : 2 * Q]).sum())
         left = y - b - scores[:, :Q]
-        if center is not None:
+        if problem.own is not None:
             y = y - scores[:, 2 * Q :]
         total += left.sum(axis=0, dtype=np.float64)
         squares += np.square(left).sum(axis=0, dtype=np.float64)
@@ -125,16 +132,21 @@ def squared_residues(problem: LandmarkProblem, w: np.ndarray, b: np.ndarray) -> 
         mean += y.sum(axis=0, dtype=np.float64) / m
         sums += K.T @ left
         all_rows[:, 0] += K.sum(axis=0)
+        del K, y, scores, left
+    del both
     # The dual variables are what is left of y, less its mean: the free bias asks for that.
-    v = feature_sums(problem.features, sums - all_rows * total / m)
+    sums -= all_rows * (total / m)
+    v = feature_sums(problem.features, sums)
+    del sums
     gained = (cross - total * mean) ** 2
-    spent = squares - total**2 / m + C * np.square(v).sum(axis=0)
+    spent = squares - total**2 / m + C * np.einsum("ij,ij->j", v, v)
     dual = C / 2 * np.divide(gained, spent, out=np.zeros(Q), where=spent > 0)
+    v -= w / C
     return SquaredResidues(
         coefficients=a,
-        primal=float(np.square(rounded).sum() + C * losses) / 2,
+        primal=(penalty + C * losses) / 2,
         dual=float(dual.sum()),
-        gradient=v - w / C,
+        gradient=v,
         mean_left=total / m,
         mean_features=feature_sums(problem.features, all_rows)[:, 0] / m,
     )

@@ -24,16 +24,19 @@ from harness.kernels.gaussian import (
     moved_rows,
     stream_bytes,
 )
-from harness.kernels.gram import GramSum
+from harness.kernels.gram import GramSum, blas_bytes
 from harness.kernels.substitution import (
     PANEL,
     ForwardSubstitution,
     inverses_bytes,
     substitution_bytes,
 )
+from harness.kernels.symmetric import triangle_in_float32
 
 # What the rows' k(x, x) would sum up to were all as the median, in parts of their sum.
 _EVEN = 0.01
+# Columns that LAPACK factors between two products.
+_FACTORED_AT_ONCE = 64
 
 
 class LandmarkFeatures:
@@ -83,14 +86,14 @@ class LandmarkFeatures:
         L, pivots, rank, _ = dpstrf(L, tol=least, lower=1, overwrite_a=1)
         # Where k(x, x) = 0 for all of them one is kept: its feature is 0 everywhere.
         self.kept = kept = pivots[: max(1, rank)] - 1
-        self.landmarks = landmarks[kept]
-        del landmarks
-        self.factor = np.zeros((len(kept), len(kept)), np.float32, order="F")
-        for j in range(len(kept)):
-            self.factor[j:, j] = L[j : len(kept), j] if rank else 1
+        if not rank:
+            L[0, 0] = 1
+        self.factor = triangle_in_float32(L, len(kept))
+        del L
         if scale is not None:
             self.factor *= scale[kept, None]
-        del L
+        self.landmarks = landmarks[kept]
+        del landmarks
         self._at_landmarks = self.kernel.at(self.landmarks)
         self._substitution = ForwardSubstitution(self.factor)
 
@@ -255,8 +258,12 @@ def feature_block_rows(n_landmarks: int, n_features: int, columns: int = 0) -> i
     Features are held, a panel of them, X as it is and in float32, and as many float32 numbers of a
     row as there are further columns.
     """
-    columns += n_landmarks + min(n_landmarks, PANEL) + 3 * n_features
+    columns += _columns(n_landmarks, n_features)
     return max(n_landmarks // 2, block_rows(columns, 4))
+
+
+def _columns(n_landmarks: int, n_features: int) -> int:
+    return n_landmarks + min(n_landmarks, PANEL) + 3 * n_features
 
 
 def feature_block_bytes(
@@ -265,13 +272,21 @@ def feature_block_bytes(
     n_features: int,
     itemsize: int = 8,
     kernel: str | KernelFunction = "rbf",
+    scored: bool = False,
 ) -> int:
-    """Bytes of a block of `LandmarkFeatures.blocks` at most; never falls as n or b grows."""
+    """Bytes of a block of `LandmarkFeatures.blocks` at most; never falls as n or b grows.
+
+    With `scored` those of kernel rows of points that lie in a row: nothing is substituted, and no
+    row is picked.
+    """
     # X as it is, and in float32 or moved
-    copied = itemsize != 4 or is_shift_invariant(kernel)
-    row = 4 * n_landmarks + (itemsize + (4 if copied else 0)) * n_features
-    row += substitution_bytes(1, n_landmarks)
-    held = min(n * row, max(BLOCK_BYTES, 16 * row, n_landmarks // 2 * row))
+    copied = 4 if itemsize != 4 or is_shift_invariant(kernel) else 0
+    row = 4 * n_landmarks + copied * n_features
+    if not scored:
+        row += itemsize * n_features + substitution_bytes(1, n_landmarks)
+    # what rows are cut by; no part of a row, or bytes could fall where one row less fits
+    most = max(BLOCK_BYTES / (4 * _columns(n_landmarks, n_features)), 16, n_landmarks // 2)
+    held = int(min(n, most) * row)
     if kernel == "rbf":
         return held  # its copy of X is in the row
     if not isinstance(kernel, str):
@@ -296,9 +311,11 @@ def building_bytes(
     rows = min(b, _tile_rows(d))
     reading = stream_bytes(b, 2 * d)
     tile = 8 * rows * (2 * d + rows) + kernel_bytes(kernel, rows, rows, d, at_origin=True)
+    factoring = 8 * b * b + max(tile, blas_bytes(b, terms=_FACTORED_AT_ONCE))
+    # L in float32 takes the place of what it was computed in, and then landmarks are picked
+    picking = 4 * b * b + 4 * b * d
     inverting = features_bytes(b, d) + 2 * inverses_bytes(min(b, PANEL))
-    matrix = 4 * b * d + 8 * b * b
-    return max(4 * b * d + reading, matrix + max(tile, 4 * b * b + 4 * b * d), inverting)
+    return max(4 * b * d + max(reading, factoring, picking), inverting)
 
 
 def _tile_rows(n_features: int) -> int:

@@ -83,8 +83,9 @@ class LandmarkProblem:
             block = slice(first, min(first + step, n))
             X = features.near(self.X[self.rows[block]], np.float64)
             K = buffer[: len(X)]
-            for start in range(0, r, LANDMARKS_AT_ONCE):
-                part = slice(start, start + LANDMARKS_AT_ONCE)
+            at_once = _exact_landmarks(*features.landmarks.shape)
+            for start in range(0, r, at_once):
+                part = slice(start, start + at_once)
                 K[:, part] = features.kernel.at(features.landmarks[part].astype(np.float64))(X)
             yield block, K
 
@@ -105,17 +106,23 @@ def problem_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: in
 
 
 def exact_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int) -> int:
-    """Bytes that a block takes in float64, besides those of a block of features in float32."""
+    """Bytes that a block takes in float64."""
     b, d, Q = n_landmarks, n_features, n_machines(n_classes)
     rows = min(n, _exact_rows(b, d, Q))
     # a part of kernel rows, and of landmarks
-    part = 8 * min(LANDMARKS_AT_ONCE, b) * (rows + 2 * d)
-    charged = min(n, feature_block_rows(b, d)) * 4 * (b + d)
-    return max(0, rows * (8 * b + 16 * d + 8 * _COLUMNS * Q) - charged) + part
+    part = 8 * _exact_landmarks(b, d) * (rows + d)
+    return rows * (8 * b + 16 * d + 8 * _COLUMNS * Q) + part
+
+
+def _exact_landmarks(n_landmarks: int, n_features: int) -> int:
+    """Landmarks that are in float64 at a time, fewer of wide ones."""
+    return min(n_landmarks, LANDMARKS_AT_ONCE, block_rows(4 * n_features))
 
 
 def _exact_rows(n_landmarks: int, n_features: int, machines: int) -> int:
-    """Rows of a block in float64, with a part of it and X as it is beside it."""
+    """Rows of a block in float64, with a part of it and X as it is beside it.
+
+    A quarter of other blocks: few fits need such a pass, and it should not decide what all hold.
+    """
     held = n_landmarks + min(LANDMARKS_AT_ONCE, n_landmarks) + _COLUMNS * machines
-    columns = 2 * held + 4 * n_features
-    return max(n_landmarks // 4, block_rows(columns, 4))
+    return max(n_landmarks // 8, block_rows(4 * (held + 2 * n_features)))

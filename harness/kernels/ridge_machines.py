@@ -92,16 +92,19 @@ def train_ridge_machines(
     except LinAlgError:
         return None
     w = cho_solve(factor, right, check_finite=False)
-    excess = float((lost * w**2).sum()) / 2
-    left = float((m * (1 - mean_y**2) - (w * right).sum(axis=0)).sum())
+    # sums over machines, without an array of their size
+    squares, of_weights = np.ravel(squares), np.einsum("ij,ij->i", w, w)
+    excess = float((np.ravel(lost) * of_weights).sum()) / 2
+    left = float((m * (1 - mean_y**2) - np.einsum("ij,ij->j", w, right)).sum())
     if center is not None:
         left += float(np.square(center).sum()) / C
     # What the ridge is above 1 / C is no part of the objective.
     objective = C * (left / 2 - excess)
     L = features.factor
-    amplified = (np.linalg.norm(L, axis=1) / L.diagonal())[:, None]
-    summed = m * len(mean_y) + float((squares * w**2).sum())
-    moved = max(left, 0) * float((squares * (amplified * w) ** 2).sum())
+    # not by `linalg.norm`, which holds two matrices of the order of L
+    amplified = np.sqrt(np.einsum("ij,ij->i", L, L, dtype=np.float64)) / L.diagonal()
+    summed = m * len(mean_y) + float((squares * of_weights).sum())
+    moved = max(left, 0) * float((squares * amplified**2 * of_weights).sum())
     doubt = C * (excess + _ERROR * (summed + np.sqrt(moved)))
     return RidgeMachines(w, mean_y - total @ w / m, objective, doubt, factor)
 
@@ -118,6 +121,7 @@ def refine_ridge_machines(
     problem : LandmarkProblem
         With the squared loss.
     machines : RidgeMachines
+        Their weights are used up.
     tol : float
         Of the gap, in parts of the objective; there are at most four passes.
 
@@ -137,7 +141,9 @@ def refine_ridge_machines(
             found, objective = (residues.coefficients, b), residues.primal
         if objective - least <= tol * objective:
             break
-        step = cho_solve(machines.factor, residues.gradient, check_finite=False)
-        w = w + step
+        step = cho_solve(machines.factor, residues.gradient, overwrite_b=True, check_finite=False)
+        w += step
         b = b + residues.mean_left - residues.mean_features @ step
+        # or they would stand beside the next ones
+        del residues, step
     return *found, objective, least

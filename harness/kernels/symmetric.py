@@ -57,6 +57,32 @@ def restore_lower(A: np.ndarray, diagonal: np.ndarray) -> None:
     np.fill_diagonal(A, diagonal)
 
 
+def triangle_in_float32(A: np.ndarray, r: int) -> np.ndarray:
+    """Return the leading r x r lower triangle of A in float32, zeros above it; A is used up.
+
+    It takes the place of A, the rest of which is given back: nothing is held besides.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n), float64
+        Fortran-contiguous; no view of another array.
+
+    Returns
+    -------
+    ndarray of shape (r, r), float32
+        Fortran-contiguous.
+    """
+    n, numbers = len(A), A.reshape(-1, order="F")
+    single = numbers.view(np.float32)
+    # what is written lies before all that is still to be read
+    for j in range(r):
+        single[r * j + j : r * j + r] = numbers[n * j + j : n * j + r]
+        single[r * j : r * j + j] = 0
+    del numbers, single
+    A.resize(-(-r * r // 2), refcheck=False)
+    return A.view(np.float32)[: r * r].reshape(r, r, order="F")
+
+
 def solve_positive_definite(A: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve A x = right by Cholesky; A is used up.
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from harness import Shape, kernels
+from harness import Shape, kernels, prediction_bytes
 
 from .machine import EXACT, BudgetMachine, held_out_bytes, phases, sgd_bytes
 
@@ -78,8 +78,7 @@ class BudgetLSSVM(BudgetMachine):
         return self._features.sums(self._X, self._rows[some], codes[some], n_classes, gram)
 
     def _minimise(self, labels: kernels.Labels, n: int) -> None:
-        Q, codes = len(labels.classes), np.full(n, -1)
-        codes[labels.rows] = labels.codes
+        Q, codes = len(labels.classes), labels.codes_of_all(n)
         counts = np.bincount(labels.codes, minlength=Q)
         center = self._problem(labels).own
         if center is not None:
@@ -91,7 +90,7 @@ class BudgetLSSVM(BudgetMachine):
                 gram, sums = self._without_held_out(labels, codes)
             system = (gram, sums[:, :Q], counts, self.C, rounding, center)
             found = kernels.train_ridge_machines(self._features, *system)
-            del gram, system
+            del gram, sums, system
             if found is not None:
                 break
         else:
@@ -127,7 +126,7 @@ class BudgetLSSVM(BudgetMachine):
             not np.array_equal(self._classes, labels.classes)
             or ((self._codes >= 0) & (codes >= 0) & (self._codes != codes)).any()
         ):
-            self._classes, self._codes = labels.classes, np.full(len(codes), -1)
+            self._classes, self._codes = labels.classes, np.full_like(codes, -1)
             self._by_class = 0.0
         new = np.flatnonzero((codes >= 0) & (self._codes < 0))
         self._codes[new] = codes[new]
@@ -147,22 +146,29 @@ def lssvm_storage(
     multiplier_term: bool = False,
     tuned: bool = False,
 ) -> int:
-    """Bytes held: the data, b landmarks, L, and a Gram matrix in float64 with a part in float32.
+    """Bytes held: the data, b landmarks, L, a Gram matrix, and a block of features.
 
-    8 n d + 4 b d + 16 b^2, and 8 b^2 more for the Gram matrix of all folds where C is searched.
+    8 n d + 4 b d + 12 b^2, and 8 b^2 more for the Gram matrix of all folds where C is searched.
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
-    choosing, held, block = phases(shape, size, kernel, selector)
-    training = sgd_bytes(shape, b, "squared", tuned)
-    # y of the landmarks, what is made of it, and their rows
-    own = 8 * 4 * b * Q + 16 * b if multiplier_term else 0
+    choosing, held, block, predicting = phases(shape, size, kernel, selector)
+    training = block + sgd_bytes(shape, b, "squared", tuned)
     if solver == "exact":
-        # which row is of which class, in one byte and in float32, for the rows of a block
-        by_class = 5 * (Q + 1) * min(n, block // (4 * b))
+        columns = b * (Q + 1)
+        # which row is of which class, in one byte and in float32, and sums by class
+        by_class = 5 * (Q + 1) * min(n, block // (4 * b)) + 12 * columns
+        reading = block + kernels.panel_bytes(b) + by_class
         judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
-        training = 8 * b * b + 8 * 6 * b * Q + max(4 * b * b + by_class, judging)
+        training = 8 * b * b + max(reading, 8 * 3 * columns, judging)
         if tuned:
-            # and the classes of rows that were shown so far
-            training = 8 * b * b + max(training, held_out_bytes(shape)) + 8 * shape.n_labeled
-    loaded = shape.block_bytes if shape.n_test else 0
-    return max(choosing, held + block + max(training + own, loaded))
+            # the matrix of all rows is kept where they are more than twice the features, in which
+            # case these may be fewer than landmarks, and L smaller; sums by class; classes so far
+            few = min(b, n // 2)
+            kept = max(0, 20 * few * few - 12 * b * b) + 16 * columns + 8 * n
+            training = kept + max(training, held_out_bytes(shape))
+    if multiplier_term:
+        # y of the landmarks, what is made of it, and their rows
+        training += 8 * 4 * b * Q + 16 * b
+    fitting = max(choosing, held + training)
+    # predictions are not held yet while the fit is
+    return max(fitting - prediction_bytes(shape), held + predicting)

@@ -160,21 +160,24 @@ class BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
 
 def phases(
     shape: Shape, size: int, kernel: str | kernels.KernelFunction, selector: str | kernels.Selector
-) -> tuple[int, int, int]:
-    """Return bytes held while landmarks are chosen, while training and predicting, and in blocks.
+) -> tuple[int, int, int, int]:
+    """Return bytes held while landmarks are chosen, of features then, of a block, and to predict.
 
-    The second leaves out what training alone holds; both count the data.
+    The first two count the data. The block is one of labeled points. The last is what a block of
+    predicted points holds besides features.
     """
     n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
-    panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
-    shared = shape.data_bytes + 8 * 4 * shape.n_labeled + panels
+    shared = shape.data_bytes + 8 * 4 * shape.n_labeled
     choosing = max(
         kernels.binding_bytes(kernel, n, d, i),
         kernels.selection_bytes(selector, n, d, b, i, kernel),
         kernels.building_bytes(b, d, i, kernel),
     )
-    block = kernels.feature_block_bytes(max(n, shape.n_test), b, d, i, kernel)
-    return shared + choosing, shared + kernels.features_bytes(b, d), block
+    panels = kernels.blas_bytes(b) + kernels.blas_bytes(b, 4)
+    block = kernels.feature_block_bytes(shape.n_labeled, b, d, i, kernel)
+    predicting = kernels.feature_block_bytes(shape.block_rows, b, d, i, kernel, scored=True)
+    predicting += shape.block_bytes if shape.n_test else 0
+    return shared + choosing, shared + panels + kernels.features_bytes(b, d), block, predicting
 
 
 def sgd_bytes(shape: Shape, b: int, loss: str, tuned: bool) -> int:

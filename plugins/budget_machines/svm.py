@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from harness import Shape, kernels
+from harness import Shape, kernels, prediction_bytes
 
 from .machine import EXACT, BudgetMachine, phases, sgd_bytes
 
@@ -117,9 +117,8 @@ class BudgetSVM(BudgetMachine):
     def _minimise(self, labels: kernels.Labels, n: int) -> np.ndarray:
         if self._prepared is None:
             self._prepare()
-        codes = np.full(n, -1)
-        codes[labels.rows] = labels.codes
-        problem = (self._features, self._X, self._rows, codes, len(labels.classes), self.C)
+        codes, n_classes = labels.codes_of_all(n), len(labels.classes)
+        problem = (self._features, self._X, self._rows, codes, n_classes, self.C)
         found = kernels.train_hinge_machines(*problem, self._prepared, EXACT, self.smoothing)
         self.coef_, self.intercept_ = found.coefficients, found.intercepts
         self.objective_, self.gap_ = found.objective, found.gap / found.objective
@@ -150,13 +149,17 @@ def svm_storage(
     landmarks of 784 features 58 MB beside the data, and 5 more with `smoothing`.
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
-    choosing, held, block = phases(shape, size, kernel, selector)
+    choosing, held, block, predicting = phases(shape, size, kernel, selector)
     training = sgd_bytes(shape, b, "hinge", tuned)
     if solver == "exact":
         cache = kernels.cache_bytes(n, b)
         # of a smooth hinge all rows may be on the parabola at once
         vectors = 8 * 14 * n if smoothing else 8 * 12 * min(n, cache // (4 * b) + n // 3)
         vectors += 9 * n * Q + 8 * 5 * n
-        training = cache + kernels.newton_bytes(n, b) + vectors + min(1024 * b, _SCATTERED_BYTES)
-    loaded = shape.block_bytes if shape.n_test else 0
-    return max(choosing, held + block + max(training, loaded))
+        newton = kernels.newton_bytes(n, b) + min(1024 * b, _SCATTERED_BYTES)
+        machines = Q if Q > 2 else 1
+        # weights of all machines, and these side by side on their way to coefficients
+        training = cache + vectors + 8 * b * machines + max(newton, 12 * b * machines)
+    fitting = max(choosing, held + block + training)
+    # predictions are not held yet while the fit is
+    return max(fitting - prediction_bytes(shape), held + predicting)
