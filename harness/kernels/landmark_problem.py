@@ -10,6 +10,7 @@ import numpy as np
 from harness.kernels.gaussian import block_rows
 from harness.kernels.labels import Labels
 from harness.kernels.landmark_features import LandmarkFeatures, feature_block_rows
+from harness.kernels.substitution import PANEL
 
 # Numbers in float32 that are held at once for each row of a block and each machine.
 _COLUMNS = 6
@@ -100,9 +101,14 @@ def n_machines(n_classes: int) -> int:
 
 
 def problem_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int) -> int:
-    """Bytes of scores, targets and what is made of them for the rows of a block."""
-    columns = _COLUMNS * n_machines(n_classes)
-    return 4 * columns * min(n, feature_block_rows(n_landmarks, n_features, columns))
+    """Bytes of scores, targets and what is made of them, besides a block of features.
+
+    The more machines, the fewer rows a block has: the features of the others are taken off.
+    """
+    b, d, columns = n_landmarks, n_features, _COLUMNS * n_machines(n_classes)
+    rows = min(n, feature_block_rows(b, d, columns))
+    fewer = min(n, feature_block_rows(b, d)) - rows
+    return max(0, 4 * (columns * rows - fewer * (b + min(b, PANEL) + d)))
 
 
 def exact_block_bytes(n: int, n_landmarks: int, n_features: int, n_classes: int) -> int:

@@ -152,7 +152,7 @@ def lssvm_storage(
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
     choosing, held, block, predicting = phases(shape, size, kernel, selector)
-    training = block + sgd_bytes(shape, b, "squared", tuned)
+    training = sgd_bytes(shape, b, "squared", block, tuned)
     if solver == "exact":
         columns = b * (Q + 1)
         # which row is of which class, in one byte and in float32, and sums by class

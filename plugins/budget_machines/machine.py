@@ -180,11 +180,12 @@ def phases(
     return shared + choosing, shared + panels + kernels.features_bytes(b, d), block, predicting
 
 
-def sgd_bytes(shape: Shape, b: int, loss: str, tuned: bool) -> int:
-    """Bytes that SGD holds besides a block of features, with the scores of a search if tuned."""
+def sgd_bytes(shape: Shape, b: int, loss: str, block: int, tuned: bool) -> int:
+    """Bytes that SGD holds with blocks of features, with the scores of a search if tuned."""
     sizes = shape.n_labeled, b, shape.n_features, shape.n_classes
-    descent = max(kernels.descent_bytes(*sizes), kernels.bounds_bytes(*sizes, loss))
-    return max(descent, held_out_bytes(shape)) if tuned else descent
+    judging = kernels.bounds_bytes(*sizes, loss) + (block if loss == "hinge" else 0)
+    descending = block + kernels.descent_bytes(*sizes)
+    return max(descending, judging, block + held_out_bytes(shape) if tuned else 0)
 
 
 def held_out_bytes(shape: Shape) -> int:

@@ -150,7 +150,7 @@ def svm_storage(
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
     choosing, held, block, predicting = phases(shape, size, kernel, selector)
-    training = sgd_bytes(shape, b, "hinge", tuned)
+    training = sgd_bytes(shape, b, "hinge", block, tuned)
     if solver == "exact":
         cache = kernels.cache_bytes(n, b)
         # of a smooth hinge all rows may be on the parabola at once
@@ -159,7 +159,7 @@ def svm_storage(
         newton = kernels.newton_bytes(n, b) + min(1024 * b, _SCATTERED_BYTES)
         machines = Q if Q > 2 else 1
         # weights of all machines, and these side by side on their way to coefficients
-        training = cache + vectors + 8 * b * machines + max(newton, 12 * b * machines)
-    fitting = max(choosing, held + block + training)
+        training = block + cache + vectors + 8 * b * machines + max(newton, 12 * b * machines)
+    fitting = max(choosing, held + training)
     # predictions are not held yet while the fit is
     return max(fitting - prediction_bytes(shape), held + predicting)
