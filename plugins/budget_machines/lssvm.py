@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from harness import Shape, kernels, prediction_bytes
+from harness import Peaks, Shape, kernels
 
 from .machine import EXACT, BudgetMachine, held_out_bytes, phases, sgd_bytes
 
@@ -145,7 +145,7 @@ def lssvm_storage(
     solver: str = "exact",
     multiplier_term: bool = False,
     tuned: bool = False,
-) -> int:
+) -> Peaks:
     """Bytes held: the data, b landmarks, L, a Gram matrix, and a block of features.
 
     8 n d + 4 b d + 12 b^2, and 8 b^2 more for the Gram matrix of all folds where C is searched.
@@ -169,6 +169,4 @@ def lssvm_storage(
     if multiplier_term:
         # y of the landmarks, what is made of it, and their rows
         training += 8 * 4 * b * Q + 16 * b
-    fitting = max(choosing, held + training)
-    # predictions are not held yet while the fit is
-    return max(fitting - prediction_bytes(shape), held + predicting)
+    return Peaks(max(choosing, held + training), held + predicting)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from harness import Shape, kernels, prediction_bytes
+from harness import Peaks, Shape, kernels
 
 from .machine import EXACT, BudgetMachine, phases, sgd_bytes
 
@@ -142,7 +142,7 @@ def svm_storage(
     solver: str = "exact",
     smoothing: float = 0.0,
     tuned: bool = False,
-) -> int:
+) -> Peaks:
     """Bytes held: the data, b landmarks, L, a cache of feature rows, and a Newton matrix.
 
     8 n d + 4 b d + 4 b^2 + min(4 n b, 8 MB + 6 b^2) + 4 b^2 + 9 n Q: with 60,000 points and 1,280
@@ -160,6 +160,4 @@ def svm_storage(
         machines = Q if Q > 2 else 1
         # weights of all machines, and these side by side on their way to coefficients
         training = block + cache + vectors + 8 * b * machines + max(newton, 12 * b * machines)
-    fitting = max(choosing, held + training)
-    # predictions are not held yet while the fit is
-    return max(fitting - prediction_bytes(shape), held + predicting)
+    return Peaks(max(choosing, held + training), held + predicting)

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from harness import kernels
+from harness.kernels.symmetric import triangle_in_float32
 
 
 @pytest.fixture(name="X")
@@ -270,3 +271,13 @@ def test_a_class_takes_one_byte():
     np.testing.assert_array_equal(labels.codes, [1, 0, 2])
     assert kernels.read_labels(y, n_classes=200).codes.dtype == np.int16
     np.testing.assert_array_equal(kernels.read_labels(y, n_classes=200).codes, [2, 0, 5])
+
+
+@pytest.mark.parametrize(("n", "r"), [(1, 1), (2, 1), (7, 7), (300, 150), (301, 301)])
+def test_a_triangle_in_float32_takes_the_place_of_its_matrix(n, r):
+    A = np.asfortranarray(np.random.default_rng(0).random((n, n)))
+    expected = np.tril(A[:r, :r]).astype(np.float32)
+    found = triangle_in_float32(A, r)
+    np.testing.assert_array_equal(found, expected)
+    assert A.nbytes <= 4 * r * r + 8
+    assert found.flags.f_contiguous
