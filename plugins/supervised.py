@@ -33,11 +33,10 @@ _POINT_BYTES, _PAIR_POINT_BYTES = 112, 152
 _CACHE_BYTES = 16_000_000
 # Kernels that LIBSVM computes row by row, as it needs them.
 _OF_LIBSVM = ("rbf", "linear", "poly2")
-# Of a kernel matrix that LIBSVM is given; fewer would have the chi-squared kernel transpose X more
-# often than it has cells to fill.
-_MATRIX_ROWS = 256
-
-
+# LIBLINEAR's own 1e-4 leaves scores off by 8 % of their range at C = 1e4.
+_LINEAR_TOL = 1e-6
+# Points whose kernel values tell by how much scores can differ.
+_SPREAD_SAMPLE = 128
 # Points whose scores without their own term tell where the threshold is.
 _SCORED_ALONE = 512
 
@@ -173,21 +172,24 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
+        bound = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        some = _spaced(len(X), _SPREAD_SAMPLE)
+        K = bound(X[some], X[some])
+        tol = kernels.libsvm_tolerance(K, codes[some], np.bincount(codes), self.C)
         if self.kernel in _OF_LIBSVM:
-            self._bound, settings = None, self._libsvm_kernel(X)
+            self._bound, settings = None, self._libsvm_kernel(bound.width)
         else:
-            self._bound = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
-            settings = {"kernel": "precomputed"}
+            self._bound, settings = bound, {"kernel": "precomputed"}
         # Its solver draws nothing, but without a seed SVC takes one from the global state.
-        svm = SVC(C=self.C, **settings, cache_size=cache, random_state=0)
+        svm = SVC(C=self.C, **settings, cache_size=cache, random_state=0, tol=tol)
         if self._bound is None:
             self._svm = svm.fit(X, codes)
         else:
-            self._svm = svm.fit(_kernel_matrix(self._bound, X), codes)
+            self._svm = svm.fit(kernels.square_matrix(self._bound, X), codes)
             self._vectors = X[svm.support_]
 
     def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
-        rows = np.linspace(0, len(X) - 1, min(len(X), _SCORED_ALONE)).round().astype(np.intp)
+        rows = _spaced(len(X), _SCORED_ALONE)
         if len(self.classes_) > 2 or self.decision_threshold == "zero":
             self.offset_ = np.zeros(() if len(self.classes_) == 2 else len(self.classes_))
             return
@@ -205,19 +207,19 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
             return squares if self.kernel == "linear" else (self._svm.gamma * squares + 1) ** 2
         return np.array([self._bound(x[None], x[None])[0, 0] for x in X])
 
-    def _libsvm_kernel(self, X: np.ndarray) -> dict[str, str | float]:
+    def _libsvm_kernel(self, width: float) -> dict[str, str | float]:
         if self.kernel == "linear":
             return {"kernel": "linear"}
         if self.kernel == "rbf":
-            width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
             return {"kernel": "rbf", "gamma": 0.5 / width**2}
-        width = kernels.bind_kernel("poly2", X, self.sigma, self.sigma_unit).width
         return {"kernel": "poly", "degree": 2, "gamma": width**-2, "coef0": 1.0}
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         if self._bound is None:
             return self._svm.decision_function(X)
-        return np.concatenate([self._scores_of_kernel(X[rows]) for rows in _row_groups(len(X))])
+        return np.concatenate(
+            [self._scores_of_kernel(X[rows]) for rows in kernels.row_groups(len(X))]
+        )
 
     def _scores_of_kernel(self, X: np.ndarray) -> np.ndarray:
         # LIBSVM looks at the columns of support vectors alone.
@@ -226,21 +228,14 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
         return self._svm.decision_function(K)
 
 
-def _row_groups(n: int) -> list[slice]:
-    return [slice(start, min(start + _MATRIX_ROWS, n)) for start in range(0, n, _MATRIX_ROWS)]
-
-
-def _kernel_matrix(kernel: kernels.BoundKernel, X: np.ndarray) -> np.ndarray:
-    """Return k between all rows of X in float64, each pair of groups of rows computed once."""
-    K = np.empty((len(X), len(X)))
-    for rows in _row_groups(len(X)):
-        K[rows, : rows.stop] = kernel(X[rows], X[: rows.stop])
-        K[: rows.start, rows] = K[rows, : rows.start].T
-    return K
+def _spaced(n: int, most: int) -> np.ndarray:
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
 
 
 class LinearSVM(_LabeledClassifier):
-    """Linear support vector machine (LIBLINEAR, squared hinge loss).
+    """Linear support vector machine (LIBLINEAR, squared hinge loss), of points about their mean.
+
+    LIBLINEAR penalises the intercept: of points far from the origin it would be most of the norm.
 
     Parameters
     ----------
@@ -271,11 +266,13 @@ class LinearSVM(_LabeledClassifier):
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         # The smaller of the two problems; dual coordinates would crawl on many points.
         dual = len(X) < X.shape[1]
-        svm = LinearSVC(C=self.C, dual=dual, max_iter=10_000, random_state=self.random_state)
-        self._svm = svm.fit(X, codes)
+        settings = {"C": self.C, "tol": _LINEAR_TOL, "random_state": self.random_state}
+        svm = LinearSVC(dual=dual, max_iter=10_000, **settings)
+        self._mean = X.mean(axis=0, dtype=np.float64)
+        self._svm = svm.fit(X - self._mean, codes)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
-        return self._svm.decision_function(X)
+        return self._svm.decision_function(X - self._mean)
 
 
 def cache_bytes(n: int, n_classes: int, rows: int) -> int:
@@ -330,6 +327,8 @@ def svm_storage(
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
     binding = kernels.binding_bytes(kernel, n, d, i)
+    sampled = min(n, _SPREAD_SAMPLE)
+    binding = max(binding, 8 * sampled * (4 * d + 4 * sampled))
     pairs, pair = shape.n_classes * (shape.n_classes - 1) // 2, _pair(n, shape.n_classes)
     cache = cache_bytes(n, shape.n_classes, size)
     solver = cache + cache // _CACHE_HOLES + _POINT_BYTES * n + _PAIR_POINT_BYTES * pair
@@ -348,7 +347,7 @@ def svm_storage(
         training = max(training, model + alone)
         predicting = model + _converted_block_bytes(shape) + votes
         return _larger_bytes(shape, training, predicting, tuned)
-    rows, matrix = min(_MATRIX_ROWS, max(n, shape.n_test)), 8 * n * n
+    rows, matrix = min(kernels.GROUP_ROWS, max(n, shape.n_test)), 8 * n * n
     group = rows * n * i + kernels.kernel_bytes(kernel, rows, n, d, i)
     training = matrix + max(group, coefficients + solver)
     predicting = model + n * d * i + shape.block_bytes + 8 * rows * n + group + votes
@@ -357,10 +356,11 @@ def svm_storage(
 
 
 def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> int:
-    """Bytes held: the data, and LIBLINEAR's copy of it with 16 bytes for each element."""
+    """Bytes held: the data, centred in float64, and LIBLINEAR's copy with 16 for each element."""
     nodes = 16 * shape.n * (shape.n_features + 2) + 96 * shape.n
-    training = _converted_bytes(shape) + nodes
-    return _larger_bytes(shape, training, _converted_block_bytes(shape), tuned)
+    training = _float64_bytes(shape) + nodes
+    centred = 8 * shape.block_rows * shape.n_features
+    return _larger_bytes(shape, training, shape.block_bytes + centred, tuned)
 
 
 def _larger_bytes(shape: Shape, training: int, predicting: int, tuned: bool) -> int:

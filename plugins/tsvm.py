@@ -56,7 +56,8 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
     ramp : float, default 0.0
         Where the loss becomes flat, in the form "cccp".
     tol : float, default 1e-4
-        Relative excess of the objective over its minimum, at given labels or tangents.
+        Excess of the objective over its minimum at given labels or tangents, in parts of it or of
+        |f|^2 / 2 if that is less.
     n_classes : int, optional
         Found from y by default. Three and more are told apart one against the rest.
 

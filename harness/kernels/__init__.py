@@ -102,6 +102,12 @@ from harness.kernels.least_squares import (
     centered_ridge,
     read_targets,
 )
+from harness.kernels.libsvm import (
+    GROUP_ROWS,
+    libsvm_tolerance,
+    row_groups,
+    square_matrix,
+)
 from harness.kernels.low_rank import LowRankKernel, step_bytes
 from harness.kernels.machines import train_linear_machines, train_machines
 from harness.kernels.packed import (
@@ -167,6 +173,7 @@ __all__ = [
     "CENTER_SAMPLE",
     "DECISION_THRESHOLDS",
     "DEGREE_TILE",
+    "GROUP_ROWS",
     "KERNELS",
     "NEAR",
     "ROUNDINGS",
@@ -257,6 +264,7 @@ __all__ = [
     "landmark_degree_weights",
     "landmark_degrees",
     "landmark_spectrum",
+    "libsvm_tolerance",
     "linear",
     "map_block_rows",
     "map_blocks",
@@ -281,6 +289,7 @@ __all__ = [
     "regularized_laplacian",
     "restore_lower",
     "row_blocks",
+    "row_groups",
     "select_landmarks",
     "selection_bytes",
     "share_offsets",
@@ -289,6 +298,7 @@ __all__ = [
     "solve_stationary",
     "spread_rows",
     "spread_scores",
+    "square_matrix",
     "square_product_bytes",
     "squared_norms",
     "step",

@@ -14,7 +14,7 @@ from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise
 
 
 def train_machines(
-    kernel: KernelProduct, labels: Labels, C: float, tol: float = 1e-4
+    kernel: KernelProduct, labels: Labels, C: float, tol: float = 3e-5
 ) -> tuple[np.ndarray, np.ndarray]:
     """Minimise |f|^2 / 2 + C sum_i max(0, 1 - y_i f(x_i))^2, f = sum_i a_i k(x_i, .) + b.
 
@@ -24,8 +24,8 @@ def train_machines(
         Of the labeled points.
     labels : Labels
     C : float
-    tol : float, default 1e-4
-        Excess over the minimum, in parts of it.
+    tol : float, default 3e-5
+        Excess over the minimum, in parts of it or of |f|^2 / 2 if that is less.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def train_machines(
 
 
 def train_linear_machines(
-    F: np.ndarray, labels: Labels, C: float, tol: float = 1e-4
+    F: np.ndarray, labels: Labels, C: float, tol: float = 3e-5
 ) -> tuple[np.ndarray, np.ndarray]:
     """Do the same for the linear kernel of explicit features, which are not copied.
 

@@ -25,6 +25,8 @@ _MOST_PRODUCTS = 500
 # A line search ends where the slope has fallen to this part.
 _SLOPE_LEFT = 0.01
 _MOST_TRIALS = 50
+# Part of J below which its norm is that of a function that is constant but for rounding.
+_LEAST_PENALTY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,22 @@ def _line_search(f: Expansion, step: Expansion, losses: HingeLosses) -> float:
     return length
 
 
+def tolerated(f: Expansion, objective: float, tol: float) -> float:
+    """Return tol * |f|^2 / 2, or tol * J if that is less: what J may be above its minimum.
+
+    J is strongly convex: the squared error of f, in parts of |f|^2, is at most tol. Where costs
+    are small or large J is mostly losses, and a part of these may be as much as all of |f|^2.
+
+    Parameters
+    ----------
+    f : Expansion
+    objective : float
+        J(f).
+    tol : float
+    """
+    return tol * max(min(objective, f.penalty), _LEAST_PENALTY * objective)
+
+
 def minimise(
     kernel: KernelProduct,
     f: Expansion,
@@ -200,7 +218,7 @@ def minimise(
     free_bias: bool = True,
     max_steps: int = 100,
 ) -> Expansion:
-    """Take Newton steps until J is within tol * J of its minimum.
+    """Take Newton steps until J is within `tolerated` of its minimum.
 
     Parameters
     ----------
@@ -214,7 +232,7 @@ def minimise(
     Expansion
     """
     for _ in range(max_steps):
-        f, done = newton_step(kernel, f, losses, tol * f.objective(losses), free_bias)
+        f, done = newton_step(kernel, f, losses, tolerated(f, f.objective(losses), tol), free_bias)
         if done:
             break
     return f

@@ -17,7 +17,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from harness.kernels.products import CenteredProduct, KernelProduct
-from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
+from harness.kernels.squared_hinge import (
+    Expansion,
+    HingeLosses,
+    minimise,
+    newton_step,
+    tolerated,
+)
 
 # While C* still grows, a problem need not be solved this many times as well as the last one.
 _LOOSER = 10
@@ -42,7 +48,8 @@ class TransductionProblem:
     weights : list of float
         Values of C*, the last one last.
     tol : float
-        Relative excess of the objective at which a convex problem counts as solved.
+        Excess of the objective at which a convex problem counts as solved, in parts of |f|^2 / 2
+        or of the objective.
     path : list of (float, float)
         C* and the objective with it, before and after every step.
     """
@@ -100,9 +107,8 @@ def switching(problem: TransductionProblem, max_switches: int | None = None) -> 
             losses = HingeLosses(*costs)
             objective = f.objective(losses)
             problem.path.append((weight, objective))
-            f, solved = newton_step(
-                problem.kernel, f, losses, problem.tolerance(weight) * objective
-            )
+            excess = tolerated(f, objective, problem.tolerance(weight))
+            f, solved = newton_step(problem.kernel, f, losses, excess)
             problem.path.append((weight, f.objective(losses)))
             if solved and not switched:
                 break
@@ -116,8 +122,10 @@ def _switch(
 ) -> int:
     """Exchange labels in place and return how many pairs.
 
-    Without a margin between their scores, equal points would be exchanged forever.
+    Without a margin between their scores, in parts of their spread if that is small, equal points
+    would be exchanged forever.
     """
+    margin *= min(1.0, float(scores.std()))
     lowest, highest = np.flatnonzero(positive), np.flatnonzero(~positive)
     lowest = lowest[np.argsort(scores[lowest], kind="stable")]
     highest = highest[np.argsort(-scores[highest], kind="stable")]
@@ -160,15 +168,10 @@ def concave_convex(problem: TransductionProblem, ramp: float = 0.0) -> Expansion
             scores = f.scores[unlabeled]
             positive[unlabeled] = weight * (scores >= ramp)
             negative[unlabeled] = weight * (-scores > ramp)
-            found = objective(f, weight)
-            problem.path.append((weight, found))
-            f, solved = newton_step(
-                centered,
-                f,
-                HingeLosses(positive, negative),
-                problem.tolerance(weight) * found,
-                free_bias=False,
-            )
+            problem.path.append((weight, objective(f, weight)))
+            losses = HingeLosses(positive, negative)
+            excess = tolerated(f, f.objective(losses), problem.tolerance(weight))
+            f, solved = newton_step(centered, f, losses, excess, free_bias=False)
             problem.path.append((weight, objective(f, weight)))
             if solved:
                 break
