@@ -163,7 +163,11 @@ def test_a_changed_plugin_reruns_only_what_uses_its_kernel_or_selector(project, 
     monkeypatch.chdir(project.folder)
     before = [block.fingerprint for block in load_workload(study).blocks]
     with (folder / "more.py").open("a") as file:
-        file.write("# changed\n")
+        file.write("# a comment changes nothing\n")
+    commented = [block.fingerprint for block in load_workload(study).blocks]
+    assert commented == before
+    with (folder / "more.py").open("a") as file:
+        file.write("CHANGED = True\n")
     after = [block.fingerprint for block in load_workload(study).blocks]
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, True]
 

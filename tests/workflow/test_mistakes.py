@@ -122,7 +122,7 @@ def test_a_file_that_is_not_there_is_told_with_its_catalog_and_data_set(catalogu
     with pytest.raises(HarnessError) as caught:
         catalogued(files=[{"path": "b.csv"}])
     file = catalog.parent / "b.csv"
-    reason = "cannot be read: No such file or directory"
+    reason = "cannot be read: there is no such file"
     assert str(caught.value) == f"{catalog}: mine: files: {file} {reason}"
 
 
