@@ -80,9 +80,23 @@ class Shape:
         return self.n_labeled + self.n_unlabeled
 
     @property
+    def predicts_seen(self) -> bool:
+        """Whether points of `fit` are among those that are predicted: its X is held until then."""
+        return self.scored > self.n_test
+
+    @property
     def data_bytes(self) -> int:
         """Bytes of the X that `fit` is given."""
         return self.n * self.row_bytes if self.is_read else 0
+
+    @property
+    def predict_data_bytes(self) -> int:
+        """Bytes of X while points are predicted: that of `fit` if it is needed, a block of others.
+
+        What an estimator keeps of the X of `fit` is not counted, nor what a search needs of it.
+        """
+        held = self.data_bytes if self.predicts_seen else 0
+        return held + (self.block_bytes if self.n_test else 0)
 
     @property
     def is_read(self) -> bool:
@@ -101,8 +115,11 @@ class Shape:
 
     @property
     def block_rows(self) -> int:
-        """Rows of one block handed to prediction: the fewer, the wider they are."""
-        return min(block_rows(self.row_bytes), max(self.n, self.n_test))
+        """Rows of one block handed to prediction: the fewer, the wider they are.
+
+        A search predicts labeled points.
+        """
+        return min(block_rows(self.row_bytes), max(self.n_labeled, self.scored))
 
     @property
     def block_bytes(self) -> int:
@@ -316,7 +333,7 @@ class Method:
         loaded = "fit" in self.features
         if kept == shape.n_unlabeled and loaded:
             return shape
-        unseen = shape.n_test + shape.n_unlabeled - (kept if loaded else 0)
+        unseen = shape.n_test or shape.n_unlabeled - (kept if loaded else 0)
         return replace(
             shape, n_unlabeled=kept, n_test=unseen, n_scored=shape.scored, loaded=loaded
         )

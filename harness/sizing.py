@@ -65,9 +65,9 @@ def _standing_bytes(shape: Shape, tuned: bool) -> int:
 
 
 def _handed_bytes(shape: Shape) -> int:
-    """Bytes of a block of predictions, and of reading the block of points that is next."""
+    """Bytes of a block of predictions, or of reading the block of points that is next."""
     reading = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
-    return prediction_bytes(shape) + reading
+    return max(prediction_bytes(shape), reading)
 
 
 def _folded_bytes(shape: Shape, tuned: bool) -> int:

@@ -223,7 +223,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
             # points it was fitted to has kept them
             del X
             seen = None
-            return_freed()
+        return_freed()
         with monitor.stage("predict"):
             monitor.send(answer())
     facts = {

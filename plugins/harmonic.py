@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, choice, hookimpl, kernels
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels
 
 # Unlabeled points up to which a factorisation is taken: about as fast as conjugate gradients at
 # useful widths, far faster at small ones, and exact at all.
@@ -106,6 +106,7 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
             extended = self._iterate(self._graph(), labels.rows, deviations)
         total = extended[unlabeled].sum(axis=0)
         self.label_distributions_ = self._distributions(labels, extended, total, len(unlabeled))
+        del extended
         # new points are scored otherwise: the threshold is one of its own
         self._place_threshold_by(X, labels, self._induced_decision)
         self._induced_offset = self.offset_
@@ -166,13 +167,12 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
             )
             raise ValueError(message)
         factored = _factors(n_unlabeled, self.solver, self.n_neighbors)
-        # A width below the rounding of distances would make weights of nothing but that. The
-        # complete graph is of points near the origin.
+        # A width below the rounding of distances would make weights of nothing but that.
         if self.n_neighbors is not None:
-            rounded, extent = np.float64, max(X.max(), -X.min())
+            rounded = np.float64
         else:
             rounded = X.dtype if factored else np.float32
-            extent = (X.max(axis=0) - X.min(axis=0)).max()
+        extent = (X.max(axis=0) - X.min(axis=0)).max()
         smallest = max(float(np.finfo(rounded).eps) ** 0.5 * float(extent), 1e-100)
         self._X, self._center = X, kernels.middle(X)
         width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
@@ -228,18 +228,21 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         return self._induced_decision(X) + self._induced_offset
 
     def _induced_decision(self, X: np.ndarray) -> np.ndarray:
-        distributions = np.empty((len(X), len(self.classes_)))
-        width = _induced_width(*self._X.shape, self.n_neighbors)
-        for block in kernels.row_blocks(len(X), width, X.itemsize):
-            distributions[block] = self._induce(X[block])
+        distributions, search = np.empty((len(X), len(self.classes_))), None
+        if self.n_neighbors is not None:
+            search = kernels.NeighborSearch(self._X, self.n_neighbors, self._width)
+        width = _induced_width(*self._X.shape, X.itemsize, self.n_neighbors)
+        width += 24 * len(self.classes_)
+        for block in kernels.row_blocks(len(X), width, 1):
+            distributions[block] = self._induce(X[block], search)
         return self._decision(distributions)
 
-    def _induce(self, X: np.ndarray) -> np.ndarray:
-        if self.n_neighbors is None:
+    def _induce(self, X: np.ndarray, search: kernels.NeighborSearch | None) -> np.ndarray:
+        if search is None:
             W = kernels.gaussian_kernel(X, self._X, self._width, center=self._center)
             found = W @ self.label_distributions_
         else:
-            points, W = kernels.NeighborSearch(self._X, self.n_neighbors, self._width).nearest(X)
+            points, W = search.nearest(X)
             # a class at a time: what is gathered is as large as the weights
             columns = self.label_distributions_.T
             found = np.column_stack([np.einsum("ij,ij->i", W, f[points]) for f in columns])
@@ -274,9 +277,11 @@ def _factors(n_unlabeled: int, solver: str, n_neighbors: int | None) -> bool:
     return solver == "cholesky"
 
 
-def _induced_width(n: int, d: int, n_neighbors: int | None) -> int:
-    """Elements held for a new row: its kernel values, its features, its neighbors."""
-    return n + d + 3 * min(n_neighbors or 0, n)
+def _induced_width(n: int, d: int, itemsize: int, n_neighbors: int | None) -> int:
+    """Bytes held for a new row: its neighbors, or its kernel values and features."""
+    if n_neighbors is not None:
+        return 28 * min(n_neighbors, n)
+    return itemsize * (n + d) + (0 if itemsize == 8 else 8 * n)
 
 
 def storage(
@@ -285,47 +290,61 @@ def storage(
     solver: str = "auto",
     n_neighbors: int | None = None,
     tuned: bool = False,
-) -> int:
-    """Bytes held: the data, the system that is solved, distributions.
+) -> Peaks:
+    """Bytes held: the data, the system that is solved; then distributions and scores.
 
     Up to 4,000 unlabeled points, or with `solver="cholesky"`, the packed matrix over them,
     4 u (u + 2), and if sigma is tuned the packed Laplacian of the labeled ones, 4 l (l + 2), and a
     block of 2,048 u. Beyond, where less is needed than at 4,000, eight vectors of n for each class
     but one, and up to 48 n k with k nearest neighbors.
     """
-    n, d, i = shape.n, shape.n_features, shape.itemsize
+    n, d, i, Q = shape.n, shape.n_features, shape.itemsize, shape.n_classes
     if _factors(shape.n_unlabeled, solver, n_neighbors):
         solving = _factoring_bytes(shape, tuned)
     else:
         solving = _iterating_bytes(shape, n_neighbors)
-    # block by block; kernel rows in float32 are turned into float64 beside them
-    width = _induced_width(n, d, n_neighbors)
-    block = kernels.stream_bytes(n + shape.n_test, width, i) * (1 if i == 8 else 3)
-    predicting = block + shape.block_bytes
-    placing = kernels.threshold_bytes(n, shape.n_classes)
-    points = 8 * n * (2 * shape.n_classes + 4) + 8 * shape.n_labeled * (shape.n_classes - 1)
-    peak = max(kernels.width_bytes(n, d, i), solving, predicting + placing)
-    return shape.data_bytes + points + peak
+    distributions, scores = 8 * n * Q, 8 * n * (Q if Q > 2 else 1)
+    distributing = 16 * n * (Q - 1) + distributions + 8 * n
+    placing = distributions + _inducing_bytes(shape, min(n, 256), n_neighbors)
+    # rows are asked for by and by, as the threshold has them copied
+    asked = kernels.stream_bytes(min(n, 256), shape.row_bytes, 1)
+    placing += kernels.threshold_bytes(n, Q) + asked
+    scoring = 2 * distributions + scores + 16 * n
+    fitting = max(kernels.width_bytes(n, d, i), solving, distributing, placing, scoring)
+    points = 16 * n + 8 * shape.n_labeled * (Q - 1)
+    kept = distributions + scores + 8 * n + (shape.block_bytes if shape.n_test else 0)
+    predicting = kept + _inducing_bytes(shape, shape.block_rows, n_neighbors)
+    return Peaks(shape.data_bytes + points + fitting, shape.data_bytes + predicting)
+
+
+def _inducing_bytes(shape: Shape, rows: int, n_neighbors: int | None) -> int:
+    """Bytes of a block of new rows and what is found of them."""
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    found = 8 * shape.n_classes
+    block = kernels.stream_bytes(rows, _induced_width(n, d, i, n_neighbors) + 3 * found, 1)
+    block += rows * found
+    if n_neighbors is not None:
+        return block + kernels.neighbor_search_bytes(n, d, n_neighbors)
+    return block + min(n, kernels.center_rows(d, i)) * d * i + 2 * n * i
 
 
 def _factoring_bytes(shape: Shape, tuned: bool) -> int:
     u, labeled, d, i = shape.n_unlabeled, shape.n_labeled, shape.n_features, shape.itemsize
-    filling = kernels.filling_bytes(max(u, labeled if tuned else 0), d, i)
-    # edges to known points: rows of both, and the smaller set scaled
-    pulling = min(labeled, kernels.TILE) + 2 * min(u, kernels.block_rows(kernels.TILE))
-    filling = max(filling, pulling * d * i)
+    # a tile in float64 with two masks, or in float32 with a copy that a product makes
+    copies = kernels.tile_copies_bytes(shape.n, d, i)
+    filling = 12 * min(max(u, labeled), 2 * kernels.TILE) * kernels.TILE + copies
     right_hand_sides = 8 * u * 4 * (shape.n_classes - 1)
     reducing = 0
     if tuned:
         # the known points too are taken in tiles that end at their half
         columns = min((labeled + 1) // 2, kernels.TILE)
         rows = min(u, kernels.block_rows(kernels.TILE))
-        weights = rows * (8 * columns + 2 * d * i) + 2 * columns * d * i
-        solved = 16 * u * min(columns, kernels.SOLVE_COLUMNS)
+        weights = 8 * rows * columns + copies
+        solved = 8 * u * min(columns, kernels.SOLVE_COLUMNS)
         influence = 8 * u * columns + max(solved, weights + 16 * columns**2)
         held = kernels.packed_bytes((labeled + 1) // 2)
         # blocks below 64 KiB, that malloc does not map, stay in the heap: rows of tiles
-        kept = 2 * min(kernels.TILE * d * i, 1 << 16)
+        kept = 2 * min(copies, 1 << 16)
         reducing = kernels.packed_bytes(labeled) + kept + max(influence, held)
     return kernels.factoring_bytes(u) + max(filling, right_hand_sides, reducing)
 
@@ -334,10 +353,11 @@ def _iterating_bytes(shape: Shape, n_neighbors: int | None) -> int:
     n, d, i = shape.n, shape.n_features, shape.itemsize
     vectors = 8 * n * 8 * (shape.n_classes - 1)
     if n_neighbors is not None:
-        edges = 12 * n * min(n_neighbors, n - 1)
-        return max(4 * edges, 2 * edges + vectors)
+        making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
+        return max(making, graph + vectors + vectors // 8)
     tile = min(n, kernels.DEGREE_TILE)
-    return vectors + 4 * tile**2 + tile * d * (i + 8)
+    # weights with a mask, rows and columns, and those that are picked
+    return vectors + 5 * tile**2 + tile * (d + 2) * (i + 8)
 
 
 @hookimpl

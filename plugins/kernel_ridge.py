@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
 
 
 class CenteredKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
@@ -67,7 +67,7 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         self._width = kernels.kernel_width(self._points, self.sigma, self.sigma_unit)
         self._center = kernels.middle(self._points)
         self._points -= self._center
-        K = kernels.gaussian_kernel(self._points, self._points, self._width)
+        K = kernels.GaussianAt(self._points, self._width)(self._points)
         solution = kernels.centered_kernel_ridge(K, targets.values, self.alpha)
         self.dual_coef_, self.intercept_ = solution
         return self
@@ -142,7 +142,7 @@ class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         gram, total = np.zeros((k, k), order="F"), np.zeros(k)
         cross = np.zeros((k, values.shape[1]))
         offset = values.mean(axis=0)
-        for block in kernels.gram_blocks(len(rows), len(sample), X.shape[1]):
+        for block in kernels.gram_blocks(len(rows), len(sample), _copied(X.shape[1], X.itemsize)):
             Z = nystrom.transform(X[rows[block]])
             total += Z.sum(axis=0)
             cross += Z.T @ (values[block] - offset)
@@ -165,41 +165,58 @@ class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         )
 
 
-def exact_storage(shape: Shape, size: int) -> int:
-    """Bytes held: the labeled points twice, and their kernel matrix or a block of prediction."""
-    n, d = shape.n_labeled, shape.n_features
-    values = 8 * n * (4 + 2 * max(1, shape.n_classes))
-    loaded = shape.block_bytes if shape.n_test else 0
-    peak = max(
-        kernels.width_bytes(n, d, shape.itemsize),
-        8 * n * n + 8 * n * d,
-        loaded + kernels.stream_bytes(shape.n + shape.n_test, 2 * n + d),
-    )
+def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
+    """Bytes held: the data, the points in float64, and their kernel matrix, 8 n^2.
+
+    Prediction has the points and a block of the others.
+    """
+    n, d, i = shape.n_labeled, shape.n_features, shape.itemsize
+    points, values = 8 * n * d, 8 * n * max(1, shape.n_classes)
     # BLAS packs 384 rows twice while it factors, of which it has made 256 columns before
     panels = 16 * max(0, n - 256) * min(n, 384)
-    return shape.data_bytes + 16 * n * d + panels + values + peak
+    fitting = max(
+        kernels.width_bytes(n, d),
+        n * d * i if i < 8 else 0,  # before they are in float64
+        8 * n * n + 24 * n + 3 * values + panels,
+    )
+    predicting = values + _predicting_bytes(shape, n, 8, tuned)
+    return Peaks(shape.data_bytes + points + values + fitting, points + predicting)
 
 
-def storage(shape: Shape, size: int, selector: str | kernels.Selector = "uniform") -> int:
+def storage(
+    shape: Shape, size: int, selector: str | kernels.Selector = "uniform", tuned: bool = False
+) -> Peaks:
     """Bytes held: the data, s landmarks, and two to two and a half s x s matrices.
 
     They are the projection of the features, their Gram matrix, and two blocks of s / 4 rows, or
-    of as many as are labeled.
+    of as many as are labeled. Prediction has the landmarks and a block of points.
     """
-    n, d, s = shape.n, shape.n_features, min(size, shape.n)
-    width = 2 * s + d
-    block = kernels.gram_block_bytes(shape.n_labeled, s, d)
-    loaded = shape.block_bytes if shape.n_test else 0
-    predicting = 8 * s * s + kernels.stream_bytes(n + shape.n_test, width) + loaded
-    peak = max(
-        kernels.width_bytes(n, d, shape.itemsize),
-        kernels.selection_bytes(selector, n, d, s, shape.itemsize),
-        16 * s * s + max(600 * s, block),
-        predicting,
+    n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
+    landmarks, columns = s * d * i, max(1, shape.n_classes)
+    choosing = max(kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, s, i))
+    block = kernels.gram_block_bytes(shape.n_labeled, s, _copied(d, i))
+    fitting = landmarks + 16 * s * s + max(600 * s, block + 16 * s * columns)
+    # of the Gram matrix, and of the product that makes a block of its features
+    panels = kernels.blas_bytes(s) + kernels.blas_bytes(
+        min(n, max(s // 4, kernels.block_rows(2 * s)))
     )
-    landmarks = s * d * shape.itemsize + 2 * kernels.blas_bytes(s)
-    points = 8 * shape.n_labeled * (2 + max(1, shape.n_classes)) + 8 * n
-    return shape.data_bytes + landmarks + points + peak
+    values = 8 * shape.n_labeled * (1 + 2 * columns)
+    predicting = 8 * s * columns + _predicting_bytes(shape, s, i, tuned)
+    return Peaks(
+        shape.data_bytes + values + panels + max(choosing, fitting),
+        landmarks + panels + predicting,
+    )
+
+
+def _copied(n_features: int, itemsize: int) -> int:
+    """Doubles for a row of X that is picked, moved and scaled."""
+    return -(-3 * n_features * itemsize // 8)
+
+
+def _predicting_bytes(shape: Shape, m: int, itemsize: int, tuned: bool) -> int:
+    """Bytes of points and their values; a search needs the data too, and copies of rows."""
+    held = shape.data_bytes + shape.block_bytes if tuned else shape.predict_data_bytes
+    return held + kernels.expansion_bytes(shape.block_rows, m, shape.n_features, itemsize)
 
 
 @hookimpl

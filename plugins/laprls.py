@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
 
 
 class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
@@ -112,11 +112,17 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
             unit = 2 * self.manifold / total if total > np.finfo(float).tiny ** 0.5 else 0.0
             for block in self._blocks(n):
                 K = kernels.gaussian_kernel(self._points[block], self._points, self._width).T
-                product[:, block] = unit * (degrees * K - graph.multiply(everything, K))
+                around = graph.multiply(everything, K)
+                K *= degrees
+                K -= around
+                del around
+                np.multiply(K, unit, out=product[:, block])
+                del K
         return product
 
     def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
-        K = self._kernel[rows][:, rows].copy()
+        positions = np.arange(len(self._kernel))[rows]
+        K = self._kernel[np.ix_(positions, positions)]
         penalty = len(values) * self.alpha
         a, self.intercept_ = kernels.centered_kernel_ridge(K, values, penalty)
         self._coefficients = np.zeros((len(self._kernel), values.shape[1]))
@@ -210,8 +216,11 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
         R *= 2 * self.manifold
         R.flat[:: len(R) + 1] += 1
         L = cholesky(R.T, lower=True, overwrite_a=True)
-        self._projection = solve_triangular(L, P.T.astype(np.float64), lower=True).T
-        self._features = np.empty((len(labeled), P.shape[1]))
+        right = P.T.astype(np.float64, order="F")
+        del P, R
+        self._projection = solve_triangular(L, right, lower=True, overwrite_b=True).T
+        del L, right
+        self._features = np.empty((len(labeled), self._projection.shape[1]))
         for block in self._blocks(len(labeled)):
             np.matmul(self._rows(X[labeled[block]]), self._projection, out=self._features[block])
         return self
@@ -219,22 +228,23 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
     def _mean_variation(self, X: np.ndarray, P: np.ndarray) -> np.ndarray:
         """Return F'(I - Z D^-1 Z')F / n of the features F = K P of all points."""
         s, k = P.shape
-        gram, ties = kernels.GramSum(k + s), np.zeros(s)
+        gram, through, ties = kernels.GramSum(k), np.zeros((k, s)), np.zeros(s)
         for block in self._blocks(len(X)):
             K = self._rows(X[block])
-            FZ = np.empty((len(K), k + s), np.float32)
-            np.matmul(K, P, out=FZ[:, :k])
-            FZ[:, k:] = self._ties(K)
-            gram.add(FZ)
-            ties += np.ones(len(K), np.float32) @ FZ[:, k:]
-            del K, FZ
+            F = K @ P
+            Z = self._ties(K)
+            gram.add(F)
+            through += F.T @ Z
+            ties += np.ones(len(K), np.float32) @ Z
+            del K, F, Z
         G = gram.total()
-        root = np.sqrt(np.maximum(ties, np.finfo(float).tiny))
-        through = G[:k, k:] / root
+        del gram
+        through /= np.sqrt(np.maximum(ties, np.finfo(float).tiny))
         variation = through @ through.T
-        np.subtract(G[:k, :k], variation, out=variation)
+        del through
+        np.subtract(G, variation, out=variation)
+        del G
         variation /= len(X)
-        del gram, G, through
         return _positive_part(variation)
 
     def _ties(self, K: np.ndarray) -> np.ndarray:
@@ -284,24 +294,26 @@ def _row_width(n: int, n_features: int) -> int:
     return 3 * n + 2 * n_features
 
 
-def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> int:
+def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Peaks:
     """Bytes held: the data, 8 n d, 8 n^2 of the system, and its solutions, 8 n l."""
     n, d, labeled = shape.n, shape.n_features, shape.n_labeled
-    columns = max(1, shape.n_classes)
+    values = 8 * max(1, shape.n_classes)
+    points, solutions = 8 * n * d, 8 * n * labeled
     block = kernels.stream_bytes(n, _row_width(n, d))
-    predicting = kernels.stream_bytes(n + shape.n_test, 2 * (n + d))
-    loaded = shape.block_bytes if shape.n_test else 0
-    graph = 48 * n * n_neighbors
-    peak = max(
-        8 * n * n + max(graph + 2 * block, 8 * n * labeled),
-        8 * n * labeled + max(block, 24 * labeled * labeled),
-        loaded + predicting,
+    making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
+    fitting = max(
+        making,
+        8 * n * n + max(graph + block, solutions),
+        solutions + max(8 * labeled**2 + block, 16 * labeled**2 + 3 * values * labeled),
     )
-    points = 8 * n * (d + 2 * columns)
     panels = 2 * kernels.blas_bytes(n) + kernels.blas_bytes(labeled, terms=n)
     # measured before the points are moved
     width = kernels.width_bytes(n, d, shape.itemsize)
-    return shape.data_bytes + max(width, points + panels + peak)
+    fitting = max(width, points + values * labeled + panels + fitting)
+    predicting = (
+        values * n + shape.predict_data_bytes + kernels.expansion_bytes(shape.block_rows, n, d, 8)
+    )
+    return Peaks(shape.data_bytes + fitting, points + panels + predicting)
 
 
 def _landmark_row_width(n_landmarks: int, n_features: int) -> int:
@@ -309,30 +321,29 @@ def _landmark_row_width(n_landmarks: int, n_features: int) -> int:
     return 4 * (n_landmarks + n_features)
 
 
-def landmark_storage(
-    shape: Shape, size: int, selector: str = "uniform", tuned: bool = False
-) -> int:
-    """Bytes held: the data, s landmarks, 52 s^2 for features and graph, 8 l s of features kept."""
-    n, d, labeled, s = shape.n, shape.n_features, shape.n_labeled, min(size, shape.n)
-    columns = max(1, shape.n_classes)
+def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Peaks:
+    """Bytes held: the data, s landmarks, 28 s^2 for features and graph, 8 l s of features kept."""
+    n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
+    labeled, columns, landmarks = shape.n_labeled, max(1, shape.n_classes), 4 * s * d
     block = kernels.stream_bytes(n, _landmark_row_width(s, d), 4)
-    predicting = kernels.stream_bytes(n + shape.n_test, 2 * (s + d))
-    loaded = shape.block_bytes if shape.n_test else 0
-    solving = (2 if tuned else 1) * 8 * labeled * s + 8 * min(labeled, s) ** 2
-    choosing = max(
-        kernels.width_bytes(n, d, shape.itemsize),
-        kernels.selection_bytes(selector, n, d, s, shape.itemsize),
-    )
-    peak = max(
+    solving = 8 * labeled * s + 8 * min(labeled, s) ** 2
+    choosing = max(kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, s, i))
+    fitting = max(
         kernels.stream_bytes(s, 2 * d),
-        16 * s * s + 600 * s,
-        4 * s * s + 48 * s * s + block,
+        28 * s * s + max(600 * s, block),
         8 * s * s + 8 * labeled * s + max(block, solving),
-        8 * s * s + loaded + predicting,
     )
-    points = 8 * labeled * (1 + 2 * columns) + 8 * n * columns
-    panels = 2 * kernels.blas_bytes(2 * s, 4) + 16 * min(max(labeled, 128), 384) * s
-    return shape.data_bytes + max(choosing, 4 * s * d + panels + points + peak)
+    values = 8 * labeled * (1 + 2 * columns)
+    panels = 2 * kernels.blas_bytes(s, 4) + 16 * min(max(labeled, 128), 384) * s
+    predicting = (
+        8 * s * columns
+        + shape.predict_data_bytes
+        + kernels.expansion_bytes(shape.block_rows, s, d, 4)
+    )
+    return Peaks(
+        shape.data_bytes + values + max(choosing, landmarks + panels + fitting),
+        landmarks + panels + predicting,
+    )
 
 
 @hookimpl

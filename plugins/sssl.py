@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
 
 # Eigenvalues of a float32 kernel matrix below this part of the largest are rounding.
 _TOLERANCE = 1e-6
@@ -75,7 +75,7 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
         self._center = kernels.middle(X)
         self._points = kernels.moved(X, self._center)
         n, self._computed = len(X), max(_MOST, self.n_components)
-        K = kernels.gaussian_kernel(self._points, self._points, self._width)
+        K = kernels.GaussianAt(self._points, self._width)(self._points)
         first = max(0, n - self._computed)
         # looking whether all is finite would hold a byte for each element
         eigenvalues, U = eigh(
@@ -188,7 +188,8 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstima
         self._nystrom = kernels.NystromFeatures(landmarks, kernel.width, center=kernel.center)
         self.landmarks_ = self._nystrom.landmarks
         self._features = np.empty((len(labeled), self._nystrom.n_components))
-        for block in kernels.row_blocks(len(labeled), 2 * s + X.shape[1]):
+        width = kernels.nystrom_row_bytes(s, X.shape[1], X.itemsize)
+        for block in kernels.row_blocks(len(labeled), width, 1):
             self._nystrom.transform(X[labeled[block]], out=self._features[block])
         return self
 
@@ -202,45 +203,54 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstima
         )
 
 
-def exact_storage(shape: Shape, size: int, n_components: int = 32) -> int:
-    """Bytes held: the data twice, 4 n^2 of kernel matrix, 4 n s of eigenvectors."""
-    n, d = shape.n, shape.n_features
-    s = min(n, max(_MOST, n_components))
-    columns = max(1, shape.n_classes)
-    points = 4 * n * d + 8 * n * columns * 3
-    loaded = shape.block_bytes if shape.n_test else 0
-    eigenvectors = 4 * n * s
+def exact_storage(shape: Shape, size: int, n_components: int = 32) -> Peaks:
+    """Bytes held: the data and a float32 copy, 4 n^2 of kernel matrix, 4 n s of eigenvectors."""
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    used, s = min(n, n_components), min(n, max(_MOST, n_components))
+    values = 8 * max(1, shape.n_classes)
+    points, eigenvectors = 4 * n * d, 4 * n * s
     panel = kernels.blas_bytes(n, 4, terms=min(n, d))
-    peak = panel + max(
-        kernels.width_bytes(n, d, shape.itemsize),
-        4 * n * n + max(4 * n * d + 8 * n, eigenvectors + 400 * n),
-        2 * eigenvectors + 24 * shape.n_labeled * s,
-        loaded + kernels.stream_bytes(n + shape.n_test, 2 * (n + d)),
+    fitting = max(
+        kernels.width_bytes(n, d, i),
+        4 * n * n + max(8 * n, eigenvectors + 400 * n),
+        2 * eigenvectors,
+        eigenvectors + max(24 * shape.n_labeled * used, 8 * n * used + values * n),
     )
-    return shape.data_bytes + points + peak
+    predicting = (
+        values * n + shape.predict_data_bytes + kernels.expansion_bytes(shape.block_rows, n, d, 4)
+    )
+    return Peaks(
+        shape.data_bytes + points + values * shape.n_labeled + panel + fitting,
+        points + panel + predicting,
+    )
 
 
 def landmark_storage(
-    shape: Shape, size: int, n_views: int = 1, selector: str = "uniform", tuned: bool = False
-) -> int:
+    shape: Shape, size: int, n_views: int = 1, selector: str = "uniform"
+) -> Peaks:
     """Bytes held: the data, s landmarks, 16 s^2 for their features, 8 l s of labeled points."""
-    n, d, labeled, s = shape.n, shape.n_features, shape.n_labeled, min(n_views * size, shape.n)
-    columns = max(1, shape.n_classes)
-    block = kernels.stream_bytes(labeled, 2 * s + d)
-    loaded = shape.block_bytes if shape.n_test else 0
-    solving = (2 if tuned else 1) * 8 * labeled * s + 8 * min(labeled, s) ** 2
-    peak = max(
-        kernels.width_bytes(n, d, shape.itemsize),
-        kernels.selection_bytes(selector, n, d, s, shape.itemsize),
-        16 * s * s + max(600 * s, s * d * shape.itemsize),
+    n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(n_views * size, shape.n)
+    labeled, columns, landmarks = shape.n_labeled, max(1, shape.n_classes), s * d * i
+    choosing = max(kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, s, i))
+    block = kernels.stream_bytes(labeled, kernels.nystrom_row_bytes(s, d, i), 1)
+    solving = 8 * labeled * s + 8 * min(labeled, s) ** 2
+    fitting = landmarks + max(
+        16 * s * s + 600 * s,
         8 * s * s + 8 * labeled * s + max(block, solving),
-        8 * s * s + loaded + kernels.stream_bytes(n + shape.n_test, 2 * (s + d)),
     )
-    points = 8 * labeled * (1 + 2 * columns) + 8 * n * columns
-    landmarks = s * d * shape.itemsize
     # BLAS packs 384 rows of the labeled points' features, and as many of their Gram matrix
-    panels = 16 * min(labeled, 384) * s
-    return shape.data_bytes + landmarks + panels + points + peak
+    panel = 8 * min(labeled, 384) * s
+    panels = panel + max(panel, kernels.blas_bytes(s))
+    values = 8 * labeled * (1 + 2 * columns)
+    predicting = (
+        8 * s * columns
+        + shape.predict_data_bytes
+        + kernels.expansion_bytes(shape.block_rows, s, d, i)
+    )
+    return Peaks(
+        shape.data_bytes + values + panels + max(choosing, fitting),
+        landmarks + panels + predicting,
+    )
 
 
 @hookimpl

@@ -23,7 +23,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
 
 # The first C* is at most this part of the last one, which hardly moves the inductive machine.
 _FIRST_WEIGHT = 0.04
@@ -124,7 +124,9 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         check_classification_targets(y)
         labeled = kernels.read_labels(y, self.n_classes).rows
-        return self._prepare(X, labeled).fit_labels(y[labeled])
+        self._prepare(X, labeled).fit_labels(y[labeled])
+        del self._product  # which later labels alone would need
+        return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the kernel matrix; `labeled` are the rows that may get labels."""
@@ -217,23 +219,33 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         return kernels.decide(self.decision_function(X), self.classes_)
 
 
-def storage(shape: Shape, size: int, kernel: str = "rbf") -> int:
-    """Bytes held: the data, half the kernel matrix in float32, vectors, a block of new points.
+def storage(shape: Shape, size: int, kernel: str = "rbf") -> Peaks:
+    """Bytes held: the data, half the kernel matrix in float32, and vectors of one machine.
 
-    2 n (n + 64) bytes with a Gaussian kernel, nothing of order n^2 with a linear one.
+    2 n (n + 64) bytes with a Gaussian kernel, nothing of order n^2 with a linear one. Then scores
+    and coefficients of all machines, and a block of new points.
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    vectors = 8 * n * (24 + 3 * max(1, shape.n_classes))
-    predicting = shape.block_bytes if shape.n_test else 0
+    Q = shape.n_classes if shape.n_classes > 2 else 1
+    scores, coefficients = 8 * n * Q, i * n * Q
+    # of classes without a labeled point, scores are copied twice
+    training = scores + coefficients + max(8 * n * 24, 2 * scores * (Q > 1) + 16 * n)
+    known = 8 * shape.n_labeled * (Q + 2)
+    kept = shape.data_bytes + scores + 8 * n + (shape.block_bytes if shape.n_test else 0)
+    rows = shape.block_rows
     if kernel == "linear":
         block = kernels.stream_bytes(n, d, i)
-        return shape.data_bytes + vectors + block + predicting
-    if shape.n_test:
-        predicting += kernels.stream_bytes(n + shape.n_test, n + d, i)
+        new = kernels.stream_bytes(rows, d, i) + 16 * rows * Q + 2 * i * d * Q
+        return Peaks(shape.data_bytes + known + block + training + 2 * i * d * Q, kept + new)
     filling = kernels.BAND * i * (d + (n if i == 8 else 0)) + 8 * n * 4
     filling += min(n, kernels.center_rows(d, i)) * d * i
-    matrix = kernels.triangle_bytes(n) + max(filling, vectors + predicting)
-    return shape.data_bytes + max(kernels.width_bytes(n, d, i), matrix)
+    fitting = max(
+        kernels.width_bytes(n, d, i),
+        kernels.triangle_bytes(n) + known + max(filling, training),
+    )
+    new = kernels.stream_bytes(rows, n + d, i) + 16 * rows * Q
+    new += min(n, kernels.center_rows(d, i)) * d * i
+    return Peaks(shape.data_bytes + fitting, kept + coefficients + new)
 
 
 @hookimpl

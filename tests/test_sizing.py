@@ -139,7 +139,9 @@ def test_points_are_given_up_where_a_useful_size_does_not_fit_with_all(shape, bu
     assert 1 <= planned.n_kept < shape.n_unlabeled
     assert planned.planned_bytes <= budget
     kept = method.seen(shape, planned.size, planned.n_kept)
-    assert kept.n + kept.n_test == shape.n + shape.n_test
+    assert kept.scored == shape.scored
+    # of points that are given up those are predicted that would be
+    assert kept.n_test == (shape.n_test or shape.n - kept.n)
     assert planned.planned_bytes == needed_bytes(method, kept, planned.size)
 
 

@@ -30,6 +30,7 @@ from harness.kernels.features import (
     landmark_spectrum,
     map_block_rows,
     map_blocks,
+    nystrom_row_bytes,
 )
 from harness.kernels.functions import (
     KERNELS,
@@ -44,8 +45,10 @@ from harness.kernels.functions import (
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
     CENTER_SAMPLE,
+    GaussianAt,
     block_rows,
     center_rows,
+    expansion_bytes,
     gaussian_expansion,
     gaussian_kernel,
     gaussian_rows,
@@ -71,7 +74,14 @@ from harness.kernels.gram import (
     square_product_bytes,
     type_of_sums,
 )
-from harness.kernels.graph import CompleteGraph, NeighborGraph, NeighborSearch, extend_harmonically
+from harness.kernels.graph import (
+    CompleteGraph,
+    NeighborGraph,
+    NeighborSearch,
+    extend_harmonically,
+    neighbor_graph_bytes,
+    neighbor_search_bytes,
+)
 from harness.kernels.hinge import HingeMachine, train_hinge
 from harness.kernels.hinge_machines import HingeMachines, train_hinge_machines
 from harness.kernels.labels import Labels, as_decision, decide, read_labels, spread_scores
@@ -92,7 +102,12 @@ from harness.kernels.landmarks import (
     uniform_landmarks,
 )
 from harness.kernels.landmarks.sampling import spread_rows
-from harness.kernels.laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian
+from harness.kernels.laplacian import (
+    SOLVE_COLUMNS,
+    GroundedLaplacian,
+    ReducedLaplacian,
+    tile_copies_bytes,
+)
 from harness.kernels.least_squares import (
     RidgeOnFeatures,
     SplitLeastSquares,
@@ -191,6 +206,7 @@ __all__ = [
     "Factorisation",
     "FeatureCache",
     "FeatureMap",
+    "GaussianAt",
     "GaussianTriangle",
     "GramProduct",
     "GramSum",
@@ -243,6 +259,7 @@ __all__ = [
     "eigensystem",
     "eigenvalues",
     "exact_degrees",
+    "expansion_bytes",
     "extend_harmonically",
     "factoring_bytes",
     "feature_block_bytes",
@@ -274,9 +291,12 @@ __all__ = [
     "mirror",
     "moved",
     "moved_rows",
+    "neighbor_graph_bytes",
+    "neighbor_search_bytes",
     "newton_bytes",
     "newton_step",
     "normalise_gram",
+    "nystrom_row_bytes",
     "objective_bounds",
     "packed_bytes",
     "panel_bytes",
@@ -308,6 +328,7 @@ __all__ = [
     "threshold_bytes",
     "threshold_rows",
     "tile_bytes",
+    "tile_copies_bytes",
     "train_hinge",
     "train_hinge_machines",
     "train_linear_machines",

@@ -10,7 +10,13 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.kernels.gaussian import gaussian_kernel, moved, row_blocks, squared_norms
+from harness.kernels.gaussian import (
+    GaussianAt,
+    gaussian_kernel,
+    moved,
+    row_blocks,
+    squared_norms,
+)
 from harness.kernels.symmetric import eigensystem
 
 # Rows of a block of features: updates of an m x m matrix by fewer are slower.
@@ -175,6 +181,14 @@ class NystromFeatures:
         return np.matmul(self.kernel(X), self.projection, out=out)
 
 
+def nystrom_row_bytes(s: int, n_features: int, itemsize: int = 8) -> int:
+    """Bytes held for a row on its way to float64 `NystromFeatures`, beside these themselves.
+
+    It is picked, moved and scaled; kernel values in float32 are turned into float64.
+    """
+    return itemsize * (3 * n_features + s) + (0 if itemsize == 8 else 8 * s)
+
+
 def landmark_spectrum(
     landmarks: np.ndarray, sigma: float, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -182,11 +196,11 @@ def landmark_spectrum(
 
     Only those above `tolerance` times the largest, and above what rounding of the kernel's values
     can make of a zero: noise that is divided by its own square root is a feature as large as any.
-    Holds 16 s^2 bytes, the eigenvectors included, or 8 s^2 and a copy of the landmarks.
+    Holds 16 s^2 bytes, the eigenvectors included.
     """
     s = len(landmarks)
     W = np.empty((s, s))
-    W[...] = gaussian_kernel(landmarks, landmarks, sigma)
+    GaussianAt(landmarks, sigma)(landmarks, out=W)
     np.fill_diagonal(W, 1)
     rounding = _rounding(W, squared_norms(landmarks) / sigma**2, np.finfo(landmarks.dtype).eps)
     eigenvalues, U = eigensystem(W)

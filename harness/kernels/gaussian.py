@@ -292,7 +292,7 @@ def gaussian_expansion(
 ) -> np.ndarray:
     """Return sum_j coef_j k(x, points_j) + intercept at every row x, in blocks of rows.
 
-    Holds `stream_bytes(n, 2 m + 2 d)` beside what it returns.
+    Holds `expansion_bytes` beside what it returns.
 
     Parameters
     ----------
@@ -311,14 +311,24 @@ def gaussian_expansion(
     ndarray of shape (n, Q), float64
     """
     values = np.empty((len(X), len(intercept)))
-    width = 2 * (len(points) + X.shape[1])
-    K = np.empty((min(len(X), block_rows(width)), len(points)), points.dtype)
-    for block in row_blocks(len(X), width):
+    width = _expansion_width(*points.shape, points.itemsize)
+    K = np.empty((min(len(X), block_rows(width, 1)), len(points)), points.dtype)
+    for block in row_blocks(len(X), width, 1):
         rows = moved(X[block], center, points.dtype)
         gaussian_kernel(rows, points, sigma, out=K[: len(rows)])
         np.matmul(K[: len(rows)], coef, out=values[block])
         values[block] += intercept
     return values
+
+
+def expansion_bytes(n: int, m: int, n_features: int, itemsize: int = 8) -> int:
+    """Bytes that `gaussian_expansion` holds for n rows, with m points of an item size."""
+    return stream_bytes(n, _expansion_width(m, n_features, itemsize), 1)
+
+
+def _expansion_width(m: int, n_features: int, itemsize: int) -> int:
+    """Bytes held for a row: moved, scaled, its kernel values, and these in float64."""
+    return itemsize * (m + 2 * n_features) + (0 if itemsize == 8 else 8 * m)
 
 
 def median_distance(X: np.ndarray, random_state: int = 0) -> float:

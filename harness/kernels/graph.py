@@ -20,13 +20,14 @@ import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import NearestNeighbors
 
 from harness.kernels.degrees import gaussian_tiles
-from harness.kernels.gaussian import row_blocks
+from harness.kernels.gaussian import center_rows, middle, moved, squared_norms
 
 TIE = 1e-10
 """Share of its degree with which a point is tied to 0: 10^6 times the rounding of a degree."""
+
+_TILE_ROWS = 256
 
 
 class Graph(Protocol):
@@ -79,6 +80,9 @@ class CompleteGraph:
 class NeighborSearch:
     """Nearest neighbors by brute force, and the Gaussian weights of the edges to them.
 
+    Distances are in float64, of points less their middle, a tile at a time: whatever the number of
+    columns and the type of X, it holds `neighbor_search_bytes`.
+
     Parameters
     ----------
     X : ndarray of shape (n, d)
@@ -91,7 +95,7 @@ class NeighborSearch:
 
     def __init__(self, X: np.ndarray, n_neighbors: int, width: float) -> None:
         self._X, self._k, self._width = X, n_neighbors, width
-        self._search = NearestNeighbors(algorithm="brute").fit(X)
+        self._center = middle(X)
 
     def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest points of other rows.
@@ -102,30 +106,67 @@ class NeighborSearch:
 
         Returns
         -------
-        points, weights : ndarray of shape (m, k)
+        points : ndarray of shape (m, k), int32
+        weights : ndarray of shape (m, k)
         """
-        distances, points = self._search.kneighbors(X, min(self._k, len(self._X)))
-        return points, self._weigh(distances)
+        k = min(self._k, len(self._X))
+        points, weights = np.empty((len(X), k), np.int32), np.empty((len(X), k))
+        for block in _search_tiles(*X.shape):
+            points[block], weights[block] = self._search(X[block], k, None)
+        return points, weights
 
-    def nearest_others(self, block: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest points of some of the points, without each itself."""
-        k = min(self._k, len(self._X) - 1)
-        distances, points = self._search.kneighbors(self._X[block], k + 1)
-        others = points != np.arange(block.start, block.stop)[:, None]
-        # Of many equal points, a point itself need not be among the nearest.
-        others[others.all(axis=1), -1] = False
-        return points[others].reshape(-1, k), self._weigh(distances[others]).reshape(-1, k)
+    def nearest_others(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest points of every point, without itself."""
+        n, k = len(self._X), min(self._k, len(self._X) - 1)
+        points, weights = np.empty((n, k), np.int32), np.empty((n, k))
+        for block in _search_tiles(*self._X.shape):
+            points[block], weights[block] = self._search(self._X[block], k, block)
+        return points, weights
 
-    def _weigh(self, distances: np.ndarray) -> np.ndarray:
-        distances *= distances
-        distances *= -0.5 / self._width**2
-        return np.exp(distances, out=distances)
+    def _search(self, X: np.ndarray, k: int, own: slice | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest points of rows, and their weights; `own` are the rows among these."""
+        rows = moved(X, self._center, np.float64)
+        half_norms = squared_norms(rows) / 2
+        best, points = np.full((len(X), k), np.inf), np.zeros((len(X), k), np.int32)
+        for tile in _search_tiles(*self._X.shape):
+            near = moved(self._X[tile], self._center, np.float64)
+            found = np.empty((len(X), k + len(near)))
+            found[:, :k] = best
+            halves = found[:, k:]
+            halves[:] = rows @ near.T
+            np.subtract(half_norms[:, None], halves, out=halves)
+            halves += squared_norms(near) / 2
+            if tile == own:
+                np.fill_diagonal(halves, np.inf)
+            chosen = np.argpartition(found, k - 1, axis=1)[:, :k]
+            best = np.take_along_axis(found, chosen, axis=1)
+            known = np.take_along_axis(points, np.minimum(chosen, k - 1), axis=1)
+            points = np.where(chosen < k, known, chosen - k + tile.start).astype(np.int32)
+            del near, halves, found
+        best = np.maximum(best, 0, out=best)
+        best *= -1 / self._width**2
+        return points, np.exp(best, out=best)
+
+
+def _search_tiles(n: int, d: int) -> list[slice]:
+    """Cut points into tiles of as many rows as a quarter of a block has, from 16 to 256."""
+    step = min(_TILE_ROWS, center_rows(d))
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def neighbor_search_bytes(n: int, n_features: int, k: int) -> int:
+    """Bytes that a `NeighborSearch` for k neighbors holds beside X and what it returns.
+
+    Two tiles of rows; their distances twice, and the order of these.
+    """
+    rows, k = min(n, _TILE_ROWS, center_rows(n_features)), min(n, k)
+    return 8 * rows * (2 * n_features + 3 * (rows + k) + 6 * k) + 8 * n_features
 
 
 class NeighborGraph:
     """Gaussian weights between points of which one is among the k nearest of the other.
 
-    Holds 12 bytes for each of n k to 2 n k edges, and three times as much while it is made.
+    Holds 12 bytes for each of n k to 2 n k edges; see `neighbor_graph_bytes`.
 
     Parameters
     ----------
@@ -135,20 +176,32 @@ class NeighborGraph:
 
     def __init__(self, X: np.ndarray, n_neighbors: int, width: float) -> None:
         n, k = len(X), min(n_neighbors, len(X) - 1)
-        search = NeighborSearch(X, k, width)
-        points, weights = np.empty((n, k), np.int32), np.empty((n, k))
-        for block in row_blocks(n, 8 * (k + 1)):
-            points[block], weights[block] = search.nearest_others(block)
+        points, weights = NeighborSearch(X, k, width).nearest_others()
         starts = k * np.arange(n + 1, dtype=np.int32)
         directed = csr_array((weights.ravel(), points.ravel(), starts), shape=(n, n))
+        del points, weights
         self._weights = directed.maximum(directed.T)
         self.degrees = without_edges_one(self._weights.sum(axis=1), np.float64)
 
     def multiply(self, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """Return W[rows][:, rows] @ vectors."""
+        if len(rows) == len(self.degrees) and (rows[1:] > rows[:-1]).all():
+            return self._weights @ vectors
         spread = np.zeros((len(self.degrees), vectors.shape[1]))
         spread[rows] = vectors
         return (self._weights @ spread)[rows]
+
+
+def neighbor_graph_bytes(n: int, n_features: int, n_neighbors: int) -> tuple[int, int]:
+    """Bytes that a `NeighborGraph` holds while it is made, and then.
+
+    Edges of one direction, these sorted by their ends, and room for both.
+    """
+    k = min(n_neighbors, n - 1)
+    edges = 12 * n * k
+    return max(
+        edges + neighbor_search_bytes(n, n_features, k), 4 * edges
+    ) + 24 * n, 2 * edges + 24 * n
 
 
 def keep_pairs(weights: np.ndarray) -> None:

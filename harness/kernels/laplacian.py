@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.kernels.gaussian import gaussian_kernel, middle, row_blocks
+from harness.kernels.gaussian import center_rows, gaussian_kernel, middle, row_blocks
 from harness.kernels.graph import TIE, keep_pairs, without_edges_one
 from harness.kernels.packed import TILE, PackedSymmetric
 
@@ -56,7 +56,22 @@ class GroundedLaplacian:
         self._system.add_to_diagonal(1 + TIE)
 
     def _weights(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return gaussian_kernel(self._X[rows], self._X[columns], self._width, center=self._center)
+        """Return weights, of which so many are computed at a time that few points are copied."""
+        weights = np.empty((len(rows), len(columns)), self._X.dtype)
+        step = min(TILE, center_rows(self._X.shape[1], self._X.itemsize))
+        for first in range(0, len(rows), step):
+            part = slice(first, first + step)
+            near = self._X[rows[part]]
+            for second in range(0, len(columns), step):
+                others = slice(second, second + step)
+                gaussian_kernel(
+                    near,
+                    self._X[columns[others]],
+                    self._width,
+                    out=weights[part, others],
+                    center=self._center,
+                )
+        return weights
 
     def _pull(self, values: np.ndarray) -> np.ndarray:
         """Return W[free][:, known] @ values."""
@@ -129,11 +144,17 @@ class GroundedLaplacian:
         influence = np.empty((len(self._free), len(known)))
         for first in range(0, len(known), SOLVE_COLUMNS):
             part = slice(first, first + SOLVE_COLUMNS)
-            pull = np.empty(influence[:, part].shape)
+            pull = influence[:, part]
             for block in row_blocks(len(pull), TILE):
                 pull[block] = self._weights(self._free[block], known[part])
-            np.maximum(self._solve(pull), 0, out=influence[:, part])
+            np.maximum(self._solve(pull), 0, out=pull)
         return influence
+
+
+def tile_copies_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
+    """Bytes of what is copied of points for weights of them: both sides, picked and moved."""
+    rows = min(n, TILE, center_rows(n_features, itemsize))
+    return (4 * n_features * rows + 4 * rows) * itemsize
 
 
 def _tiles(n: int) -> list[slice]:

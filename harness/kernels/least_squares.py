@@ -70,7 +70,10 @@ def read_targets(y: np.ndarray, n_classes: int | None = None) -> Targets:
 
 
 def centered_ridge(
-    F: np.ndarray, values: np.ndarray, penalty: float | np.ndarray
+    F: np.ndarray,
+    values: np.ndarray,
+    penalty: float | np.ndarray,
+    overwrite: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Minimise |values - F w - b|^2 + sum_j penalty_j w_j^2 over w and b.
 
@@ -83,6 +86,8 @@ def centered_ridge(
     values : ndarray of shape (n, Q)
     penalty : float or ndarray of shape (k,)
         Above 0.
+    overwrite : bool, default False
+        Whether F, in float64, may be used up.
 
     Returns
     -------
@@ -91,7 +96,7 @@ def centered_ridge(
     """
     center, offset = F.mean(axis=0, dtype=np.float64), values.mean(axis=0)
     root = np.sqrt(penalty)
-    A = F - center
+    A = np.subtract(F, center, out=F if overwrite else None)
     A /= root
     if len(A) < A.shape[1]:
         w = A.T @ _solve_plus_identity(A @ A.T, values - offset)
@@ -184,7 +189,9 @@ class RidgeOnFeatures:
 
     def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
         penalty = len(values) * self.alpha
-        self._weights, self.intercept_ = centered_ridge(self._features[rows], values, penalty)
+        self._weights, self.intercept_ = centered_ridge(
+            self._features[rows], values, penalty, overwrite=not isinstance(rows, slice)
+        )
 
     def _values_of(self, rows: np.ndarray) -> np.ndarray:
         return self._features[rows] @ self._weights + self.intercept_
