@@ -13,7 +13,7 @@ from tsvm import TransductiveSVM
 
 from harness import kernels
 
-COSTS = [1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4]
+COSTS = [1e-3, 0.01, 1.0, 100.0, 1e4]
 
 
 @pytest.mark.parametrize("data", SETS)
@@ -67,7 +67,7 @@ def test_transductive_machines_at_the_labels_they_end_with(kernel, form, C, data
 
 @pytest.mark.parametrize("data", SETS)
 @pytest.mark.parametrize("C", COSTS)
-@pytest.mark.parametrize("sigma", [0.25, 1.0, 5.0])
+@pytest.mark.parametrize("sigma", [0.25, 5.0])
 @pytest.mark.parametrize("n", [40, 300])
 def test_libsvm_is_asked_for_scores_of_their_own_size(n, sigma, C, data):
     X, y = data(1000)
