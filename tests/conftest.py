@@ -17,6 +17,9 @@ from harness.threads import one_thread
 # As in a trial, and before NumPy is imported: on small matrices threads cost many times the work.
 one_thread()
 
+# A process that compiles every module anew takes seconds to start, and tests start hundreds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.fixture(autouse=True)
 def same_draws():
