@@ -34,16 +34,12 @@ def scale(X: np.ndarray, scaling: str) -> None:
     low, high = X.min(axis=0), X.max(axis=0)
     constant = low == high
     if scaling == "minmax":
-        center, spread = low, high - low
+        X -= low
+        X /= np.where(constant, 1.0, high - low).astype(X.dtype)
     else:
         dummies = np.array([_is_dummy(column) for column in X.T]) & ~constant
         dummies &= scaling == "standard"
-        center, spread = _moments(X)
-        center = np.where(dummies, 0.0, center)
-        spread = np.where(dummies, 1.0, spread)
-    spread = np.where(constant, 1.0, spread)
-    X -= center.astype(X.dtype)
-    X /= spread.astype(X.dtype)
+        _standardise(X, dummies, constant)
     X[:, constant] = 0.0
     if scaling == "whiten":
         _decorrelate(X)
@@ -71,11 +67,24 @@ def _is_dummy(column: np.ndarray) -> bool:
     return bool(((column == 0) | (column == 1)).all())
 
 
-def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation in float64; the second pass spares cancellation."""
-    center = X.mean(axis=0, dtype=np.float64)
-    squares = np.zeros(X.shape[1])
+def _standardise(X: np.ndarray, dummies: np.ndarray, constant: np.ndarray) -> None:
+    """Subtract means and divide by standard deviations, in place, but those of dummies.
+
+    In float64 throughout: where values are large beside their spread, their mean is no number of
+    the type of X. What it was rounded by is subtracted afterwards.
+    """
+    first = np.where(dummies, 0.0, X.mean(axis=0, dtype=np.float64))
+    left, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for block in _row_blocks(X):
-        centred = block - center
+        left += (block - first).sum(axis=0)
+    left = np.where(dummies, 0.0, left / len(X))
+    for block in _row_blocks(X):
+        centred = block - first
+        centred -= left
         squares += np.einsum("ij,ij->j", centred, centred)
-    return center, np.sqrt(squares / len(X))
+    spread = np.where(dummies | constant, 1.0, np.sqrt(squares / len(X)))
+    for block in _row_blocks(X):
+        centred = block - first
+        centred -= left
+        centred /= spread
+        block[:] = centred
