@@ -195,7 +195,9 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         b, c, U = len(self.landmarks_), len(self.classes_), self._basis
         cross, diagonal, grams = np.zeros((b, c)), 0.0, []
         for rows in (np.flatnonzero(codes < 0), np.flatnonzero(codes >= 0)):
-            gram = kernels.GramSum(b) if len(rows) else None
+            # eigenvalues of K_BB down to a millionth of the largest divide it, and a sum in
+            # float32 is no more exact than that
+            gram = kernels.GramSum(b, exact=True) if len(rows) else None
             for block in kernels.gram_blocks(len(rows), b + c, _COPIES * X.shape[1]):
                 part = X[rows[block]]
                 k = self._rows(part)

@@ -17,8 +17,9 @@ PACKED_ROWS = 768
 """Rows of the other factor, and terms of the sums: no library packs more of those at a time."""
 
 
-# Rows whose products are summed up in float32, and columns of a panel of them.
-_MOST_ROWS, _PANEL = 4096, 128
+# Rows whose products are summed up in float32, and columns of a panel of them; rows that are in
+# float64 at a time, which take as many bytes.
+_MOST_ROWS, _PANEL, _DOUBLE_ROWS = 4096, 128, 64
 
 
 def gram_blocks(n: int, width: int, n_features: int = 0) -> Iterator[slice]:
@@ -125,16 +126,32 @@ class GramSum:
         Of the blocks.
     start : ndarray of shape (k, k), optional
         What to add to, in place: float64, Fortran-contiguous. Zeros by default.
+    exact : bool, default False
+        Whether products of float32 blocks are in float64, too: for sums that are divided by small
+        eigenvalues of theirs.
     """
 
-    def __init__(self, k: int, dtype: type = np.float32, start: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        k: int,
+        dtype: type = np.float32,
+        start: np.ndarray | None = None,
+        exact: bool = False,
+    ) -> None:
         self._total = np.zeros((k, k), order="F") if start is None else start
-        self._single = np.dtype(dtype) == np.float32
+        self._single, self._exact = np.dtype(dtype) == np.float32, exact
 
     def add(self, Z: np.ndarray, weight: float = 1.0) -> None:
         """Add weight Z'Z of a block of shape (m, k), C-contiguous."""
         if not self._single:
             dsyrk(weight, Z.T, beta=1.0, c=self._total, lower=1, overwrite_c=1)
+            return
+        if self._exact:
+            for first in range(0, len(Z), _DOUBLE_ROWS):
+                rows = Z[first : first + _DOUBLE_ROWS].astype(np.float64)
+                dsyrk(weight, rows.T, beta=1.0, c=self._total, lower=1, overwrite_c=1)
+                # or it would stand beside the next one
+                del rows
             return
         for first in range(0, len(Z), _MOST_ROWS):
             rows = Z[first : first + _MOST_ROWS]

@@ -6,12 +6,14 @@ import warnings
 import numpy as np
 import pytest
 from blobs import blobs
+from dense import SETS, gaussian, off
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from ssokmf import SSOKMF, storage
 
 from harness import Shape, kernels
+from harness.kernels.factorisation import Rounds
 
 
 def digits():
@@ -110,13 +112,14 @@ def test_rounds_that_end_too_early_are_told_of(kernel, size, rounds):
 
 
 @pytest.mark.parametrize("sigma", [0.1, 1.0])
-def test_rounding_of_a_kernel_with_few_large_eigenvalues_is_told_of(sigma):
+def test_a_kernel_with_few_large_eigenvalues_leaves_no_rounding(sigma):
     X, truth = load_breast_cancer(return_X_y=True)
     X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     y = np.where(np.random.RandomState(0).rand(len(X)) < 0.1, truth, -1)
     model, given = fit(X, y, 100, kernel="poly2", sigma=sigma)
     assert not model.converged_
-    assert "rounding of the kernel's values" in str(given[0].message)
+    assert "raise max_iter" in str(given[0].message)
+    assert (np.diff(model.objective_) < 0).all()
     assert np.isfinite(model.decision_function(X)).all()
     descended, _ = fit(X, y, 100, kernel="poly2", sigma=sigma, solver="sgd", max_iter=1)
     assert not descended.converged_
@@ -172,3 +175,40 @@ def test_a_batch_holds_what_it_is_charged_for(kernel, b, d, c, batch_size):
     assert held <= charged
     # the linear kernel has no more eigenvectors than there are features
     assert 0.4 * charged < held or kernel == "linear"
+
+
+def test_rounds_that_end_in_rounding_are_told_of(monkeypatch):
+    ended = Rounds([2.0, 1.0], False)
+    monkeypatch.setattr(kernels.Factorisation, "alternate", lambda *_: ended)
+    X, y, _ = digits()
+    given = fit(X, y)[1]
+    assert "rounding of the kernel's values" in str(given[0].message)
+
+
+class InDoubles(SSOKMF):
+    """The same, of kernel values and sums in float64."""
+
+    def _rows(self, X):
+        return gaussian(X - self.center_, self.landmarks_.astype(np.float64), self._kernel.width)
+
+    def _moments(self, X, codes):
+        K, U, own = self._rows(X), self._basis, codes[:, None] == np.arange(len(self.classes_))
+        grams = [U.T @ (K[part].T @ K[part]) @ U for part in (codes < 0, codes >= 0)]
+        counts = own.sum(axis=0).astype(np.float64)
+        return kernels.Moments(*grams, U.T @ (K.T @ own), counts, float(len(X)))
+
+
+@pytest.mark.filterwarnings("ignore:after .* rounds the objective")
+@pytest.mark.parametrize("data", SETS)
+@pytest.mark.parametrize("sigma", [0.5, 1.0, 2.0, 5.0])
+def test_wide_kernels_cost_no_digit_that_counts(sigma, data):
+    """Sums in float32 divided by small eigenvalues of the budget's kernel matrix are rounding."""
+    X, y = data(1500)
+    y = np.where(np.arange(1500) % 10, -1, y)
+    found, exact = (
+        model(200, sigma=sigma, random_state=0).fit(X, y) for model in (SSOKMF, InDoubles)
+    )
+    expected = exact._rows(X) @ exact.coef_
+    assert off(found.decision_function(X), expected[:, 1] - expected[:, 0]) < 0.003
+    assert len(found.objective_) == len(exact.objective_)
+    assert found.objective_[-1] == pytest.approx(exact.objective_[-1], rel=1e-4)
