@@ -8,11 +8,14 @@ the fit, and nothing else: no home folder, no `/tmp`, no results.
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.datasets.catalog import Catalog
@@ -28,7 +31,6 @@ _SYSTEM = (
     *("/nix/store", "/gnu/store"),
 )
 _PACKAGES = ("site-packages", "dist-packages")
-_PREFIX = "harness-scratch-"
 
 
 def make_reach(
@@ -61,15 +63,31 @@ def make_reach(
     return Reach(_outermost(read), tuple(hidden), tuple(shown), scratch)
 
 
-@contextlib.contextmanager
-def scratch_folder() -> Iterator[Path]:
+def scratch_folder() -> AbstractContextManager[Path]:
     """Give a folder for what trials write, and remove it; those of dead processes go as well."""
-    base = Path(tempfile.gettempdir())
-    for stale in base.glob(f"{_PREFIX}*"):
-        owner = stale.name.removeprefix(_PREFIX).split("-")[0]
+    return _own_folder(Path(tempfile.gettempdir()), "harness-scratch-")
+
+
+def mapped_folder(prepared: Path) -> AbstractContextManager[Path]:
+    """Give a folder beside the features for the rows that trials map, and remove it likewise."""
+    return _own_folder(prepared, ".rows-")
+
+
+def isolation_told(isolation: str | None) -> str | None:
+    """Return what confined a trial, with what it was allowed to read besides."""
+    named = os.environ.get(READABLE)
+    return f"{isolation}; {READABLE}={named}" if isolation and named else isolation
+
+
+@contextlib.contextmanager
+def _own_folder(base: Path, prefix: str) -> Iterator[Path]:
+    """Name a folder after this process, so that another finds what a killed one has left."""
+    prefix = f"{prefix}{socket.gethostname()}-"
+    for stale in base.glob(f"{glob.escape(prefix)}*"):
+        owner = stale.name.removeprefix(prefix).split("-")[0]
         if owner.isdigit() and not Path("/proc", owner).exists():
             shutil.rmtree(stale, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=base))
+    folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=base))
     try:
         yield folder
     finally:

@@ -14,7 +14,7 @@ import shlex
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from harness.method import Method, Shape
 from harness.planning import plan_block, shape_of
 from harness.prepared import Prepared
 from harness.provenance import surroundings
-from harness.reach import make_reach, scratch_folder
+from harness.reach import isolation_told, make_reach, mapped_folder, scratch_folder
 from harness.records import COLUMNS, without_nan
 from harness.registry import NAMED, Registry, Source
 from harness.searching import find_search
@@ -122,7 +122,9 @@ class _BlockRun:
             "metric": metric,
             "search": self.search,
         }
-        with scratch_folder() as scratch, self._mapped_folder() as mapped:
+        maps = self.block.grid.data == "mapped"
+        rows = mapped_folder(self.folder) if maps else contextlib.nullcontext()
+        with scratch_folder() as scratch, rows as mapped:
             reach = make_reach(
                 self.workload.catalog,
                 self.workload.study.plugin_folders,
@@ -171,15 +173,6 @@ class _BlockRun:
             self.unfinished.end(fingerprint)
             raise
         return row, result
-
-    @contextlib.contextmanager
-    def _mapped_folder(self) -> Iterator[Path | None]:
-        """Give a folder for the rows that trials map, beside the features; None if none do."""
-        if self.block.grid.data != "mapped":
-            yield None
-            return
-        with tempfile.TemporaryDirectory(dir=self.folder, prefix=".rows-") as folder:
-            yield Path(folder)
 
     def _run_trial(
         self,
@@ -346,7 +339,7 @@ def _measured(result: Result) -> dict[str, Any]:
         "peak_bytes": result.peak_bytes,
         "enforced_by": result.enforced_by,
         "measured_by": result.measured_by,
-        "isolation": result.isolation,
+        "isolation": isolation_told(result.isolation),
         "wall_s": result.seconds,
         "cpu_s": result.cpu_seconds,
     }
@@ -379,7 +372,7 @@ def _given_up(assignment: Assignment) -> str:
 
 def _runner_lost(runner: TrialRunner) -> dict[str, Any]:
     reason = f"{runner.lost}, twice; its own use of memory is not known"
-    return {"outcome": "crashed", "reason": reason, "isolation": runner.isolation}
+    return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}
 
 
 def _endless(runner: TrialRunner) -> dict[str, Any]:
@@ -387,4 +380,4 @@ def _endless(runner: TrialRunner) -> dict[str, Any]:
         "ended the worker twice, or whoever ended the study while it ran did; "
         "harness retry has it run again"
     )
-    return {"outcome": "crashed", "reason": reason, "isolation": runner.isolation}
+    return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}

@@ -1,7 +1,7 @@
 """What confines trials, attacked: no label is read, no file altered, no process reached.
 
-`HARNESS_ATTACKS=all` tries every way with every backend and every means; the default takes what
-the harness itself would take, and the others where they differ.
+Every way is tried on every backend with the means that the harness itself would take. Where other
+means let less through or more, the tests below say so.
 """
 
 import json
