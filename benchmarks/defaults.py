@@ -231,18 +231,26 @@ def spaces(options: argparse.Namespace) -> None:
 
 def tuning(options: argparse.Namespace) -> None:
     """Print the scores of the settings that are taken at different `standard_errors`."""
-    print(f"{'AUC':24}" + "".join(f"{errors:>11}" for errors in (0, 1, 2)))
-    drawn = problems(options, stratified=True)
-    for name in options.methods:
-        method = options.registry.get("methods", name)[0]
-        found = []
-        for data, labeled, seed in drawn:
-            row = []
-            for errors in (0.0, 1.0, 2.0):
-                setting = taken(method, method.space, data, seed, errors)
-                row.append(scores(fitted(method, setting, data, labeled, seed), data, labeled)[2])
-            found.append(row)
-        print(f"{name:24}" + "".join(f"{x:11.3f}" for x in np.mean(found, axis=0)), flush=True)
+    print(f"{'':36}{'accuracy':>33}{'AUC':>33}")
+    print(f"{'standard_errors':36}" + "".join(f"{errors:>11}" for errors in (0, 1, 2) * 2))
+    for stratified in (True, False):
+        drawn = problems(options, stratified)
+        for name in options.methods:
+            method = options.registry.get("methods", name)[0]
+            found = []
+            for data, labeled, seed in drawn:
+                # cross-validation needs two labels of a class
+                if np.bincount(data[1][:labeled], minlength=2).min() < 2:
+                    continue
+                row = []
+                for errors in (0.0, 1.0, 2.0):
+                    setting = taken(method, method.space, data, seed, errors)
+                    row.append(scores(fitted(method, setting, data, labeled, seed), data, labeled))
+                found.append(row)
+            cells = np.mean(found, axis=0)
+            how = "stratified" if stratified else "uniform"
+            cells = "".join(f"{x:11.3f}" for x in (*cells[:, 0], *cells[:, 2]))
+            print(f"{name:24}{how:12}{cells}", flush=True)
 
 
 def main() -> None:

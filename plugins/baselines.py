@@ -7,6 +7,7 @@ storage grows with the number of points: it is scikit-learn's own, and is not im
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -165,7 +166,7 @@ class NystroemRidge(RBFSamplerRidge):
         return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
 
 
-class SelfTraining(_FeatureClassifier):
+class SelfTraining(kernels.DecisionThresholdMixin, _FeatureClassifier):
     """`SelfTrainingClassifier` around `LogisticRegression`, on `Nystroem` features of all points.
 
     Parameters
@@ -178,19 +179,19 @@ class SelfTraining(_FeatureClassifier):
         Probability from which on a point gets the class that is predicted.
     max_iter : int, default 10
         Rounds of labeling.
-    sigma : float, default 1.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    n_classes : int, optional
-        Found from y by default.
-    random_state : int, RandomState instance or None, default None
+    decision_threshold : {"share", "zero"}, default "zero"
+        "zero" is scikit-learn's. "share", a study's default, moves scores until each class has its
+        share of the labeled points among the others, after the rounds.
+    sigma, sigma_unit, n_classes, random_state
+        As for `RBFSamplerRidge`; a median distance is one between any points.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     n_iter_ : int
         Fits of the classifier.
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores.
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`.
     """
@@ -200,6 +201,7 @@ class SelfTraining(_FeatureClassifier):
         "C": [Interval(Real, 0, None, closed="neither")],
         "threshold": [Interval(Real, 0, 1, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
     }
 
     def __init__(
@@ -212,6 +214,7 @@ class SelfTraining(_FeatureClassifier):
         sigma_unit: str = "median",
         n_classes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        decision_threshold: str = "zero",
     ) -> None:
         self.n_components = n_components
         self.C = C
@@ -221,11 +224,13 @@ class SelfTraining(_FeatureClassifier):
         self.sigma_unit = sigma_unit
         self.n_classes = n_classes
         self.random_state = random_state
+        self.decision_threshold = decision_threshold
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from all points; y is -1 where a point has no label."""
         X, labeled, y = self._check(X, y)
-        self.fit_features(X, labeled)._learn(y)
+        labels = self.fit_features(X, labeled)._learn(y)
+        self._place_threshold_by(self._Z, labels, super()._scores)
         self.decision_scores_ = self._scores(self._Z)
         del self._Z
         return self
@@ -239,11 +244,15 @@ class SelfTraining(_FeatureClassifier):
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Label and learn in turn, from those of the labeled rows whose y is not -1."""
-        self._learn(y)
-        self.held_out_scores_ = self._scores(self._Z[self._labeled[np.asarray(y) == -1]])
+        labels, held_out = self._learn(y), self._Z[self._labeled[np.asarray(y) == -1]]
+        self._place_threshold(super()._scores(held_out), labels, fewest=2)
+        self.held_out_scores_ = self._scores(held_out)
         return self
 
-    def _learn(self, y: np.ndarray) -> None:
+    def _scores(self, Z: np.ndarray) -> np.ndarray:
+        return self._moved(super()._scores(Z))
+
+    def _learn(self, y: np.ndarray) -> kernels.Labels:
         labels = kernels.read_labels(y, self.n_classes)
         self.classes_, self._present = labels.classes, labels.present
         codes = np.full(len(self._Z), -1)
@@ -258,6 +267,7 @@ class SelfTraining(_FeatureClassifier):
                 base, threshold=self.threshold, max_iter=self.max_iter
             ).fit(self._Z, codes)
         self.n_iter_ = self._classifier.n_iter_ + 1
+        return replace(labels, rows=self._labeled[labels.rows])
 
     def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> Nystroem:
         return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
@@ -351,7 +361,7 @@ def feature_sizes(shape: Shape) -> tuple[int, int]:
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide scikit-learn's baselines."""
-    tasks = {"binary", "multiclass"}
+    shared = {"tasks": {"binary", "multiclass"}, "reference": "scikit-learn"}
     ridge = {"alpha": log_uniform(1e-3, 1e2), "sigma": log_uniform(0.1, 2)}
     return [
         Method(
@@ -360,10 +370,9 @@ def harness_methods() -> list[Method]:
             nystroem_storage,
             size="n_components",
             sizes=landmark_sizes,
-            tasks=tasks,
             space=ridge,
             label_params={"alpha"},
-            reference="scikit-learn",
+            **shared,
         ),
         Method(
             "rbf-sampler-ridge",
@@ -371,10 +380,9 @@ def harness_methods() -> list[Method]:
             sampler_storage,
             size="n_components",
             sizes=feature_sizes,
-            tasks=tasks,
             space=ridge,
             uses_unlabeled=False,
-            reference="scikit-learn",
+            **shared,
         ),
         Method(
             "self-training",
@@ -382,9 +390,9 @@ def harness_methods() -> list[Method]:
             self_training_storage,
             size="n_components",
             sizes=landmark_sizes,
-            tasks=tasks,
+            params={"decision_threshold": "share"},
             space={"C": log_uniform(1e-2, 1e3), "sigma": log_uniform(0.1, 2)},
             label_params={"C"},
-            reference="scikit-learn",
+            **shared,
         ),
     ]

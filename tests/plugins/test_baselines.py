@@ -99,3 +99,24 @@ def test_a_class_without_labeled_point_ranks_last():
         scores = model.decision_function(X)
         assert scores.shape == (120, 3)
         assert (scores[:, 1] < scores[:, [0, 2]].min(axis=1)).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_self_training_decides_by_the_shares_of_the_labels_if_it_is_told_to(n_classes):
+    X, y, _ = blobs(80, n_classes)
+    rare = np.flatnonzero(y == 0)[2:]
+    y[rare] = -1
+    kept, shares = y != -1, np.bincount(y[y != -1], minlength=n_classes) / np.sum(y != -1)
+    models = {
+        rule: SelfTraining(30, decision_threshold=rule, random_state=0).fit(X, y)
+        for rule in ("zero", "share")
+    }
+    decided = kernels.decide(models["share"].decision_scores_, models["share"].classes_)[~kept]
+    found = np.bincount(decided, minlength=n_classes) / len(decided)
+    np.testing.assert_allclose(found, shares, atol=0.03)
+    np.testing.assert_array_equal(
+        models["share"].predict(X), kernels.decide(models["share"].decision_scores_, np.arange(9))
+    )
+    offsets = models["share"].decision_scores_ - models["zero"].decision_scores_
+    np.testing.assert_allclose(offsets, np.broadcast_to(offsets[0], offsets.shape), atol=1e-12)
+    assert np.abs(offsets).max() > 1e-3
