@@ -82,7 +82,7 @@ from harness.kernels.graph import (
     neighbor_graph_bytes,
     neighbor_search_bytes,
 )
-from harness.kernels.hinge import HingeMachine, train_hinge
+from harness.kernels.hinge import HingeMachine, gap_scale, train_hinge
 from harness.kernels.hinge_machines import HingeMachines, train_hinge_machines
 from harness.kernels.labels import Labels, as_decision, decide, read_labels, spread_scores
 from harness.kernels.landmark_bounds import bounds_bytes, feature_sums, objective_bounds
@@ -267,6 +267,7 @@ __all__ = [
     "feature_sums",
     "features_bytes",
     "filling_bytes",
+    "gap_scale",
     "gaussian_expansion",
     "gaussian_kernel",
     "gaussian_rows",

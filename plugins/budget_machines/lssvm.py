@@ -108,6 +108,10 @@ class BudgetLSSVM(BudgetMachine):
         self.intercept_, self.objective_ = found.intercepts, found.objective
         self.gap_ = found.doubt / found.objective
 
+    def _part_that_falls(self, labels: kernels.Labels) -> float:
+        # with the extra term w = 0 is no start, but far from it
+        return 1.0 if self.multiplier_term else super()._part_that_falls(labels)
+
     def _problem(self, labels: kernels.Labels) -> kernels.LandmarkProblem:
         problem = super()._problem(labels)
         if not self.multiplier_term:

@@ -21,7 +21,7 @@ from harness import Shape, kernels
 EXACT = 1e-3
 """Part of the minimum within which an objective is "exact"."""
 
-# The same of SGD that converged.
+# The same of SGD that converged, in parts of what the objective falls from its start.
 _CONVERGED = 0.02
 
 
@@ -94,12 +94,14 @@ class BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         self.classes_, self._present = labels.classes, labels.present
         learn = self._minimise if self.solver == "exact" else self._descend
         scores = learn(labels, len(y))
-        self.converged_ = bool(self.gap_ <= _CONVERGED / (1 + _CONVERGED))
+        sgd, allowed = self.solver == "sgd", _CONVERGED / (1 + _CONVERGED)
+        allowed *= self._part_that_falls(labels) if sgd else 1
+        self.converged_ = bool(self.gap_ <= allowed)
         if not self.converged_:
-            sgd = self.solver == "sgd"
             message = (f"after {self.epochs} epochs " if sgd else "") + (
                 f"the objective is {self.objective_:.4g}, of which a part of {self.gap_:.2g} may "
-                f"be above its minimum: not known to be within {_CONVERGED:.0%}; lower C, or "
+                f"be above its minimum: not known to be within {_CONVERGED:.0%}"
+                + (" of what it falls by from its start; " if sgd else "; lower C, or ")
             )
             message += "raise epochs or use solver='exact'" if sgd else "scale the features to 1"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
@@ -108,6 +110,19 @@ class BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
         scores = self._scores(self._X, self._rows[held]) if scores is None else scores[held]
         self.held_out_scores_ = self._decision(scores)
         return self
+
+    def _part_that_falls(self, labels: kernels.Labels) -> float:
+        """Return by what part of the objective it is lower than that of constants.
+
+        Where C is small, losses of a constant are nearly all of it, and what is 2 % above its
+        minimum may be no machine at all.
+        """
+        counts = np.bincount(labels.codes, minlength=len(labels.classes))
+        positive, n = counts[1:] if len(counts) == 2 else counts, len(labels.codes)
+        rest = n - positive
+        losses = 2 * (np.minimum(positive, rest) if self._loss == "hinge" else positive * rest / n)
+        least = self.objective_ * (1 - self.gap_)
+        return kernels.gap_scale(self.objective_, least, self.C * losses.sum()) / self.objective_
 
     def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
         rng = check_random_state(self.random_state)
