@@ -25,8 +25,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, hookimpl, kernels, log_uniform
+from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform
 
+# Columns up to which no library keeps what it packs of the rows that they are multiplied with.
+_WHOLE_COLUMNS = 128
 _STEPS = 200
 """Steps of logistic regression: where it has not converged by then, scores hardly change."""
 
@@ -273,79 +275,79 @@ class SelfTraining(kernels.DecisionThresholdMixin, _FeatureClassifier):
         return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
 
 
-def _ridge_bytes(labeled: int, m: int, i: int) -> int:
-    """Bytes of a ridge regression: features and two copies, the smaller Gram matrix and two."""
-    return i * (3 * labeled * m + 16 * min(labeled, m) ** 2 // 5)
-
-
-def sampler_storage(shape: Shape, size: int) -> int:
+def sampler_storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
     """Bytes held: labeled points, 3 l m of features and copies, 3 m^2 (or l^2, if it is less)."""
     n, d, m, i = shape.n, shape.n_features, size, shape.itemsize
-    # The features of fit are freed by then, but their place is kept back.
-    predicting = shape.block_bytes + (shape.block_rows + n) * m * i
+    weights = i * d * m
     # Labels are sorted beside the features and one copy; that is most where features are few.
     sorting = n * (81 + 3 * m * i // 2)
-    fitting = max(_ridge_bytes(n, m, i) + _code_bytes(n, shape.n_classes), sorting)
-    weights = 8 * d * m + (i * d * m if i == 4 else 0)
+    fitting = max(kernels.ridge_bytes(n, m, i, shape.n_classes), sorting)
     panels = 2 * kernels.blas_bytes(min(n, m), i)
-    peak = max(kernels.width_bytes(n, d, i), fitting + panels, predicting)
-    return shape.data_bytes + weights + peak
-
-
-def _upcast_bytes(rows: int, m: int, d: int, i: int) -> int:
-    """Bytes by which scikit-learn turns float32 into float64 for distances: 10 MiB or a tenth.
-
-    Parts of both sets, the product of two parts twice, and itself in float32.
-    """
-    if i == 8:
-        return 8 * (rows + m)
-    terms = max(((rows + m) * d + rows * m) / 10, 10 * 2**17)
-    part = int((d * d + terms) ** 0.5 - d) + 1
-    # of a set that is cut, one part is held while the next is made
-    parts = min(2 * part, rows) + min(2 * part, m)
-    return 8 * parts * d + 20 * min(part, rows) * min(part, m)
-
-
-def _code_bytes(labeled: int, n_classes: int) -> int:
-    """Bytes of the labels and of their binary codes, as integers and as floats."""
-    return labeled * (26 + 16 * max(n_classes, 2))
+    drawing = 8 * d * m + (weights if i < 8 else 0)  # in float64, then in the type of X
+    peak = max(kernels.width_bytes(n, d, i), drawing, weights + fitting + panels)
+    held = shape.data_bytes if tuned else 0  # a search needs them for its next fit
+    predicting = held + weights + kernels.weights_bytes(m, i, shape.n_classes) + panels
+    predicting += shape.block_bytes + shape.block_rows * (m + 3 * shape.n_classes) * i
+    return Peaks(shape.data_bytes + peak, predicting)
 
 
 def _landmark_bytes(shape: Shape, m: int, rows: int) -> tuple[int, int, int]:
-    """Bytes of landmarks with their root, of the decomposition, and of predicting a block.
+    """Bytes of landmarks with their root, of making features of rows, and of predicting a block.
 
     Features of all rows are one product, for which BLAS packs as many columns, m deep.
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    panels = kernels.blas_bytes(rows, i, m)
+    panels = kernels.blas_bytes(rows, i, m) if m > _WHOLE_COLUMNS else 0
     kept = i * m * (d + m) + panels + 3 * kernels.blas_bytes(m, i)
     # Singular values and vectors are computed in float64 with 7 m^2 of workspace and copies.
     decomposing = max(
-        kernels.width_bytes(n, d, i), (72 - i) * m * m, i * m * m + _upcast_bytes(m, m, d, i)
+        kernels.width_bytes(n, d, i),
+        (72 - i) * m * m,
+        i * m * m + kernels.upcast_bytes(m, m, d, i),
     )
-    decomposing = max(decomposing, 2 * rows * m * i + _upcast_bytes(rows, m, d, i))
+    picked = rows * d * i if rows < n else 0
+    features = rows * m * i
+    decomposing = max(
+        decomposing, picked + features + max(features, kernels.upcast_bytes(rows, m, d, i))
+    )
     predicting = shape.block_bytes + shape.block_rows * m * i
-    predicting += max(shape.block_rows * m * i, _upcast_bytes(shape.block_rows, m, d, i))
+    predicting += max(shape.block_rows * m * i, kernels.upcast_bytes(shape.block_rows, m, d, i))
     predicting += max(0, kernels.blas_bytes(shape.block_rows, i, m) - panels)
     return kept, decomposing, predicting
 
 
-def nystroem_storage(shape: Shape, size: int) -> int:
+def nystroem_storage(shape: Shape, size: int) -> Peaks:
     """Bytes held: the data, 72 m^2 while landmarks are decomposed, 3.4 l m + 4 m^2 afterwards."""
     labeled, m, i = shape.n_labeled, min(size, shape.n), shape.itemsize
     kept, decomposing, predicting = _landmark_bytes(shape, m, labeled)
-    fitting = _ridge_bytes(labeled, m, i) + labeled * i * (2 * m // 5 + shape.n_features)
-    fitting += _code_bytes(labeled, shape.n_classes)
-    return shape.data_bytes + 8 * shape.n + kept + max(decomposing, fitting, predicting)
+    fitting = kernels.ridge_bytes(labeled, m, i, shape.n_classes) + labeled * i * (
+        2 * m // 5 + shape.n_features
+    )
+    held = shape.data_bytes if shape.predicts_seen else 0
+    return Peaks(
+        shape.data_bytes + 8 * shape.n + kept + max(decomposing, fitting),
+        held + kept + predicting,
+    )
 
 
-def self_training_storage(shape: Shape, size: int) -> int:
-    """Bytes held: the data, features of all points, a copy of those that have got a label."""
-    n, m, i = shape.n, min(size, shape.n), shape.itemsize
+def self_training_storage(shape: Shape, size: int) -> Peaks:
+    """Bytes held: the data, features of all points, a copy of those that have got a label.
+
+    How many get one, no one knows before: it may be all of them.
+    """
+    n, m, i, Q = shape.n, min(size, shape.n), shape.itemsize, max(2, shape.n_classes)
     kept, decomposing, predicting = _landmark_bytes(shape, m, n)
-    fitting = 5 * n * m * i // 2
-    points = 8 * n * (4 + 2 * max(1, shape.n_classes))
-    return shape.data_bytes + points + kept + max(decomposing, fitting, predicting)
+    # LBFGS keeps 10 pairs of steps and works on 20 vectors more, beside scores and gradients of
+    # all points; or there are their probabilities
+    steps = 8 * 40 * (m + 1) * (Q if Q > 2 else 1)
+    learning = 2 * n * m * i + max(steps + 2 * n * Q * i, 24 * n * Q)
+    scores = 8 * n * (Q if Q > 2 else 1)
+    points = 48 * n
+    held = shape.data_bytes if shape.predicts_seen else 0
+    return Peaks(
+        shape.data_bytes + points + kept + max(decomposing, learning),
+        held + points + scores + kept + predicting,
+    )
 
 
 def landmark_sizes(shape: Shape) -> tuple[int, int]:

@@ -311,7 +311,8 @@ def storage(
     placing += kernels.threshold_bytes(n, Q) + asked
     scoring = 2 * distributions + scores + 16 * n
     fitting = max(kernels.width_bytes(n, d, i), solving, distributing, placing, scoring)
-    points = 16 * n + 8 * shape.n_labeled * (Q - 1)
+    # with the middle of the points, kept twice and turned into their type
+    points = 16 * n + 32 * d + 8 * shape.n_labeled * (Q - 1)
     kept = distributions + scores + 8 * n + (shape.block_bytes if shape.n_test else 0)
     predicting = kept + _inducing_bytes(shape, shape.block_rows, n_neighbors)
     return Peaks(shape.data_bytes + points + fitting, shape.data_bytes + predicting)

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
 
 # LIBSVM keeps two rows at least; of its cache that much is its head of each point. As it leaves
 # points out and takes them in again, rows change their length: an eighth of the heap is holes.
@@ -300,12 +300,12 @@ def _converted_block_bytes(shape: Shape) -> int:
     return shape.block_bytes * (1 if shape.itemsize == 8 else 3)
 
 
-def nearest_storage(shape: Shape, size: int) -> int:
+def nearest_storage(shape: Shape, size: int) -> Peaks:
     """Bytes held: the data, one block of rows, and distances to all labeled points in blocks."""
-    width = shape.n + shape.n_features
-    distances = kernels.stream_bytes(shape.n_test, width, shape.itemsize)
-    centering = kernels.stream_bytes(shape.n, shape.n_features, shape.itemsize)
-    return shape.data_bytes + max(shape.block_bytes + distances, centering) + 24 * shape.n
+    d, i, kept = shape.n_features, shape.itemsize, shape.data_bytes + 24 * shape.n
+    distances = kernels.stream_bytes(shape.block_rows, shape.n + d, i)
+    predicting = shape.block_bytes + distances + 16 * shape.block_rows * (1 + shape.n_classes)
+    return Peaks(kept + kernels.stream_bytes(shape.n, d, i), kept + predicting)
 
 
 def svm_cache_rows(shape: Shape) -> tuple[int, int]:
@@ -319,7 +319,7 @@ def svm_storage(
     size: int,
     kernel: str | kernels.KernelFunction = "rbf",
     tuned: bool = False,
-) -> int:
+) -> Peaks:
     """Bytes held: the data, and the solver's nodes and cache; then what predicts.
 
     Support vectors are at most all points again, copied when the cache is gone; votes are those
@@ -346,27 +346,28 @@ def svm_storage(
         training = _converted_bytes(shape) + max(binding, coefficients + solver, model)
         training = max(training, model + alone)
         predicting = model + _converted_block_bytes(shape) + votes
-        return _larger_bytes(shape, training, predicting, tuned)
+        return _peaks(shape, training, predicting, tuned)
     rows, matrix = min(kernels.GROUP_ROWS, max(n, shape.n_test)), 8 * n * n
     group = rows * n * i + kernels.kernel_bytes(kernel, rows, n, d, i)
     training = matrix + max(group, coefficients + solver)
     predicting = model + n * d * i + shape.block_bytes + 8 * rows * n + group + votes
     training = max(binding, training, model + n * d * i + alone + 8 * rows * n + group)
-    return _larger_bytes(shape, training, predicting, tuned)
+    return _peaks(shape, training, predicting, tuned)
 
 
-def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> int:
+def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
     """Bytes held: the data, centred in float64, and LIBLINEAR's copy with 16 for each element."""
     nodes = 16 * shape.n * (shape.n_features + 2) + 96 * shape.n
-    training = _float64_bytes(shape) + nodes
-    centred = 8 * shape.block_rows * shape.n_features
-    return _larger_bytes(shape, training, shape.block_bytes + centred, tuned)
+    machines = shape.n_classes if shape.n_classes > 2 else 1
+    weights = 8 * (shape.n_features + 1) * (machines + 1)
+    training = _float64_bytes(shape) + nodes + 2 * weights
+    centred = 8 * shape.block_rows * (shape.n_features + 3 * machines)
+    return _peaks(shape, training, weights + shape.block_bytes + centred, tuned)
 
 
-def _larger_bytes(shape: Shape, training: int, predicting: int, tuned: bool) -> int:
-    """Bytes of the data while a model is trained, or of what predicts after they are let go."""
-    while_predicting = shape.data_bytes if tuned else 0  # a search needs them for its next fit
-    return max(shape.data_bytes + training, while_predicting + predicting)
+def _peaks(shape: Shape, training: int, predicting: int, tuned: bool) -> Peaks:
+    """Return bytes with the data, which are let go before prediction but in a search."""
+    return Peaks(shape.data_bytes + training, predicting + tuned * shape.data_bytes)
 
 
 @hookimpl

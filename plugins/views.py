@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
 
 # Smallest correlation in (1 - c) / c, the penalty of a direction.
 _LEAST_CORRELATION = 1e-6
@@ -116,7 +116,7 @@ class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
             self._views[0].features(rows[0], out=Z[:, : widths[0]])
             self._views[1].features(rows[1], out=Z[:, widths[0] :])
             analysis.add(Z)
-        del blocks, rows, Z
+            del rows, Z  # or they would be held while the next ones are made
         return analysis.solve()
 
     def _sketched(
@@ -310,47 +310,61 @@ def _row_width(columns: int, n_features: int) -> int:
 
 
 def landmark_storage(
-    shape: Shape, size: int, combine: bool = False, cca: str = "exact", selector: str = "uniform"
-) -> int:
+    shape: Shape,
+    size: int,
+    combine: bool = False,
+    cca: str = "exact",
+    selector: str = "uniform",
+    tuned: bool = False,
+) -> Peaks:
     """Bytes held: the data, 2 M landmarks, and 64 M^2 for both projections and the analysis."""
     n, d, M = shape.n, shape.n_features, min(size, max(1, shape.n // 2))
     drawing = kernels.selection_bytes(selector, n, d, 2 * M, shape.itemsize)
-    # of the second view: eigenvectors, or kernel values and a scaled copy of its landmarks
-    projecting = 4 * M * M + max(16 * M * M + 600 * M, 12 * M * M + 4 * M * d)
+    # of the second view, eigenvectors beside its kernel matrix
+    projecting = 4 * M * M + 16 * M * M + 600 * M
     picking = 4 * M * M + kernels.stream_bytes(M, 2 * d)
     drawing = max(drawing, picking, projecting)
-    return _storage(shape, M, 8 * M * d, 8 * M * M, drawing, combine, cca)
+    return _storage(shape, M, 4 * M * d + 4 * M * M, drawing, combine, cca, tuned)
 
 
-def fourier_storage(shape: Shape, size: int, combine: bool = False, cca: str = "exact") -> int:
+def fourier_storage(
+    shape: Shape, size: int, combine: bool = False, cca: str = "exact", tuned: bool = False
+) -> Peaks:
     """Bytes held: the data, 4 M d of frequencies, and 56 M^2 for the analysis."""
     M = max(2, size)
-    return _storage(shape, M, 4 * M * shape.n_features, 0, 0, combine, cca)
+    return _storage(shape, M, 2 * M * shape.n_features, 0, combine, cca, tuned)
 
 
 def _storage(
-    shape: Shape, M: int, views: int, projections: int, drawing: int, combine: bool, cca: str
-) -> int:
+    shape: Shape, M: int, view: int, drawing: int, combine: bool, cca: str, tuned: bool
+) -> Peaks:
+    """Bytes held where a view of M features has so many, of which one or both predict."""
     n, d, labeled, used = shape.n, shape.n_features, shape.n_labeled, 1 + combine
-    columns = 2 * M
+    columns, targets = 2 * M, max(1, shape.n_classes)
     block = kernels.stream_bytes(n, _row_width(columns, d), 4)
     sketch = 4 * _SKETCH_ROWS * M * (columns + 1) if cca == "randomized" else 0
     analysing = sketch + max(48 * M * M + block, kernels.canonical_bytes(M))
     coordinates = 4 * labeled * M * used
-    solving = 12 * labeled * M + 8 * min(labeled, M) ** 2
+    # in float64; a search picks the labeled points of a fold before
+    solving = (12 if tuned else 8) * labeled * M + 8 * min(labeled, M) ** 2
     fitting = 8 * M * M * used + coordinates + max(12 * M * M + block, solving)
-    loaded = shape.block_bytes if shape.n_test else 0
-    predicting = loaded + kernels.stream_bytes(n + shape.n_test, _row_width(columns, d), 4)
+    # of NumPy's library, and of SciPy's, which sums up the Gram matrix
+    square = kernels.square_product_bytes(M)
+    panels = max(square, kernels.blas_bytes(M, terms=labeled))
+    panels += max(square, kernels.blas_bytes(columns, 4, terms=384))
     peak = max(
         kernels.width_bytes(n, d, shape.itemsize),
-        drawing,
-        projections + analysing,
-        projections + fitting,
-        projections + predicting,
+        drawing + view,
+        2 * view + analysing,
+        used * view + fitting,
     )
-    panels = 2 * kernels.blas_bytes(columns, 4) + 2 * kernels.square_product_bytes(M)
-    points = 8 * labeled * (1 + 2 * max(1, shape.n_classes)) + 8 * n * max(1, shape.n_classes)
-    return shape.data_bytes + views + panels + points + peak
+    values = 8 * labeled * (6 + 4 * targets)
+    predicting = kernels.stream_bytes(shape.block_rows, _row_width(columns, d), 4)
+    predicting += 8 * targets * (shape.block_rows + 2 * columns)
+    return Peaks(
+        shape.data_bytes + panels + values + peak,
+        used * view + panels + shape.predict_data_bytes + predicting,
+    )
 
 
 def landmark_sizes(shape: Shape) -> tuple[int, int]:

@@ -147,6 +147,11 @@ from harness.kernels.ridge_machines import (
     refine_ridge_machines,
     train_ridge_machines,
 )
+from harness.kernels.scikit_learn import (
+    ridge_bytes,
+    upcast_bytes,
+    weights_bytes,
+)
 from harness.kernels.smooth_hinge import SmoothHinge
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
 from harness.kernels.symmetric import (
@@ -309,6 +314,7 @@ __all__ = [
     "refine_ridge_machines",
     "regularized_laplacian",
     "restore_lower",
+    "ridge_bytes",
     "row_blocks",
     "row_groups",
     "select_landmarks",
@@ -340,5 +346,7 @@ __all__ = [
     "type_of_sums",
     "uniform_landmarks",
     "unit_rows",
+    "upcast_bytes",
+    "weights_bytes",
     "width_bytes",
 ]

@@ -17,7 +17,7 @@ PLUGINS = [
 IN_DOUBT = {
     "ksc": "a size that is planned for fewer bytes than the smallest size needs",
     **dict.fromkeys(
-        ("baselines", "budget_machines", "controls", "kmedoids", "sock", "sssl", "views"),
+        ("budget_machines", "kmedoids", "sock"),
         "a storage model far above what is held, or one reading beside its plan",
     ),
 }
