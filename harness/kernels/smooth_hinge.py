@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# Of the interval in which a constant is sought.
+_HALVINGS = 40
+
 
 @dataclass(frozen=True)
 class SmoothHinge:
@@ -36,12 +39,17 @@ class SmoothHinge:
         return 1 - self.smoothing
 
     def of_constant(self, signs: np.ndarray) -> float:
-        """Return about the least sum of losses of a constant, given y.
-
-        The rarer sign has a margin of -1, the other one of 1.
-        """
-        rarer = min(self.costs @ (signs > 0), self.costs @ (signs < 0))
-        return float((2 - min(self.smoothing, 4) / 2) * rarer)
+        """Return the least sum of losses of a constant, given y."""
+        above, below = self.costs @ (signs > 0), self.costs @ (signs < 0)
+        if not self.smoothing:
+            return float(2 * min(above, below))
+        low, high = -1.0, 1.0
+        for _ in range(_HALVINGS):
+            b = (low + high) / 2
+            slopes = np.clip((1 - b * np.array([1, -1])) / self.smoothing, 0, 1)
+            low, high = (b, high) if above * slopes[0] > below * slopes[1] else (low, b)
+        pair = SmoothHinge(np.array([above, below]), self.smoothing)
+        return pair.total(np.array([low, -low]))
 
     def total(self, margins: np.ndarray) -> float:
         """Return the sum of the losses."""

@@ -72,3 +72,29 @@ def squared_hinge(K, signs, costs, bias=None):
         if before - objective(w) < 1e-15 * before:
             break
     return Z @ w + fixed
+
+
+def smooth_hinge(Z, signs, C, width):
+    """Return scores that minimise |w|^2 + C sum_i l(y_i (w'z_i + b)), l the smooth hinge."""
+    Z = np.column_stack([Z, np.ones(len(Z))])
+    penalty = np.append(np.ones(Z.shape[1] - 1), 0)
+
+    def objective(w):
+        slack = 1 - signs * (Z @ w)
+        part = np.clip(slack / width, 0, 1)
+        return penalty @ w**2 + C * np.sum(part * (slack - width * part / 2))
+
+    w = np.zeros(Z.shape[1])
+    for _ in range(500):
+        slack = 1 - signs * (Z @ w)
+        gradient = 2 * penalty * w - C * Z.T @ (np.clip(slack / width, 0, 1) * signs)
+        bent = Z[(slack > 0) & (slack < width)]
+        # where no row is on the parabola the bias has no curvature
+        curvature = 2 * np.diag(penalty) + C / width * bent.T @ bent + 1e-7 * C * np.eye(len(w))
+        step, length, before = np.linalg.solve(curvature, -gradient), 1.0, objective(w)
+        while objective(w + length * step) > before and length > 1e-14:
+            length /= 2
+        w = w + length * step
+        if before - objective(w) < 1e-15 * before:
+            break
+    return Z @ w

@@ -6,7 +6,9 @@ be all that scores are.
 
 import numpy as np
 import pytest
-from dense import SETS, gaussian, median, off, squared_hinge
+from budget_machines import BudgetSVM
+from dense import SETS, gaussian, median, off, smooth_hinge, squared_hinge
+from kmedoids import BudgetKernelKMedoids
 from sklearn.svm import SVC
 from supervised import KernelSVM, LinearSVM
 from tsvm import TransductiveSVM
@@ -85,3 +87,29 @@ def test_the_linear_svm_is_that_of_points_about_their_mean(n, C, data):
     Z = np.column_stack([X - X.mean(axis=0), np.ones(n)])
     expected = squared_hinge(Z @ Z.T, np.where(y == 1, 1.0, -1.0), C, bias=0.0)
     assert off(scores, expected) < 0.01
+
+
+@pytest.mark.parametrize("data", SETS)
+@pytest.mark.parametrize("C", [1e-3, 0.01, 1.0, 10.0])
+@pytest.mark.parametrize("smoothing", [0.05, 1.0])
+@pytest.mark.parametrize("held_rows", [100, 1000])
+def test_budget_svm_of_a_smooth_hinge(held_rows, smoothing, C, data):
+    X, y = data(1000)
+    features = BudgetSVM(40, random_state=0).fit_features(X, np.arange(40))._features
+    cache = kernels.FeatureCache(features, X, 4 * held_rows * features.n_components, 1000)
+    problem = features, X, np.arange(1000), y, 2, C, cache
+    found = kernels.train_hinge_machines(*problem, smoothing=smoothing)
+    Z = features.transform(X).astype(np.float64)
+    expected = smooth_hinge(Z, np.where(y == 1, 1.0, -1.0), C, smoothing)
+    assert off(found.scores[:, 0], expected) < 0.02
+
+
+@pytest.mark.parametrize("data", SETS)
+@pytest.mark.parametrize("sigma", [1.0, 10.0, 100.0])
+def test_k_medoids_end_as_low_in_single_precision(sigma, data):
+    X, _ = data(600)
+    single, double = (
+        BudgetKernelKMedoids(5, 300, sigma=sigma, random_state=0).fit(X.astype(dtype)).objective_
+        for dtype in (np.float32, np.float64)
+    )
+    assert single[-1] == pytest.approx(double[-1], rel=0.01)
