@@ -52,7 +52,6 @@ from harness.kernels.gaussian import (
     gaussian_expansion,
     gaussian_kernel,
     gaussian_rows,
-    median_distance,
     middle,
     moved,
     moved_rows,
@@ -60,7 +59,6 @@ from harness.kernels.gaussian import (
     squared_norms,
     stream_bytes,
     unit_rows,
-    width_bytes,
 )
 from harness.kernels.gram import (
     GramSum,
@@ -185,7 +183,7 @@ from harness.kernels.transfer import (
     step,
     transferred,
 )
-from harness.kernels.width import kernel_width
+from harness.kernels.width import kernel_width, median_distance, width_bytes
 
 __all__ = [
     "BAND",

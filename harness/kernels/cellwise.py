@@ -15,7 +15,8 @@ import numpy as np
 from scipy.linalg.blas import dger, sger
 from scipy.spatial.distance import pdist, squareform
 
-from harness.kernels.gaussian import median_apart, row_blocks, stream_bytes, width_sample
+from harness.kernels.gaussian import row_blocks, stream_bytes
+from harness.kernels.width import median_apart, width_sample
 
 
 def chi2_kernel(

@@ -25,22 +25,24 @@ from harness.kernels.cellwise import (
     laplacian_unit,
 )
 from harness.kernels.gaussian import (
-    MEDIAN_SAMPLE,
     GaussianAt,
     Most,
     block_rows,
     center_rows,
     gaussian_kernel,
     gaussian_most,
-    median_distance,
     middle,
     moved,
     refuse_overflow,
     squared_norms,
+)
+from harness.kernels.width import (
+    MEDIAN_SAMPLE,
+    median_distance,
+    natural_width,
     width_bytes,
     width_sample,
 )
-from harness.kernels.width import natural_width
 
 _CELLWISE = ("chi2", "laplacian")
 

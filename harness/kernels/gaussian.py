@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
-from scipy.spatial.distance import pdist
 
 Most = Callable[[int, float, float], tuple[float, ...]]
 """(d, largest |feature|, width) -> the largest that numbers on the way to kernel values may be."""
@@ -20,9 +19,6 @@ BLOCK_BYTES = 1 << 20
 
 CENTER_SAMPLE = 256
 """Points whose median stands for that of all."""
-
-MEDIAN_SAMPLE = 300
-"""Points from which the median distance is estimated; 45,000 pairs know it to about 2 %."""
 
 
 _LARGEST = 1e37
@@ -221,18 +217,19 @@ def middle(X: np.ndarray) -> np.ndarray:
     """
     sample = X[:: -(-len(X) // CENTER_SAMPLE)]
     found = np.empty(X.shape[1])
-    for columns in _column_blocks(*sample.shape):
+    for columns in column_blocks(*sample.shape):
         found[columns] = np.median(sample[:, columns], axis=0).astype(np.float32)
     return found
 
 
-def _column_blocks(n: int, d: int) -> list[slice]:
+def column_blocks(n: int, d: int) -> list[slice]:
     """Cut d columns of n rows into blocks of a quarter of a block, 16 columns at the least."""
-    step = _block_columns(n)
+    step = block_columns(n)
     return [slice(start, min(start + step, d)) for start in range(0, d, step)]
 
 
-def _block_columns(n: int) -> int:
+def block_columns(n: int) -> int:
+    """Return how many columns of n rows are taken at a time."""
     return max(16, BLOCK_BYTES // 4 // (8 * max(1, n)))
 
 
@@ -329,66 +326,6 @@ def expansion_bytes(n: int, m: int, n_features: int, itemsize: int = 8) -> int:
 def _expansion_width(m: int, n_features: int, itemsize: int) -> int:
     """Bytes held for a row: moved, scaled, its kernel values, and these in float64."""
     return itemsize * (m + 2 * n_features) + (0 if itemsize == 8 else 8 * m)
-
-
-def median_distance(X: np.ndarray, random_state: int = 0) -> float:
-    """Estimate the median distance between two different rows of X.
-
-    Equal rows are left out where they are so many that the median would be 0; 1 is returned where
-    all rows are equal. Many columns are summed up block by block. Holds `width_bytes`.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    random_state : int, default 0
-        Seed of the subsample; all rows are used where there are at most `MEDIAN_SAMPLE`.
-    """
-    rows = width_rows(len(X), random_state)
-    first, *others = _column_blocks(len(rows), X.shape[1])
-    if not others:
-        return median_apart(pdist(X[rows], "euclidean"))
-    squares = pdist(X[rows, first], "sqeuclidean")
-    for columns in others:
-        squares += pdist(X[rows, columns], "sqeuclidean")
-    return median_apart(np.sqrt(squares, out=squares))
-
-
-def width_rows(n: int, random_state: int = 0) -> np.ndarray:
-    """Return numbers of the rows from which a median distance is estimated: all, or some."""
-    if n <= MEDIAN_SAMPLE:
-        return np.arange(n)
-    rng = np.random.default_rng(random_state)
-    return np.sort(rng.choice(n, MEDIAN_SAMPLE, replace=False))
-
-
-def width_sample(X: np.ndarray, random_state: int = 0) -> np.ndarray:
-    """Return the rows of `width_rows`: X itself, or a copy of some."""
-    return X if len(X) <= MEDIAN_SAMPLE else X[width_rows(len(X), random_state)]
-
-
-def median_apart(pairs: np.ndarray) -> float:
-    """Return the median of distances, of the positive ones if it is 0, and 1 if none is.
-
-    Changes the order of `pairs`.
-    """
-    median = np.median(pairs, overwrite_input=True) if pairs.size else 0.0
-    if not median > 0:
-        apart = pairs[pairs > 0]
-        median = np.median(apart) if apart.size else 1.0
-    return float(median)
-
-
-def width_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
-    """Bytes that `kernel_width`, and then `middle`, hold.
-
-    The former distances of a sample, twice where its columns are taken in blocks, the latter as
-    many columns of fewer rows.
-    """
-    sample, few = min(n, MEDIAN_SAMPLE), min(n, CENTER_SAMPLE)
-    columns = min(n_features, _block_columns(sample))
-    distances = 4 * sample**2 * (2 if columns < n_features else 1)
-    middling = itemsize * few * min(n_features, _block_columns(few)) + 8 * n_features
-    return max(distances + (itemsize + 8) * sample * columns, middling)
 
 
 def refuse_overflow(
