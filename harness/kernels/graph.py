@@ -157,10 +157,10 @@ def _search_tiles(n: int, d: int) -> list[slice]:
 def neighbor_search_bytes(n: int, n_features: int, k: int) -> int:
     """Bytes that a `NeighborSearch` for k neighbors holds beside X and what it returns.
 
-    Two tiles of rows; their distances twice, and the order of these.
+    Two tiles of rows; their distances twice, and the order of these; the middle of the points.
     """
     rows, k = min(n, _TILE_ROWS, center_rows(n_features)), min(n, k)
-    return 8 * rows * (2 * n_features + 3 * (rows + k) + 6 * k) + 8 * n_features
+    return 8 * rows * (2 * n_features + 3 * (rows + k) + 6 * k) + 16 * n_features
 
 
 class NeighborGraph:

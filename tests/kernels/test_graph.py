@@ -1,5 +1,7 @@
 """Graphs and harmonic functions on them, against dense matrices."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -55,6 +57,21 @@ def test_products_of_parts_are_those_of_the_dense_matrix(X, dtype):
         np.testing.assert_allclose(graph.degrees, W.sum(axis=1), rtol=1e-5)
         product = W[np.ix_(rows, rows)] @ V
         np.testing.assert_allclose(graph.multiply(rows, V), product, atol=tolerance)
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(60, 12_000, 10), (2_000, 20, 30)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_search_for_neighbors_copies_a_few_rows_whatever_their_number_of_columns(n, d, k, dtype):
+    """Float64 copies of 256 rows of both sides, 49 MB at 12,000 columns, were made of float32."""
+    X = np.random.default_rng(0).normal(size=(n, d)).astype(dtype)
+    tracemalloc.start()
+    try:
+        kernels.NeighborGraph(X, k, np.sqrt(d))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    making, _ = kernels.neighbor_graph_bytes(n, d, k)
+    assert 0.4 * making < peak < making + 50_000
 
 
 def test_equal_points_are_neighbors_but_none_is_its_own():
