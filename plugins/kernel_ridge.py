@@ -196,10 +196,9 @@ def storage(
     choosing = max(kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, s, i))
     block = kernels.gram_block_bytes(shape.n_labeled, s, _copied(d, i))
     fitting = landmarks + 16 * s * s + max(600 * s, block + 16 * s * columns)
-    # of the Gram matrix, and of the product that makes a block of its features
-    panels = kernels.blas_bytes(s) + kernels.blas_bytes(
-        min(n, max(s // 4, kernels.block_rows(2 * s)))
-    )
+    # of the Gram matrix, and of the product that makes a block of its features; more rows than
+    # s / 4 are within what is packed already
+    panels = kernels.blas_bytes(s) + kernels.blas_bytes(min(n, s // 4), terms=s)
     values = 8 * shape.n_labeled * (1 + 2 * columns)
     predicting = 8 * s * columns + _predicting_bytes(shape, s, i, tuned)
     return Peaks(
