@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
 
 # Excess of the SVM's objective over its minimum, in parts of it.
 _TOL = 1e-5
@@ -38,7 +38,8 @@ class InverseSpectrum:
     def __init__(self, X: np.ndarray, width: float, epsilon: float) -> None:
         center = kernels.middle(X)
         self._shift = 1 + epsilon
-        self._matrix = kernels.PackedSymmetric(len(X))
+        side = kernels.gaussian_tile(X.shape[1], X.itemsize)
+        self._matrix = kernels.PackedSymmetric(len(X), side)
         self.degrees = np.zeros(len(X))
 
         def tile(rows: slice, columns: slice) -> np.ndarray:
@@ -208,7 +209,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         values, extension = self._spectrum.apply(vectors)
         diagonal, degrees = self._spectrum.diagonal(), self._spectrum.degrees
         # The matrix is not needed any more.
-        del self._spectrum, self._gram
+        del self._spectrum, self._gram, vectors
         self._power = _power_of(diagonal, degrees)
         extension /= np.sqrt(degrees)[:, None]
         ones = np.ones(len(X))
@@ -283,7 +284,8 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
-        blocks = list(kernels.row_blocks(len(X), _extended_width(*self._X.shape)))
+        width = _extended_bytes(*self._X.shape, X.itemsize)
+        blocks = list(kernels.row_blocks(len(X), width, 1))
         sums = np.empty((len(X), self._extension.shape[1]))
         exact = np.empty((blocks[0].stop, len(self._X)))
         for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks, self._center):
@@ -313,39 +315,49 @@ def _power_of(values: np.ndarray, degrees: np.ndarray) -> float:
     return float(np.clip(slope / max(logs @ logs, np.finfo(float).eps), -1, 1))
 
 
-def _extended_width(n: int, d: int) -> int:
-    """Doubles held for a new row: its kernel values in both precisions, its features."""
-    return 2 * n + d
+def _extended_bytes(n: int, d: int, itemsize: int) -> int:
+    """Bytes held for a new row: its kernel values, these in float64, its features as moved."""
+    return (itemsize + 8) * n + itemsize * d
 
 
 def storage(
     shape: Shape, size: int, transfer: str = "regularized-laplacian", tuned: bool = False
-) -> int:
+) -> Peaks:
     """Bytes held: the data, n^2 / 2 doubles packed (2 n^2 if eigenvectors are needed), the SVM.
 
     The SVM holds its Gram matrix over the labeled points in float32; in a search also the part of
     it that belongs to a fold.
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
-    svm = (8 if tuned else 4) * labeled**2 + 8 * 24 * labeled
+    columns = shape.n_classes if shape.n_classes > 2 else 1
+    gram = 4 * labeled**2
+    svm = (2 if tuned else 1) * gram + 8 * labeled * (21 + 3 * columns)
+    # of all points, before and after the matrix is applied to them
+    vectors = 8 * n * (4 * columns + 2)
     if transfer == "regularized-laplacian":
-        gram = max(4 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled), svm)
-        matrix = kernels.factoring_bytes(n) + max(gram, kernels.filling_bytes(n, d, i))
+        taking = gram + kernels.stream_bytes(labeled, 5 * labeled)
+        filling = kernels.gaussian_filling_bytes(n, d, i)
+        applying = gram + vectors + 8 * kernels.TILE**2
+        matrix = kernels.factoring_bytes(n) + max(filling, taking, svm, applying)
     else:
         square = 8 * n * n
         working = max(
-            square + 400 * n, 8 * labeled * n + svm + kernels.stream_bytes(labeled, labeled)
+            square + 400 * n,
+            8 * labeled * n + svm + kernels.stream_bytes(labeled, labeled),
+            gram + vectors,
         )
         panels = kernels.blas_bytes(n, terms=64) + kernels.blas_bytes(labeled)
         matrix = square + panels + working
-    extending = 0
+    placing = 8 * n * (3 * columns + 4) + kernels.threshold_bytes(n, shape.n_classes)
+    fitting = max(kernels.width_bytes(n, d, i), matrix, placing)
+    extending = 8 * n * (2 * columns + 4)
     if shape.n_test:
-        # of all points: those left to extend to are fewer where more are seen
-        block = kernels.stream_bytes(n + shape.n_test, _extended_width(n, d))
-        extending = block + shape.block_bytes
-    points = 8 * n * (8 + 4 * max(1, shape.n_classes))
-    points += kernels.threshold_bytes(n, shape.n_classes)
-    return shape.data_bytes + points + max(kernels.width_bytes(n, d, i), matrix, extending)
+        # of a whole block: those left to extend to are fewer where more are seen
+        block = kernels.stream_bytes(shape.block_rows, _extended_bytes(n, d, i), 1)
+        extending += block + (kernels.center_rows(d, i) * d + n) * i + shape.block_bytes
+    # degrees, and what is made of them
+    held = shape.data_bytes + 8 * 4 * n
+    return Peaks(held + fitting, held + extending)
 
 
 @hookimpl

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, choice, hookimpl, kernels
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels
 
 # A swap must lower the objective by more than rounding could pretend.
 _LEAST_GAIN = 1e-6
@@ -203,10 +203,11 @@ class _State:
             return False
         self.medoids, self._first = medoids, first
         self.objective.append(objective)
-        nearest = D.argmin(axis=0)
+        # no range: its numbers would be objects, of four times their bytes
+        nearest, points = D.argmin(axis=0), np.arange(D.shape[1])
         self._members = np.zeros((D.shape[1], len(medoids)), D.dtype)
-        self._members[range(D.shape[1]), nearest] = 1
-        D[nearest, range(D.shape[1])] = np.inf
+        self._members[points, nearest] = 1
+        D[nearest, points] = np.inf
         # Infinite for a single medoid, for which no other can stand in.
         self._second = D.min(axis=0)
         return True
@@ -255,13 +256,13 @@ class _State:
 
 
 def _row_width(n_landmarks: int, n_features: int, n_clusters: int) -> int:
-    """Elements held for a row: three times those of the budget, and X as it is and scaled."""
-    return 3 * n_landmarks + 2 * n_features + 2 * n_clusters
+    """Elements held for a row: its distances three times and sums, or once with X as moved."""
+    return max(3 * n_landmarks + 2 * n_clusters, n_landmarks + n_features) + 2
 
 
 def _predicted_width(n_clusters: int, n_features: int) -> int:
-    """Elements held for a row: its values at the medoids, two copies of X and two numbers."""
-    return n_clusters + 2 * n_features + 2
+    """Elements held for a row: its values at the medoids, X as moved, and two numbers."""
+    return n_clusters + n_features + 2
 
 
 def storage(
@@ -270,28 +271,33 @@ def storage(
     kernel: str | kernels.KernelFunction = "rbf",
     selector: str | kernels.Selector = "uniform",
     n_clusters: int = 8,
-) -> int:
+) -> Peaks:
     """Bytes held: the data, the budget's points, and a block of distances to them."""
     n, d, i = shape.n, shape.n_features, shape.itemsize
     b, Q = min(size, n), n_clusters
     selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
     choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
-    budget = b * i * (d + 3 + 4 * Q) + 2 * Q * d * i
+    # points, three numbers of each, and to which cluster it belongs
+    budget = b * i * (d + 3 + Q)
 
     def block_bytes(n: int, width: int, m: int) -> int:
         held = kernels.stream_bytes(n, width, i)
         if kernel == "rbf":
-            return held + min(m, kernels.center_rows(d, i)) * d * i
-        # of a block's rows, which may be fewer than m, the width counts the kernel's copies
+            return held + (min(m, kernels.center_rows(d, i)) * d + m) * i
         plain = isinstance(kernel, str) and not kernels.is_shift_invariant(kernel)
-        rows = 1 if plain else min(n, kernels.block_rows(width, i))
+        rows = n if plain else min(n, kernels.block_rows(width, i))
         return held + kernels.kernel_bytes(kernel, rows, m, d, i)
 
-    searching = budget + block_bytes(n, _row_width(b, d, Q), b)
-    predicting = block_bytes(max(n, shape.n_test), _predicted_width(Q, d), Q)
+    width = _row_width(b, d, Q)
+    # new medoids, which a block of distances waits for
+    replacing = b * i * (2 * Q + 2) + Q * d * i
+    replacing += kernels.kernel_bytes(kernel, Q, b, d, i) + kernels.stream_bytes(n, b, i)
+    searching = budget + max(block_bytes(n, width, b), replacing)
+    predicting = block_bytes(max(n, shape.n_test), _predicted_width(Q, d), Q) + Q * d * i
     predicting += shape.block_bytes if shape.n_test else 0
-    panels = kernels.blas_bytes(b, i) * min(d, 256) // 256
-    return shape.data_bytes + 8 * 2 * n + panels + max(choosing, searching, predicting)
+    panels = kernels.blas_bytes(min(b, kernels.block_rows(width, i)), i, d)
+    held = shape.data_bytes + 8 * 2 * n + panels
+    return Peaks(held + max(choosing, searching, predicting), held + predicting)
 
 
 @hookimpl

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, hookimpl, kernels
+from harness import Method, Peaks, Shape, hookimpl, kernels
 
 SELECTION_SAMPLE = 4096
 """Points on which widths and numbers of clusters are compared."""
@@ -57,7 +57,9 @@ class KernelComponents:
         weights = kernels.landmark_degree_weights(X, prototypes, width, P, center)
         # Moments of k(x, Z), which are projected once at the end instead of row by row.
         G, mean, mass = np.zeros((s, s), order="F"), np.zeros(s), 0.0
-        for block in kernels.gram_blocks(len(X), s, X.shape[1]):
+        step = max(kernels.block_rows(_row_bytes(s, X.shape[1], X.itemsize), 1), s // 4)
+        for start in range(0, len(X), step):
+            block = slice(start, start + step)
             K = nystrom.kernel(X[block])
             V = 1 / np.maximum(K @ weights, 1)
             mean += V @ K
@@ -71,7 +73,10 @@ class KernelComponents:
         kernels.mirror(G)
         m = min(n_components, s)
         self.eigenvalues, W = eigh(
-            _projected(G, P), subset_by_index=(s - m, s - 1), overwrite_a=True, check_finite=False
+            kernels.project_gram(G, P),
+            subset_by_index=(s - m, s - 1),
+            overwrite_a=True,
+            check_finite=False,
         )
         self.eigenvalues = self.eigenvalues[::-1].copy()
         coef = P @ W[: P.shape[1], ::-1]
@@ -85,20 +90,11 @@ class KernelComponents:
     def transform(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return score variables (n, n_components), float32, and degrees (n,), at least 1."""
         found = np.empty((len(X), len(self._bias)), np.float32)
-        for block in kernels.row_blocks(len(X), _row_width(len(self._coef), X.shape[1])):
+        for block in kernels.row_blocks(
+            len(X), _row_bytes(len(self._coef), X.shape[1], X.itemsize), 1
+        ):
             found[block] = self._nystrom.kernel(X[block]) @ self._coef + self._bias
         return found[:, :-1], np.maximum(found[:, -1], 1)
-
-
-def _projected(G: np.ndarray, P: np.ndarray) -> np.ndarray:
-    """Return P'GP in the place of G, with rows and columns of zeros to its order."""
-    s, k = P.shape
-    for block in kernels.row_blocks(s, 2 * s):
-        G[block, :k] = G[block] @ P
-    for block in kernels.row_blocks(k, 2 * s):
-        G[:k, block] = P.T @ G[:, block]
-    G[k:], G[:, k:] = 0, 0
-    return G
 
 
 class Codebook:
@@ -343,12 +339,12 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         return self._components.transform(X)
 
 
-def _row_width(s: int, d: int) -> int:
-    """Doubles held for a row: its kernel values in both precisions, its features."""
-    return 2 * s + d
+def _row_bytes(s: int, d: int, itemsize: int) -> int:
+    """Bytes held for a row: its kernel values in both precisions, itself as moved and scaled."""
+    return (8 if itemsize == 8 else 12) * s + 2 * itemsize * d
 
 
-def storage(shape: Shape, size: int, selector: str = "uniform") -> int:
+def storage(shape: Shape, size: int, selector: str = "uniform") -> Peaks:
     """Bytes held: the data, prototypes, 16 s^2 of matrices and a block, scores and codes.
 
     Scores take four bytes for each point and cluster, counting their patterns 60 for each point.
@@ -356,15 +352,22 @@ def storage(shape: Shape, size: int, selector: str = "uniform") -> int:
     n, d, i, Q = shape.n, shape.n_features, shape.itemsize, max(2, shape.n_classes)
     s = min(size, n)
     selecting = kernels.selection_bytes(selector, n, d, s, i)
-    sample = min(n, SELECTION_SAMPLE) * d * i if n > SELECTION_SAMPLE else 0
-    block = kernels.gram_block_bytes(n, s, d)
-    components = 16 * s * s + max(block, 300 * s) + 8 * s * Q
-    loaded = shape.block_bytes if shape.n_test else 0
-    predicting = kernels.stream_bytes(n + shape.n_test, _row_width(s, d)) + loaded
-    points = n * (4 * Q + 60)
-    panels = 2 * kernels.blas_bytes(s)
-    peak = max(kernels.width_bytes(n, d, i), selecting, sample + components, points + predicting)
-    return shape.data_bytes + s * d * i + 8 * n + panels + peak
+    compared = min(n, SELECTION_SAMPLE)
+    sample = compared * d * i if n > compared else 0
+    row, of_scores = _row_bytes(s, d, i), 4 * Q + 60
+    block = min(n * row, max(kernels.stream_bytes(n, row, 1), s // 4 * row))
+    whitening = 600 * s + kernels.stream_bytes(s, 2 * s + d) // 2
+    components = 16 * s * s + max(block, whitening, kernels.stream_bytes(s, 2 * s)) + 8 * s * Q
+    scoring = kernels.stream_bytes(n, row, 1) + 8 * s * (2 * Q + 2)
+    comparing = sample + max(components, scoring + compared * of_scores)
+    panels = kernels.blas_bytes(s) + kernels.blas_bytes(min(s, kernels.block_rows(row, 1)))
+    fitting = max(comparing, components, scoring + n * of_scores)
+    # blocks below 64 KiB, that malloc does not map, stay in the heap: what counting left of those
+    kept = min(60 * compared, 1 << 19)
+    held = shape.data_bytes + s * d * i + 8 * n + panels + kept
+    predicting = kernels.stream_bytes(shape.block_rows, row, 1) + 8 * s * (Q + 1)
+    predicting += shape.block_rows * of_scores + (shape.block_bytes if shape.n_test else 0)
+    return Peaks(held + max(kernels.width_bytes(n, d, i), selecting, fitting), held + predicting)
 
 
 @hookimpl

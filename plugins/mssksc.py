@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, hookimpl, kernels, log_uniform, prediction_bytes, uniform
+from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform, uniform
 
 # Points drawn for each prototype that is chosen among them.
 _POOL = 10
@@ -163,7 +163,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
             right = right + self.gamma2 * (Phi.T @ labels.targets(block).astype(dtype))
         del features, Phi
         self._solve(H.total(), right)
-        del H
+        del H, start
         self._place_threshold_by(X, labels, self._scores)
         return self
 
@@ -227,10 +227,11 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
 
     def _prototypes(self, X: np.ndarray, m: int) -> np.ndarray:
         # a function of its own: the pool is let go before prototypes are whitened
-        pool = X[kernels.spread_rows(len(X), _POOL * m, self._rng)]
-        kernel = kernels.bind_kernel("rbf", X, self._width, "absolute")
+        rows = kernels.spread_rows(len(X), _POOL * m, self._rng)
+        pool = X if len(rows) == len(X) else X[rows]
+        kernel = kernels.BoundKernel(kernels.KERNELS["rbf"], self._width, self._center)
         chosen = kernels.select_landmarks(self.selector, pool, m, self._rng, kernel)
-        return kernels.moved(pool[chosen], self._center, self.dtype)
+        return kernels.moved_rows(pool, chosen, self._center, np.dtype(self.dtype))
 
     def _spectral_term(self, X: np.ndarray) -> np.ndarray:
         """Return Phi'V Phi, V the inverse degrees, bias included; normalised if asked for."""
@@ -238,12 +239,14 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
         if self.degrees == "exact":
             degrees = kernels.exact_degrees(X, self._width)
         else:
-            rows = kernels.spread_rows(len(X), _DEGREE_SAMPLE, self._rng)
+            sampled = len(X) > _DEGREE_SAMPLE
+            rows = kernels.spread_rows(len(X), _DEGREE_SAMPLE, self._rng) if sampled else None
             total = np.zeros(self._m)
             for _, Phi in self._features(X, rows):
                 total += Phi[:, :-1].sum(axis=0, dtype=np.float64)
             del Phi  # or its block would stay beside the next one
-            total = (total * (len(X) / len(rows))).astype(self._map.dtype)
+            total *= max(1, len(X) / _DEGREE_SAMPLE)
+            total = total.astype(self._map.dtype)
         for block, Phi in self._features(X):
             D = degrees[block] if self.degrees == "exact" else Phi[:, :-1] @ total
             if self.degrees == "floored":
@@ -315,58 +318,66 @@ def storage(
     dtype: str = "float32",
     gamma2: float = 1.0,
     tuned: bool = False,
-) -> int:
-    """Bytes held: the data, the map, a matrix or two of order m, and a block of 512 rows at most.
+) -> Peaks:
+    """Bytes held: the data, the map, a matrix of order m in float64, and a block of 512 rows.
 
-    The sum of Gram matrices is 8 m^2 in float64 and 4 m^2 in float32. A search keeps the features
-    of the labeled points and three matrices: the spectral one, the labels', and what is solved.
+    A search keeps the features of the labeled points and three matrices: the spectral one, the
+    labels', and what is solved.
     """
-    n, d, item = shape.n, shape.n_features, np.dtype(dtype).itemsize
-    m = prototype_count(shape.n_labeled, shape.n_unlabeled) if size is None else size
-    matrix = 8 * (m + 1) ** 2
-    # of a row: its features, itself as it is picked, in the type of the map, and scaled
-    copies = shape.itemsize + (item if shape.itemsize != item else 0)
-    width = {
-        "fourier": m * item + d * (shape.itemsize + item),
-        "nystrom": 2 * m * item + d * (copies + item),
-        "kernel": m * item + d * (copies + item),
-    }[features]
-    rows = kernels.map_block_rows(d)
-    exact_sums = (
-        tuned or kernels.type_of_sums(np.dtype(dtype), gamma2, shape.n_labeled).itemsize == 8
-    )
-    known = min(rows, shape.n_labeled) * (m + 1) * 8 if exact_sums and item == 4 else 0
+    n, d, labeled, item = shape.n, shape.n_features, shape.n_labeled, np.dtype(dtype).itemsize
+    m = prototype_count(labeled, shape.n_unlabeled) if size is None else size
     drawing = kernels.width_bytes(n, d, shape.itemsize)
     if features == "fourier":
         map_bytes = d * m * item // 2
     else:
         m = min(m, n)
-        pool = min(n, _POOL * m)
-        choosing = pool * d * shape.itemsize + kernels.selection_bytes(
-            selector, pool, d, m, shape.itemsize
-        )
-        # chosen from the pool, and then in the map's type
-        choosing += m * d * (shape.itemsize if shape.itemsize != item else 0)
-        prototypes, projection = m * d * item, m * m * item if features == "nystrom" else 0
-        map_bytes = prototypes + projection
-        whitening = max(2 * matrix + 600 * m, matrix + projection) if projection else 0
-        drawing = max(drawing, prototypes + max(choosing, whitening))
-    exact = 8 * n + kernels.tile_bytes(n, d) if degrees == "exact" else 0
-    summing = matrix + max(matrix // 2 if item == 4 else 0, known) + min(rows, n) * width + exact
-    solving = matrix + 540 * m
+        map_bytes = m * d * item + (m * m * item if features == "nystrom" else 0)
+        drawing = max(drawing, _prototype_bytes(shape, m, features, selector, item))
+    matrix, columns = 8 * (m + 1) ** 2, shape.n_classes if shape.n_classes > 2 else 1
+    rows, picked = kernels.map_block_rows(d), d * shape.itemsize
+    # of a row: its features, itself in the type of the map, and scaled; kernel values
+    width = m * item + d * item
+    if features != "fourier":
+        width += d * item + (m * item if features == "nystrom" else 0)
+    block = min(rows, n) * (width + (picked if n > _DEGREE_SAMPLE else 0))
+    if degrees == "exact":
+        block = 8 * n + max(block, kernels.tile_bytes(n, d))
+    exact = kernels.type_of_sums(np.dtype(dtype), gamma2, labeled).itemsize == 8
+    known = width + picked + 16 * columns + ((m + 1) * 8 if exact and item == 4 else 0)
+    summed = kernels.panel_bytes(m + 1) if item == 4 else 0
+    right = 8 * 2 * m * columns
+    # all points are read for half of a matrix, the labeled ones beside a whole one
+    of_all, of_labeled = kernels.summed_bytes(m + 1) + block, min(rows, labeled) * known + right
+    summing = summed + max(of_all, matrix + of_labeled)
+    solving = matrix + 540 * m + 8 * 3 * m * columns
     if tuned:
         # of matrices that malloc does not map, those below 256 KiB, some stay behind in the heap
-        kept = shape.n_labeled * (m + 1) * item + 2 * min(matrix, 1 << 18)
-        summing += matrix + known + kept
+        kept = labeled * (m + 1) * item + 2 * min(matrix, 1 << 18)
+        of_labels = 2 * matrix + min(rows, labeled) * (m + 1) * (item + 8)
+        summing = kept + max(summing, of_labels)
         solving += 2 * matrix + kept
-    placing = kernels.threshold_bytes(n, shape.n_classes)
-    predicting = shape.block_bytes + min(rows, n + shape.n_test) * width + placing
-    panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m) + kernels.blas_bytes(m, 4)
-    fitting = max(drawing, map_bytes + max(summing, solving))
-    # predictions are not held yet while the fit is
-    peak = max(fitting - prediction_bytes(shape), map_bytes + predicting)
-    labels = max(16 * shape.n_labeled, 9 * shape.n_labeled + panels + peak)
-    return shape.data_bytes + 2 * n + labels  # y, in the copies that checking it makes
+    placed = min(n, kernels.threshold_block_rows(picked))
+    placing = kernels.threshold_bytes(n, shape.n_classes) + placed * (width + picked)
+    panels = kernels.blas_bytes(m) + kernels.blas_bytes(min(m, rows), item)
+    fitting = max(drawing, map_bytes + panels + max(summing, solving, placing))
+    predicting = (shape.block_bytes if shape.n_test else 0) + min(rows, shape.block_rows) * width
+    # y, in the copies that checking it makes
+    labels = 2 * n + 9 * labeled
+    held = shape.data_bytes + labels
+    return Peaks(held + max(7 * labeled, fitting), held + map_bytes + panels + predicting)
+
+
+def _prototype_bytes(shape: Shape, m: int, features: str, selector: str, item: int) -> int:
+    """Bytes held while prototypes are chosen from a pool, and then whitened."""
+    d, pool, prototypes = shape.n_features, min(shape.n, _POOL * m), m * shape.n_features * item
+    choosing = pool * d * shape.itemsize if pool < shape.n else 0
+    selecting = kernels.selection_bytes(selector, pool, d, m, shape.itemsize)
+    choosing += max(selecting, prototypes + kernels.stream_bytes(m, 2 * d))
+    if features == "kernel":
+        return choosing
+    # eigenvectors take the longest, or the kernel matrix a block of rows
+    kernel = 8 * m * m + kernels.stream_bytes(m, 2 * m + d)
+    return max(choosing, prototypes + max(kernel, 16 * m * m + 600 * m))
 
 
 def sizes(shape: Shape) -> tuple[int, int]:

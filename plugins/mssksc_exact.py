@@ -23,7 +23,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, hookimpl, kernels, log_uniform, uniform
+from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform, uniform
 
 
 class SpectralResolvent:
@@ -49,7 +49,8 @@ class SpectralResolvent:
         self, X: np.ndarray, width: float, gamma1: float, order: np.ndarray, n_labeled: int
     ) -> None:
         self._gamma1, self._free = gamma1, len(order) - n_labeled
-        self._matrix = kernels.PackedSymmetric(len(order))
+        side = kernels.gaussian_tile(X.shape[1], X.itemsize)
+        self._matrix = kernels.PackedSymmetric(len(order), side)
         self.degrees = np.zeros(len(order))
         center = kernels.middle(X)
 
@@ -225,7 +226,7 @@ class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
             self._pull = self.gamma1 * float(np.sum(self._influence / self._resolvent.degrees))
         known = X[labeled]
         self._gram = np.empty((len(labeled), len(labeled)))
-        for block in kernels.row_blocks(len(labeled), 2 * len(labeled) + X.shape[1]):
+        for block in kernels.row_blocks(len(labeled), _row_bytes(*known.shape, X.itemsize), 1):
             self._gram[block] = kernels.gaussian_kernel(
                 known[block], known, self._width, center=self._center
             )
@@ -285,7 +286,7 @@ class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
 
     def _kernel_product(self, X: np.ndarray, Z: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         product = np.empty((len(X), vectors.shape[1]))
-        for block in kernels.row_blocks(len(X), _row_width(*Z.shape)):
+        for block in kernels.row_blocks(len(X), _row_bytes(*Z.shape, Z.itemsize), 1):
             K = kernels.gaussian_kernel(X[block], Z, self._width, center=self._center)
             np.matmul(K.astype(np.float64, copy=False), vectors, out=product[block])
         return product
@@ -299,34 +300,42 @@ class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
         return kernels.decide(self.decision_function(X), self.classes_)
 
 
-def _row_width(n: int, d: int) -> int:
-    """Doubles held for a row: its kernel values in both precisions, its features."""
-    return 2 * n + d
+def _row_bytes(n: int, d: int, itemsize: int) -> int:
+    """Bytes held for a row: its kernel values, these in float64, its features as moved."""
+    return (itemsize + 8) * n + itemsize * d
 
 
-def storage(shape: Shape, size: int) -> int:
+def storage(shape: Shape, size: int) -> Peaks:
     """Bytes held: the data, n^2 / 2 doubles packed, two to three matrices of the labeled points.
 
     4 n (n + 2) + 16 l^2: K of the labeled points, with a copy that becomes the system to solve, or
     with the rows of the factor that K is made of.
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
-    Q = max(1, shape.n_classes)
-    filling = kernels.filling_bytes(n, d, i)
-    rows_of_factor = 5 * min(
-        kernels.gram_block_bytes(n - labeled, labeled) // 2, 8 * labeled * (n - labeled)
-    )
+    Q = shape.n_classes if shape.n_classes > 2 else 1
+    filling = kernels.gaussian_filling_bytes(n, d, i, picked=2)
+    # four more arrays are held while rows of the factor are taken
+    rows = max(kernels.BLOCK_BYTES / (16 * labeled), 16, labeled // 4)
+    of_factor = int(5 * 8 * labeled * min(n - labeled, rows))
     factor = 8 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled)
-    reducing = 8 * labeled**2 + labeled * d * i + max(rows_of_factor, factor)
+    known = labeled * d * i
+    reducing = 8 * labeled**2 + max(of_factor, factor)
+    center = kernels.center_rows(d, i) * d * i
+    own = 8 * labeled**2 + known
+    own += kernels.stream_bytes(labeled, _row_bytes(labeled, d, i), 1) + center
     solving = 16 * labeled**2 + 8 * 64 * labeled + 8 * labeled * (2 * Q + 2)
-    points = 8 * n * (5 + 4 * Q) + kernels.threshold_bytes(n, shape.n_classes)
-    extending = labeled * d * i + kernels.stream_bytes(n, _row_width(labeled, d))
-    matrix = kernels.factoring_bytes(n) + max(filling, reducing, solving, extending)
+    placed = kernels.stream_bytes(n, _row_bytes(labeled, d, i), 1) + center
+    extending = known + max(placed, 8 * n * 3 * Q)
+    matrix = kernels.factoring_bytes(n) + known + max(filling - known, reducing, own - known)
+    matrix = max(matrix, kernels.factoring_bytes(n) + max(solving, extending))
+    placing = 8 * n * (2 * Q + 2) + kernels.threshold_bytes(n, shape.n_classes)
     panels = kernels.blas_bytes(labeled)
-    # of all points: those left to predict are fewer where more are seen, and plans must not fall
-    predicting = shape.block_bytes + kernels.stream_bytes(n + shape.n_test, _row_width(n, d))
-    peak = max(kernels.width_bytes(n, d, i), matrix + panels, predicting)
-    return shape.data_bytes + points + peak
+    fitting = max(kernels.width_bytes(n, d, i), panels + max(matrix, placing))
+    # of a whole block: those left to predict are fewer where more are seen
+    block = kernels.stream_bytes(shape.block_rows, _row_bytes(n, d, i), 1)
+    predicting = panels + (block + center + shape.block_bytes if shape.n_test else 0)
+    held = shape.data_bytes + 8 * n * (5 + 2 * Q)
+    return Peaks(held + fitting, held + predicting)
 
 
 @hookimpl

@@ -22,13 +22,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import (
     Method,
+    Peaks,
     Shape,
     choice,
     hookimpl,
     kernels,
     log_uniform,
     overhead_bytes,
-    prediction_bytes,
 )
 
 # Where eigenvalues of L, of which the largest is 1, are dropped.
@@ -283,7 +283,8 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
 
     def _blocks(self, n: int) -> Iterator[slice]:
         s, d = self.landmarks_.shape
-        return kernels.gram_blocks(n, s, 2 * d)
+        step = max(kernels.block_rows(2 * _row_width(s, d), 4), s // 4)
+        return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
     def _kernel(self, X: np.ndarray) -> np.ndarray:
         rows = kernels.moved(X, self.center_)
@@ -316,6 +317,11 @@ def _paper_rank(n_landmarks: int) -> int:
     return int(np.searchsorted(k * np.log(k), n_landmarks, side="right")) or 1
 
 
+def _row_width(s: int, d: int) -> int:
+    """Numbers held for a row: kernel values, virtual sample, itself in doubles, moved, scaled."""
+    return 2 * s + 4 * d
+
+
 def storage_model(
     shape: Shape,
     size: int,
@@ -326,7 +332,7 @@ def storage_model(
     selector: str | kernels.Selector = "uniform",
     cut: int | None = None,
     tuned: bool = False,
-) -> int:
+) -> Peaks:
     """Bytes held: the data, s landmarks, and at the peak 20 s^2 or the SVM's rows.
 
     20 s^2 are the factor of the landmarks' kernel matrix in float32, and the Gram matrix of the
@@ -337,37 +343,42 @@ def storage_model(
     k = min(s, rank or (_paper_rank(s) if storage == "paper" or variant == "literal" else s))
     if storage == "paper":
         # the paper counts everything
-        return 8 * n * (d + s + 2 * k) - overhead_bytes(shape, tuned)
-    square = 8 * s * s
-    blocks = kernels.gram_block_bytes(n, s, 2 * d) // 2
+        held = 8 * n * (d + s + 2 * k) - overhead_bytes(shape, tuned)
+        return Peaks(held, held)
+    square, i, landmarks = 8 * s * s, shape.itemsize, 4 * s * d
     columns = shape.n_classes if shape.n_classes > 2 else 1
     if variant == "literal":
         k = k if rank else min(k, cut or kernels.default_cut(labeled))
-        peak = 2 * square + 600 * s
-        # of kernel rows, and of eigenvectors
-        panels = kernels.blas_bytes(s, 4, d) + kernels.blas_bytes(s, 4)
+        reading = kernels.stream_bytes(s, 2 * s + d)
+        learning = landmarks + square + max(square + 600 * s, reading)
+        learning = max(learning, landmarks + kernels.stream_bytes(s, 2 * d))
     else:
-        landmarks, features = 4 * s * d, kernels.features_bytes(s, d)
-        block = kernels.feature_block_bytes(n, s, d, shape.itemsize)
-        # the Gram matrix and its part in float32 while blocks are read, then its eigenvectors
-        summing = features + max(square + square // 2 + block, 2 * square + 600 * s)
-        peak = max(kernels.building_bytes(s, d, shape.itemsize), summing) - landmarks
-        panels = kernels.blas_bytes(s) + 2 * kernels.blas_bytes(s, 4)
+        features = kernels.features_bytes(s, d)
+        block = kernels.feature_block_bytes(n, s, d, i, picked=False)
+        # the Gram matrix while blocks are read, then its eigenvectors
+        reading = kernels.summed_bytes(s) + block + kernels.panel_bytes(s)
+        summing = max(reading, 2 * square + 600 * s)
+        learning = max(kernels.building_bytes(s, d, i), features + summing)
+    if degrees != "nystrom":
+        learning += 8 * n
+        learning += {"exact": kernels.tile_bytes(n, d), "features": 2 * s * d}[degrees]
+    row = 4 * _row_width(s, d) - (8 - i) * d
+    rows = max(kernels.BLOCK_BYTES / (8 * _row_width(s, d)), 16, s // 4)
     machines = 8 * labeled * (21 + 3 * columns)
-    # a block of points and their kernel values: virtual samples are made where they stay
-    kernel_rows = kernels.gram_block_bytes(labeled, s, 2 * d) // 2 * (s + 2 * d) // (2 * (s + d))
-    samples = 4 * labeled * k * (2 if tuned else 1) + max(kernel_rows, machines)
+    samples = 4 * labeled * k * (2 if tuned else 1) + max(int(min(labeled, rows) * row), machines)
+    placed = min(n, kernels.threshold_block_rows(d * i))
+    placing = kernels.threshold_bytes(n, shape.n_classes) + placed * row
     loaded = shape.block_bytes if shape.n_test else 0
-    placing = kernels.threshold_bytes(n, shape.n_classes)
-    predicting = 4 * s * k + blocks + max(placing, loaded + 8 * labeled * columns)
-    exact = 8 * n if degrees != "nystrom" else 0
-    exact += {"exact": kernels.tile_bytes(n, d), "features": 2 * s * d}.get(degrees, 0)
-    width = kernels.width_bytes(n, d, shape.itemsize)
-    selection = kernels.selection_bytes(selector, n, d, s, shape.itemsize)
-    fitting = max(width, selection, exact + peak, 4 * s * k + samples)
-    # predictions are not held yet while the fit is; y is, in the copies that checking it makes
-    peak = max(fitting - prediction_bytes(shape), predicting) + 2 * n
-    return shape.data_bytes + 4 * s * d + panels + peak
+    predicting = loaded + int(min(shape.block_rows, rows) * (row - i * d))
+    selecting = kernels.selection_bytes(selector, n, d, s, i)
+    choosing = max(kernels.width_bytes(n, d, i), selecting)
+    # of LAPACK, and of products with blocks of rows
+    panels = kernels.blas_bytes(s) + kernels.blas_bytes(min(s, int(rows)), 4)
+    basis = landmarks + 4 * s * k
+    fitting = max(choosing, panels + max(learning, basis + max(samples, placing)))
+    # y, in the copies that checking it makes
+    held = shape.data_bytes + 2 * n
+    return Peaks(held + fitting, held + panels + basis + predicting)
 
 
 @hookimpl

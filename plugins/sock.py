@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform, overhead_bytes
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform, overhead_bytes
 
 # Features from which degrees are estimated, once: a sum over all points needs few.
 _DEGREE_FEATURES = 1000
@@ -266,7 +266,8 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         """Return scores of new points, by the Nystrom extension of the eigenvectors."""
         self._learned()
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
-        blocks = kernels.row_blocks(len(X), _extended_width(len(self.eigenvalues_), X.shape[1]))
+        width = _extended_bytes(len(self.eigenvalues_), X.shape[1], X.itemsize)
+        blocks = kernels.row_blocks(len(X), width, 1)
         return np.concatenate(
             [self._moved(self._score_of_factor(self._extend(X[block]))) for block in blocks]
         )
@@ -311,9 +312,9 @@ def _score_width(r: int) -> int:
     return 2 * r
 
 
-def _extended_width(r: int, d: int) -> int:
-    """Doubles held for a new row: kernel values in both precisions, B, one product, F, X."""
-    return 2 * _TILE + 2 * r + d
+def _extended_bytes(r: int, d: int, itemsize: int) -> int:
+    """Bytes held for a new row: kernel values and these in float32, B, one product, F, X moved."""
+    return (itemsize + (4 if itemsize == 8 else 0)) * _TILE + 12 * r + itemsize * d
 
 
 def storage_model(
@@ -324,7 +325,7 @@ def storage_model(
     storage: str = "held",
     tuned: bool = False,
     paused: bool = False,
-) -> int:
+) -> Peaks:
     """Bytes held: the data, B in float32, two matrices of order a + b and a block, or the SVM.
 
     A fit that is paused trains the SVM beside what its next step goes on from.
@@ -334,18 +335,17 @@ def storage_model(
     n, labeled, d, a, b = shape.n, shape.n_labeled, shape.n_features, n_components, size
     if storage == "paper":
         # The paper counts everything.
-        return 8 * n * (d + 2 * (a + b)) - overhead_bytes(shape, tuned)
+        held = 8 * n * (d + 2 * (a + b)) - overhead_bytes(shape, tuned)
+        return Peaks(held, held)
     b = min(b, n)
     step = kernels.step_bytes(n, b, a, d)
     labeled_block = kernels.stream_bytes(labeled, _score_width(b), 4)
-    columns = shape.n_classes if shape.n_classes > 2 else 1
+    columns, i = shape.n_classes if shape.n_classes > 2 else 1, shape.itemsize
     machines = 8 * labeled * (13 + 3 * columns)
     svm = 4 * labeled * b * (2 if tuned else 1) + max(machines, labeled_block)
     # rows of B are read in place
     scoring = kernels.stream_bytes(n, _score_width(b), 4) // 2
-    if shape.n_test:
-        extended = kernels.stream_bytes(shape.n_test, _extended_width(b, d))
-        scoring = max(scoring, extended + shape.block_bytes + 8 * _TILE * d)
+    scoring = max(scoring, kernels.threshold_bytes(n, shape.n_classes)) + 8 * labeled * columns
     panels = kernels.blas_bytes(a + b, terms=64) + kernels.blas_bytes(a + b, 4, terms=384)
     if degrees == "exact":
         weighing = kernels.tile_bytes(n, d)
@@ -353,12 +353,23 @@ def storage_model(
         weighing = 2 * d * _DEGREE_FEATURES + kernels.stream_bytes(n, 2 * _DEGREE_FEATURES + d, 4)
     # blocks below 64 KiB, that malloc does not map, stay in the heap: what degrees took of those
     kept = min(2 * d * _DEGREE_FEATURES, 1 << 16)
-    scoring += 8 * (n + labeled) * columns + kernels.threshold_bytes(n, shape.n_classes)
-    earlier = 8 * n * columns  # scores of one pause are held until there are those of the next
-    stepping = step + earlier + max(svm, scoring) if paused else max(step, svm, scoring)
-    learning = kept + 4 * n * b + panels + stepping
-    peak = max(kernels.width_bytes(n, d, shape.itemsize), weighing, learning)
-    return shape.data_bytes + 12 * n + peak
+    learning = max(step, svm, scoring)
+    if paused:
+        # how far Z is from L, by tiles of both and of their difference; exact degrees stay, and
+        # scores of one pause until there are those of the next
+        tile = min(n, kernels.DEGREE_TILE)
+        telling = 4 * n + kernels.tile_bytes(n, d) + 4 * tile * tile
+        learning = max(learning, 8 * n * columns + scoring, telling) + 8 * n * (columns + 1)
+    factor = kept + 4 * n * b + panels
+    extending = 8 * n * columns + kernels.stream_bytes(n, _score_width(b), 4) // 2
+    if shape.n_test:
+        block = kernels.stream_bytes(shape.block_rows, _extended_bytes(b, d, i), 1)
+        moved = min(_TILE, kernels.center_rows(d, i)) * d * i
+        extending = max(extending, block + moved + shape.block_bytes)
+    # degrees, and their roots in float32
+    held = shape.data_bytes + 12 * n
+    choosing = max(kernels.width_bytes(n, d, i), weighing)
+    return Peaks(held + max(choosing, factor + learning), held + factor + extending)
 
 
 def _sizes(shape: Shape) -> tuple[int, int]:

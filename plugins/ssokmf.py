@@ -7,6 +7,7 @@ Y ~ Wy H. The points are read once, for `kernels.Factorisation`; H is never held
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import ClassVar, Self
@@ -19,15 +20,12 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
 
 # Eigenvalues of the budget's kernel matrix below this part of the largest are rounding.
 _ROUNDING = 1e-6
 # Of alternating least squares that SGD is held against.
 _EXACT_ROUNDS, _EXACT_TOL = 200, 1e-4
-# Half of them are a block of points as they are, in float32, and in widths of the kernel; beside
-# them half of two rows of doubles are room for the kernel values.
-_COPIES = 4
 
 
 class SSOKMF(ClassifierMixin, BaseEstimator):
@@ -198,7 +196,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
             # eigenvalues of K_BB down to a millionth of the largest divide it, and a sum in
             # float32 is no more exact than that
             gram = kernels.GramSum(b, exact=True) if len(rows) else None
-            for block in kernels.gram_blocks(len(rows), b + c, _COPIES * X.shape[1]):
+            for block in _blocks(len(rows), b, c, X.shape[1]):
                 part = X[rows[block]]
                 k = self._rows(part)
                 own = codes[rows[block], None] == np.arange(c)
@@ -211,8 +209,8 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
                 gram = gram.total()
                 if not np.isfinite(gram.trace()):
                     raise ValueError("squares of kernel values overflow: scale the features")
-                gram = gram @ U
-                gram = U.T @ gram
+                k = U.shape[1]
+                gram = kernels.project_gram(gram, U)[:k, :k]
             grams.append(0.0 if gram is None else gram)
         counts = np.bincount(codes[codes >= 0], minlength=c)
         return kernels.Moments(*grams, U.T @ cross, counts.astype(np.float64), diagonal)
@@ -266,7 +264,7 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
         scores = np.empty((len(X), len(self.classes_)), np.float32)
         b, d = self.landmarks_.shape
-        for block in kernels.gram_blocks(len(X), b, _COPIES * d):
+        for block in _blocks(len(X), b, len(self.classes_), d):
             np.matmul(self._rows(X[block]), self.coef_, out=scores[block])
         scores = scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
         return kernels.as_decision(scores, self._present, len(self.classes_))
@@ -274,6 +272,17 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of each row."""
         return kernels.decide(self.decision_function(X), self.classes_)
+
+
+def _row_width(b: int, c: int, d: int) -> int:
+    """Numbers held for a row: kernel values, class, and itself in doubles, moved and scaled."""
+    return b + 2 * c + 4 * d
+
+
+def _blocks(n: int, b: int, c: int, d: int) -> Iterator[slice]:
+    """Cut n rows into blocks of half a mebibyte; each adds to a matrix of order b."""
+    step = max(kernels.block_rows(2 * _row_width(b, c, d), 4), b // 4)
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 def storage(
@@ -284,40 +293,44 @@ def storage(
     selector: str | kernels.Selector = "uniform",
     solver: str = "als",
     batch_size: int = 64,
-) -> int:
+) -> Peaks:
     """Bytes held: the data, b landmarks, eigenvectors, and Gram matrices on their way there.
 
     SGD holds the kernel rows and codes of a batch besides.
     """
     n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
     r, c, square = min(rank, b), max(2, shape.n_classes), 8 * b * b
-    block = kernels.gram_block_bytes(n, b + c, _COPIES * d) // 2
+    width = _row_width(b, c, d)
+    rows = max(kernels.BLOCK_BYTES / (8 * width), 16, b // 4)
+    # of doubles a row is picked, too
+    block = int(min(n, rows) * (4 * width - (8 - i) * d))
     if kernel != "rbf":
-        rows = block // (4 * (2 * (b + c) + _COPIES * d))
-        rows = n if isinstance(kernel, str) else rows
-        block += kernels.kernel_bytes(kernel, rows, b, d, 4, at_origin=True)
-    factors = 8 * b * r * 8 + 8 * r * r * 12 + 8 * b * c * 4
-    grams = square * (2 if shape.n_unlabeled else 1)
+        taken = n if isinstance(kernel, str) else min(n, int(rows))
+        block += kernels.kernel_bytes(kernel, taken, b, d, 4, at_origin=True)
     own = kernels.kernel_bytes(kernel, b, b, d, 4, at_origin=True)
-    decomposing = max(3 * square + 600 * b, square + square // 2 + own)
-    reading = square + grams + max(square, square // 2 + block)
-    stages = [decomposing, reading]
+    decomposing = square + max(square + 600 * b, square // 2 + own)
+    # eigenvectors, one Gram matrix that is ready, and one to which blocks are added
+    grams = square * (3 if shape.n_unlabeled else 2)
+    start = 8 * r * (b + c) + 8 * 2 * b * c
+    reading = grams + start + max(block, kernels.panel_bytes(b), kernels.stream_bytes(b, 2 * b))
+    factoring = grams + 8 * b * r * 8 + 8 * r * r * 12 + 8 * b * c * 4
+    stages = [decomposing, reading, factoring]
     if solver == "sgd":
         m = min(n, batch_size)
         # points as they are and in float32; kernel values in float32, in float64, and by
         # eigenvectors; codes and what they are made of
         batch = m * ((i + 4) * d + 20 * b + 8 * 5 * r + 8 * 3 * c)
         batch += kernels.kernel_bytes(kernel, m, b, d, 4, at_origin=True)
-        stages.append(square + batch)
-    training = factors + max(stages)
-    loaded = shape.block_bytes if shape.n_test else 0
+        stages.append(square + batch + 8 * b * r * 8 + 8 * r * r * 12)
     selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
     choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
-    panels = kernels.blas_bytes(b) + 2 * kernels.blas_bytes(b, 4)
+    panels = kernels.blas_bytes(b) + kernels.blas_bytes(min(b, int(rows)), 4)
     held = 4 * b * d + panels
     picking = kernels.stream_bytes(b, 2 * d)
-    labels = 8 * 3 * n
-    return shape.data_bytes + labels + max(choosing, held + max(picking, training, block + loaded))
+    labels = shape.data_bytes + 11 * n + 9 * shape.n_labeled
+    factors = 8 * r * (b + c) + 4 * b * c
+    predicting = factors + block + (shape.block_bytes if shape.n_test else 0)
+    return Peaks(labels + max(choosing, held + max(picking, *stages)), labels + held + predicting)
 
 
 @hookimpl

@@ -69,7 +69,9 @@ from harness.kernels.gram import (
     mirror,
     normalise_gram,
     panel_bytes,
+    project_gram,
     square_product_bytes,
+    summed_bytes,
     type_of_sums,
 )
 from harness.kernels.graph import (
@@ -128,6 +130,8 @@ from harness.kernels.packed import (
     PackedSymmetric,
     factoring_bytes,
     filling_bytes,
+    gaussian_filling_bytes,
+    gaussian_tile,
     packed_bytes,
 )
 from harness.kernels.products import (
@@ -164,6 +168,7 @@ from harness.kernels.thresholds import (
     DECISION_THRESHOLDS,
     DecisionThresholdMixin,
     share_offsets,
+    threshold_block_rows,
     threshold_bytes,
     threshold_rows,
 )
@@ -272,8 +277,10 @@ __all__ = [
     "filling_bytes",
     "gap_scale",
     "gaussian_expansion",
+    "gaussian_filling_bytes",
     "gaussian_kernel",
     "gaussian_rows",
+    "gaussian_tile",
     "gaussian_tiles",
     "gram_block_bytes",
     "gram_blocks",
@@ -307,6 +314,7 @@ __all__ = [
     "poly_step",
     "polynomial",
     "principal_factors",
+    "project_gram",
     "read_labels",
     "read_targets",
     "refine_ridge_machines",
@@ -329,7 +337,9 @@ __all__ = [
     "step",
     "step_bytes",
     "stream_bytes",
+    "summed_bytes",
     "switching",
+    "threshold_block_rows",
     "threshold_bytes",
     "threshold_rows",
     "tile_bytes",

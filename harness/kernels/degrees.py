@@ -7,14 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from harness.kernels.features import FeatureMap
-from harness.kernels.gaussian import gaussian_kernel, moved, row_blocks
+from harness.kernels.gaussian import block_rows, gaussian_kernel, moved, row_blocks
 
 DEGREE_TILE = 512
-"""Rows of the tiles of `exact_degrees`: 1 MB in float32, within the cache."""
+"""Rows of the tiles of `exact_degrees` at most: 1 MB in float32, within the cache."""
+
+
+def degree_tile(n_features: int) -> int:
+    """Return rows of a tile: fewer of wide points, of which two tiles take a mebibyte then."""
+    return min(DEGREE_TILE, block_rows(2 * (n_features + 2), 4))
 
 
 def exact_degrees(
-    X: np.ndarray, sigma: float, dtype: type = np.float32, tile: int = DEGREE_TILE
+    X: np.ndarray, sigma: float, dtype: type = np.float32, tile: int | None = None
 ) -> np.ndarray:
     """Return exact degrees; every pair of points is computed once.
 
@@ -26,13 +31,15 @@ def exact_degrees(
     X : ndarray of shape (n, d)
     sigma : float
     dtype : type, default numpy.float32
-    tile : int, default `DEGREE_TILE`
+    tile : int, optional
+        `degree_tile` by default.
 
     Returns
     -------
     ndarray of shape (n,), float64
         At least 1, because k(x, x) = 1.
     """
+    tile = tile or degree_tile(X.shape[1])
     ones = np.ones(min(tile, len(X)), dtype)
     degrees = np.zeros(len(X))
     for rows, columns, block in gaussian_tiles(X, sigma, dtype, tile):
@@ -46,7 +53,7 @@ def gaussian_tiles(
     X: np.ndarray,
     sigma: float,
     dtype: type = np.float32,
-    tile: int = DEGREE_TILE,
+    tile: int | None = None,
     chosen: np.ndarray | None = None,
 ) -> Iterator[tuple[slice, slice, np.ndarray]]:
     """Yield the kernel matrix of some points in tiles, at and below the diagonal.
@@ -60,7 +67,8 @@ def gaussian_tiles(
     X : ndarray of shape (n, d)
     sigma : float
     dtype : type, default numpy.float32
-    tile : int, default `DEGREE_TILE`
+    tile : int, optional
+        `degree_tile` by default.
     chosen : ndarray of shape (m,), optional
         Numbers of the rows whose kernel matrix is wanted; all by default.
 
@@ -71,8 +79,8 @@ def gaussian_tiles(
     block : ndarray
         Overwritten by the next one.
     """
-    m = len(X) if chosen is None else len(chosen)
-    tile, d = min(tile, m), X.shape[1]
+    m, d = len(X) if chosen is None else len(chosen), X.shape[1]
+    tile = min(tile or degree_tile(d), m)
     centre = X.mean(axis=0, dtype=np.float64)
     left, right = np.empty((tile, d + 2), dtype), np.empty((tile, d + 2), dtype)
     K = np.empty(tile * tile, dtype)
@@ -89,10 +97,13 @@ def gaussian_tiles(
             yield rows, columns, np.exp(block, out=block)
 
 
-def tile_bytes(n: int, n_features: int, tile: int = DEGREE_TILE) -> int:
-    """Bytes that `gaussian_tiles` holds in float32: a tile, and its rows and columns."""
-    tile = min(n, tile)
-    return 4 * tile * (tile + 4 * (n_features + 2))
+def tile_bytes(n: int, n_features: int) -> int:
+    """Bytes that `gaussian_tiles` of all points holds in float32: a tile, its rows and columns.
+
+    And the centre, and what NumPy converts rows through.
+    """
+    tile = min(n, degree_tile(n_features))
+    return 4 * tile * (tile + 2 * (n_features + 2)) + 8 * n_features + (1 << 17)
 
 
 def _place(chosen: np.ndarray | None, part: slice) -> np.ndarray | slice:
@@ -163,7 +174,9 @@ def landmark_degree_weights(
     ndarray of shape (s,)
     """
     total = np.zeros(len(landmarks))
-    for block in row_blocks(len(X), 2 * len(landmarks) + X.shape[1]):
+    # kernel values, and rows moved and scaled
+    width = len(landmarks) + 2 * X.shape[1]
+    for block in row_blocks(len(X), width, landmarks.itemsize):
         rows = moved(X[block], center, landmarks.dtype)
         total += gaussian_kernel(rows, landmarks, sigma).sum(axis=0, dtype=np.float64)
     return projection @ (projection.T @ total)

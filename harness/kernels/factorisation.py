@@ -154,6 +154,8 @@ class Factorisation:
             values, V = np.linalg.eigh(codes.labeled_gram)
             V /= np.sqrt(self.beta * values.clip(0) + self.l2)
             self.Wy = self.beta * (codes.label_moment @ V) @ V.T
+            # or they would stand beside the next ones
+            del codes, bend, V
             try:
                 codes = self.codes(moments)
             except LinAlgError:

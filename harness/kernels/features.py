@@ -102,7 +102,7 @@ class RandomFourierFeatures:
 class KernelFeatures:
     """z(x) = k(Z, x): the kernel's values at the landmarks Z, the reduced kernel's feature map.
 
-    Inner products are K_xZ K_Zx, another kernel than k itself. Holds a copy of the landmarks.
+    Inner products are K_xZ K_Zx, another kernel than k itself. Holds the landmarks.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class KernelFeatures:
         center: np.ndarray | None = None,
     ) -> None:
         self.dtype = np.dtype(dtype)
-        self.landmarks = landmarks.astype(self.dtype)
+        self.landmarks = landmarks.astype(self.dtype, copy=False)
         self.sigma = sigma
         self._center = center
         self.n_components = len(landmarks)

@@ -183,9 +183,12 @@ def moved(X: np.ndarray, center: np.ndarray | None, dtype: type = np.float32) ->
 
 
 def moved_rows(
-    X: np.ndarray, rows: np.ndarray | None = None, center: np.ndarray | None = None
+    X: np.ndarray,
+    rows: np.ndarray | None = None,
+    center: np.ndarray | None = None,
+    dtype: type = np.float32,
 ) -> np.ndarray:
-    """Return `moved` of some rows of X in float32, which are picked block by block.
+    """Return `moved` of some rows of X, which are picked block by block.
 
     Holds `stream_bytes(m, 2 d)` beside what it returns; picked at once they would be all of it.
 
@@ -195,11 +198,13 @@ def moved_rows(
     rows : ndarray of int, shape (m,), optional
         All by default.
     center : ndarray of shape (d,), optional
+    dtype : type, default numpy.float32
+        Of what is returned.
     """
     m, d = len(X) if rows is None else len(rows), X.shape[1]
-    near = np.empty((m, d), np.float32)
+    near = np.empty((m, d), dtype)
     for block in row_blocks(m, 2 * d):
-        near[block] = moved(X[block if rows is None else rows[block]], center)
+        near[block] = moved(X[block if rows is None else rows[block]], center, dtype)
     return near
 
 

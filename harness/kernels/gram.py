@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from harness.kernels.gaussian import block_rows, stream_bytes
+from harness.kernels.gaussian import block_rows, row_blocks, stream_bytes
 from harness.kernels.symmetric import eigenvalues
 
 PACKED_COLUMNS = 256
@@ -169,6 +169,11 @@ class GramSum:
         return self._total
 
 
+def summed_bytes(k: int) -> int:
+    """Bytes of a `GramSum` until its total is asked for: pages that its lower triangle reaches."""
+    return min(8 * k * k, 4 * k * k + 4096 * k)
+
+
 def panel_bytes(k: int) -> int:
     """Bytes that `GramSum.add` holds of a product of float32 blocks with k columns."""
     return 4 * k * min(k, _PANEL)
@@ -178,3 +183,20 @@ def mirror(G: np.ndarray) -> None:
     """Copy the lower triangle of a matrix to its upper one, in place, column by column."""
     for j in range(1, len(G)):
         G[:j, j] = G[j, :j]
+
+
+def project_gram(G: np.ndarray, P: np.ndarray) -> np.ndarray:
+    """Return P'GP in the place of G, with rows and columns of zeros to its order.
+
+    Parameters
+    ----------
+    G : ndarray of shape (s, s), float64
+    P : ndarray of shape (s, k)
+    """
+    s, k = P.shape
+    for block in row_blocks(s, 2 * s):
+        G[block, :k] = G[block] @ P
+    for block in row_blocks(k, 2 * s):
+        G[:k, block] = P.T @ G[:, block]
+    G[k:], G[:, k:] = 0, 0
+    return G

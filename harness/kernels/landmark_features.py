@@ -272,18 +272,27 @@ def feature_block_bytes(
     n_features: int,
     itemsize: int = 8,
     kernel: str | KernelFunction = "rbf",
-    scored: bool = False,
+    picked: bool = True,
+    substituted: bool = True,
 ) -> int:
     """Bytes of a block of `LandmarkFeatures.blocks` at most; never falls as n or b grows.
 
-    With `scored` those of kernel rows of points that lie in a row: nothing is substituted, and no
-    row is picked.
+    Parameters
+    ----------
+    n, n_landmarks, n_features : int
+    itemsize : int, default 8
+        Bytes of an element of X.
+    kernel : str or KernelFunction, default "rbf"
+    picked : bool, default True
+        Whether rows are copied from X, or lie there one after another.
+    substituted : bool, default True
+        Whether features are made of kernel values.
     """
-    # X as it is, and in float32 or moved
+    # in float32, or moved
     copied = 4 if itemsize != 4 or is_shift_invariant(kernel) else 0
     row = 4 * n_landmarks + copied * n_features
-    if not scored:
-        row += itemsize * n_features + substitution_bytes(1, n_landmarks)
+    row += itemsize * n_features if picked else 0
+    row += substitution_bytes(1, n_landmarks) if substituted else 0
     # what rows are cut by; no part of a row, or bytes could fall where one row less fits
     most = max(BLOCK_BYTES / (4 * _columns(n_landmarks, n_features)), 16, n_landmarks // 2)
     held = int(min(n, most) * row)

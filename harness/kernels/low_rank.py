@@ -83,7 +83,7 @@ class LowRankKernel:
         """
         r, a = len(self.eigenvalues), features.n_components
         self._waiting.append(features)
-        eigenvalues, W = self._decompose(self._gram(), eta)
+        eigenvalues, W = self._decompose(eta)
         W *= _mixture(r, a, eta)[:, None]
         if len(self._waiting) > 1:
             mixed = np.empty((len(self._mixed) + a, len(eigenvalues)), np.float32)
@@ -121,8 +121,10 @@ class LowRankKernel:
         G[r:, r:] = products[-a:]
         return G
 
-    def _decompose(self, G: np.ndarray, eta: float) -> tuple[np.ndarray, np.ndarray]:
+    def _decompose(self, eta: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the lowered eigenvalues of the mixture, and its eigenvectors scaled for B."""
+        # not an argument, which the caller would hold beside the eigenvectors
+        G = self._gram()
         mixture = _mixture(len(self.eigenvalues), len(G) - len(self.eigenvalues), eta)
         G *= mixture
         G *= mixture[:, None]

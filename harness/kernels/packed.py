@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs
 
-from harness.kernels.gaussian import center_rows
+from harness.kernels.gaussian import BLOCK_BYTES, center_rows
 from harness.kernels.gram import square_product_bytes
 
 TILE = 256
@@ -41,6 +41,22 @@ def filling_bytes(n: int, n_features: int, itemsize: int) -> int:
     return 12 * tile**2 + (3 * tile + moved) * n_features * itemsize
 
 
+def gaussian_tile(n_features: int, itemsize: int) -> int:
+    """Return rows of the tiles of a Gaussian matrix: fewer of wide points, which a tile copies."""
+    return min(TILE, max(32, BLOCK_BYTES // (n_features * itemsize)))
+
+
+def gaussian_filling_bytes(n: int, n_features: int, itemsize: int, picked: int = 0) -> int:
+    """Bytes of a tile of `gaussian_tile` rows, of points that are moved to a center.
+
+    Its values and two masks; rows as they are moved, and as many times as they are picked, too.
+    """
+    tile = min((n + 1) // 2, gaussian_tile(n_features, itemsize))
+    moved = min(tile, center_rows(n_features, itemsize))
+    rows = (1 + picked) * tile + moved
+    return (itemsize + 2) * tile**2 + rows * n_features * itemsize
+
+
 class PackedSymmetric:
     """A symmetric matrix A that is filled tile by tile, then solved with or inverted in place.
 
@@ -51,10 +67,12 @@ class PackedSymmetric:
     ----------
     n : int
         Order of A.
+    tile : int, default `TILE`
+        Rows and columns of a tile.
     """
 
-    def __init__(self, n: int) -> None:
-        self.n = n
+    def __init__(self, n: int, tile: int = TILE) -> None:
+        self.n, self._tile = n, tile
         # An odd order gets one more unknown, tied to nothing, so that both triangles are of
         # order `half`.
         self._half = (n + 1) // 2
@@ -79,7 +97,7 @@ class PackedSymmetric:
             np.copyto(view, tile(rows, columns), where=below)
 
     def _tiles(self) -> Iterator[tuple[slice, slice]]:
-        cuts = sorted({*range(0, self.n, TILE), min(self._half, self.n), self.n})
+        cuts = sorted({*range(0, self.n, self._tile), min(self._half, self.n), self.n})
         slices = [slice(first, last) for first, last in itertools.pairwise(cuts)]
         return ((rows, columns) for i, rows in enumerate(slices) for columns in slices[: i + 1])
 

@@ -57,8 +57,7 @@ class DecisionThresholdMixin:
         if len(rows) < _FEWEST:
             self.offset_ = np.zeros(() if len(self.classes_) == 2 else len(self.classes_))
             return
-        together = max(_SCORED_BYTES // (X.shape[1] * X.itemsize), 16)
-        together = min(together, _SCORED_TOGETHER)
+        together = threshold_block_rows(X.shape[1] * X.itemsize)
         parts = [score(X[rows[i : i + together]]) for i in range(0, len(rows), together)]
         self._place_threshold(np.concatenate(parts), labels)
 
@@ -119,6 +118,11 @@ def threshold_rows(labels: Labels, n: int) -> np.ndarray:
 
 def _most_rows(n_classes: int) -> int:
     return min(max(_MOST_SCORES // max(1, n_classes), _FEWEST_ROWS), _MOST_ROWS)
+
+
+def threshold_block_rows(row_bytes: int) -> int:
+    """Return how many rows of so many bytes are scored together on the way to a threshold."""
+    return min(max(_SCORED_BYTES // max(1, row_bytes), 16), _SCORED_TOGETHER)
 
 
 def threshold_bytes(n: int, n_classes: int) -> int:

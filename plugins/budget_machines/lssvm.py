@@ -165,9 +165,9 @@ def lssvm_storage(
         columns = b * (Q + 1)
         # which row is of which class, in one byte and in float32, and sums by class
         by_class = 5 * (Q + 1) * min(n, block // (4 * b)) + 12 * columns
-        reading = block + kernels.panel_bytes(b) + by_class
+        reading = kernels.summed_bytes(b) + block + kernels.panel_bytes(b) + by_class
         judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
-        training = 8 * b * b + max(reading, 8 * 3 * columns, judging)
+        training = max(reading, 8 * b * b + max(8 * 3 * columns, judging))
         if tuned:
             # the matrix of all rows is kept where they are more than twice the features, in which
             # case these may be fewer than landmarks, and L smaller; sums by class; classes so far

@@ -190,7 +190,9 @@ def phases(
     )
     panels = kernels.blas_bytes(b) + kernels.blas_bytes(b, 4)
     block = kernels.feature_block_bytes(shape.n_labeled, b, d, i, kernel)
-    predicting = kernels.feature_block_bytes(shape.block_rows, b, d, i, kernel, scored=True)
+    predicting = kernels.feature_block_bytes(
+        shape.block_rows, b, d, i, kernel, picked=False, substituted=False
+    )
     predicting += shape.block_bytes if shape.n_test else 0
     return shared + choosing, shared + panels + kernels.features_bytes(b, d), block, predicting
 
