@@ -355,8 +355,10 @@ def storage(
         # of a whole block: those left to extend to are fewer where more are seen
         block = kernels.stream_bytes(shape.block_rows, _extended_bytes(n, d, i), 1)
         extending += block + (kernels.center_rows(d, i) * d + n) * i + shape.block_bytes
-    # degrees, and what is made of them
-    held = shape.data_bytes + 8 * 4 * n
+    # degrees, and what is made of them; blocks below 64 KiB, that malloc does not map, of which
+    # each setting of a search leaves some in the heap
+    kept = min(8 * 24 * n, 1 << 19) if tuned else 0
+    held = shape.data_bytes + 8 * 4 * n + kept
     return Peaks(held + fitting, held + extending)
 
 

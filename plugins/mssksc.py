@@ -257,6 +257,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
             term.add(Phi)
             if (D < 0).any():
                 term.add(np.ascontiguousarray(Phi[D < 0]), -2.0)
+        del Phi, D  # a total may be twice as many pages
         S = term.total()
         if self.normalize:
             kernels.normalise_gram(S, len(X) * np.finfo(self._map.dtype).eps)
@@ -274,13 +275,12 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
             self._map.transform(X[block if rows is None else rows[block]], out=Phi[:, :-1])
             yield block, Phi
 
-    def _solve(self, H: np.ndarray, right: np.ndarray) -> Self:
+    def _solve(self, H: np.ndarray, right: np.ndarray) -> None:
         penalised = len(H) if self.penalise_bias else len(H) - 1
         H[np.arange(penalised), np.arange(penalised)] += 1
         found = kernels.solve_stationary(H, right.astype(np.float64), _NO_MINIMUM, _ROUNDED)
-        solution = np.ascontiguousarray(found)
-        self.coef_, self.intercept_ = solution[:-1], solution[-1]
-        return self
+        self.coef_, self.intercept_ = np.split(np.ascontiguousarray(found), [len(found) - 1])
+        self.intercept_ = self.intercept_[0]
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores (n,) for two classes, else (n, n_classes)."""
@@ -319,11 +319,7 @@ def storage(
     gamma2: float = 1.0,
     tuned: bool = False,
 ) -> Peaks:
-    """Bytes held: the data, the map, a matrix of order m in float64, and a block of 512 rows.
-
-    A search keeps the features of the labeled points and three matrices: the spectral one, the
-    labels', and what is solved.
-    """
+    """Bytes held: the data, the map, a matrix of order m (three in a search), and 512 rows."""
     n, d, labeled, item = shape.n, shape.n_features, shape.n_labeled, np.dtype(dtype).itemsize
     m = prototype_count(labeled, shape.n_unlabeled) if size is None else size
     drawing = kernels.width_bytes(n, d, shape.itemsize)
@@ -336,34 +332,32 @@ def storage(
     matrix, columns = 8 * (m + 1) ** 2, shape.n_classes if shape.n_classes > 2 else 1
     rows, picked = kernels.map_block_rows(d), d * shape.itemsize
     # of a row: its features, itself in the type of the map, and scaled; kernel values
-    width = m * item + d * item
-    if features != "fourier":
-        width += d * item + (m * item if features == "nystrom" else 0)
+    of_map, of_points = {"fourier": (1, 1), "nystrom": (2, 2), "kernel": (1, 2)}[features]
+    width = (of_map * m + of_points * d) * item
     block = min(rows, n) * (width + (picked if n > _DEGREE_SAMPLE else 0))
     if degrees == "exact":
         block = 8 * n + max(block, kernels.tile_bytes(n, d))
     exact = kernels.type_of_sums(np.dtype(dtype), gamma2, labeled).itemsize == 8
     known = width + picked + 16 * columns + ((m + 1) * 8 if exact and item == 4 else 0)
     summed = kernels.panel_bytes(m + 1) if item == 4 else 0
-    right = 8 * 2 * m * columns
-    # all points are read for half of a matrix, the labeled ones beside a whole one
-    of_all, of_labeled = kernels.summed_bytes(m + 1) + block, min(rows, labeled) * known + right
-    summing = summed + max(of_all, matrix + of_labeled)
+    # sums of all points in float32 reach half of a matrix, the labels' stand beside a whole one
+    of_all = block + (kernels.summed_bytes(m + 1) if item == 4 and not tuned else matrix)
+    summing = summed + max(of_all, matrix + min(rows, labeled) * known + 16 * m * columns)
+    panels = kernels.blas_bytes(m) + kernels.blas_bytes(min(m, rows), item)
     solving = matrix + 540 * m + 8 * 3 * m * columns
     if tuned:
         # of matrices that malloc does not map, those below 256 KiB, some stay behind in the heap
-        kept = labeled * (m + 1) * item + 2 * min(matrix, 1 << 18)
+        kept = labeled * (m + 1) * item + 2 * min(matrix, 1 << 18) + (1 << 17)
         of_labels = 2 * matrix + min(rows, labeled) * (m + 1) * (item + 8)
         summing = kept + max(summing, of_labels)
         solving += 2 * matrix + kept
+        panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m)
+        panels += kernels.blas_bytes(m, 4)
     placed = min(n, kernels.threshold_block_rows(picked))
     placing = kernels.threshold_bytes(n, shape.n_classes) + placed * (width + picked)
-    panels = kernels.blas_bytes(m) + kernels.blas_bytes(min(m, rows), item)
     fitting = max(drawing, map_bytes + panels + max(summing, solving, placing))
     predicting = (shape.block_bytes if shape.n_test else 0) + min(rows, shape.block_rows) * width
-    # y, in the copies that checking it makes
-    labels = 2 * n + 9 * labeled
-    held = shape.data_bytes + labels
+    held = shape.data_bytes + 2 * n + 9 * labeled  # y, in the copies that checking it makes
     return Peaks(held + max(7 * labeled, fitting), held + map_bytes + panels + predicting)
 
 
@@ -373,11 +367,7 @@ def _prototype_bytes(shape: Shape, m: int, features: str, selector: str, item: i
     choosing = pool * d * shape.itemsize if pool < shape.n else 0
     selecting = kernels.selection_bytes(selector, pool, d, m, shape.itemsize)
     choosing += max(selecting, prototypes + kernels.stream_bytes(m, 2 * d))
-    if features == "kernel":
-        return choosing
-    # eigenvectors take the longest, or the kernel matrix a block of rows
-    kernel = 8 * m * m + kernels.stream_bytes(m, 2 * m + d)
-    return max(choosing, prototypes + max(kernel, 16 * m * m + 600 * m))
+    return max(choosing, prototypes + 16 * m * m + 600 * m if features == "nystrom" else 0)
 
 
 def sizes(shape: Shape) -> tuple[int, int]:

@@ -210,6 +210,9 @@ class LandmarkFeatures:
                 by_class += Z.T @ own.astype(np.float32)
             if total is not None:
                 total.add(Z)
+            del points, Z
+        # the total is twice as many pages
+        del buffer
         return None if total is None else total.total(), by_class
 
     def scores(

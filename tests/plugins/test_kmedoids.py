@@ -183,5 +183,5 @@ def test_blocks_hold_what_the_storage_model_says(kernel, n, d, b, n_clusters):
     shape, (method,) = Shape(0, n, d, 2), harness_methods()
     params = {"kernel": kernel, "n_clusters": n_clusters}
     stated = method.storage_bytes(shape, b, params) - shape.data_bytes
-    # NumPy broadcasts by way of a buffer of 8,192 numbers
-    assert 0.45 * stated < held < stated + 70_000
+    # NumPy broadcasts by way of a buffer of 8,192 numbers; chi2 is charged for blocks of all rows
+    assert 0.4 * stated < held < stated + 70_000
