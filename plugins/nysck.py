@@ -255,8 +255,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
             D = np.maximum(Z @ total, 1) if degrees is None else degrees[block]
             Z /= np.sqrt(D, dtype=np.float32)[:, None]
             gram.add(Z)
-        # the total is twice as many pages
-        del buffer, Z
+        del buffer, Z  # the total is twice as many pages
         return gram.total()
 
     def _literal(self, n: int, n_labeled: int) -> np.ndarray:
