@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
+import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -95,7 +97,7 @@ class TrialRunner:
         self._outer.note()
         plain = replace(assignment, method=None, params={}, metric=None, search=None)
         try:
-            self._connection.send((plain, limits, timeline))
+            _hand_over(self._connection, (plain, limits, timeline))
             answer = self._answer()
         except (EOFError, ConnectionError):
             self.lost = "killed the process that runs trials"
@@ -183,14 +185,48 @@ def _serve(
     connection.send(("", isolation.name))
     with sandbox, contextlib.suppress(EOFError):
         while (work := connection.recv()) is not None:
-            assignment, limits, timeline = work
+            (assignment, limits, timeline), labels = _take_over(connection, *work)
             assignment = replace(assignment, **provided)
             try:
                 result = sandbox.run(partial(run_trial, assignment), limits, timeline)
             except HarnessError as error:  # the machine's failure, which is no row of a method
                 connection.send(str(error))
                 return
+            for buffer in labels:
+                buffer[:] = bytes(len(buffer))
             connection.send(result)
+
+
+def _hand_over(connection: Connection, work: object) -> None:
+    """Send an object, the contents of its arrays apart.
+
+    Labels that one seed shows are hidden from another, and the next trial inherits the memory of
+    the process that this is sent to. Pickled with the rest they would be copied on their way, and
+    stay in freed blocks.
+    """
+    arrays: list[pickle.PickleBuffer] = []
+    rest = pickle.dumps(work, protocol=5, buffer_callback=arrays.append)
+    contents = [array.raw() for array in arrays]
+    connection.send((rest, [content.nbytes for content in contents]))
+    with socket.socket(fileno=os.dup(connection.fileno())) as pipe:
+        for content in contents:
+            pipe.sendall(content)
+
+
+def _take_over(
+    connection: Connection, rest: bytes, sizes: list[int]
+) -> tuple[Any, list[bytearray]]:
+    """Receive what `_hand_over` sends, and all buffers with the contents of its arrays."""
+    buffers = [bytearray(size) for size in sizes]
+    with socket.socket(fileno=os.dup(connection.fileno())) as pipe:
+        for buffer in buffers:
+            left = memoryview(buffer)
+            while left:
+                received = pipe.recv_into(left)
+                if not received:
+                    raise EOFError
+                left = left[received:]
+    return pickle.loads(rest, buffers=buffers), buffers
 
 
 def _beat(connection: Connection) -> Callable[[], None]:

@@ -1,9 +1,11 @@
 """The process that forks trials: what they find there, and what is the machine's failure."""
 
+import mmap
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,6 +43,56 @@ def test_nearest_neighbors_of_scikit_learn_fit_in_less_than_a_buffer_of_blas():
     if found is None:
         pytest.skip("this system does not limit a process's data")
     assert found == ("ok", "", {"n": 300})
+
+
+def count_in_memory(inverted):
+    """Count where bytes lie in this process's memory; they are given inverted, not to be found."""
+    inverted = np.frombuffer(inverted, dtype=np.uint8)
+    sought = np.empty_like(inverted)
+    np.invert(inverted, out=sought)
+    own = sought.__array_interface__["data"][0]
+    found, largest = 0, 1 << 27
+    with Path("/proc/self/maps").open() as maps, Path("/proc/self/mem").open("rb", 0) as memory:
+        listed = maps.read().splitlines()
+        # not of the heap, where what is read would stay
+        with mmap.mmap(-1, largest) as held, memoryview(held) as view:
+            for line in listed:
+                span, rights, _, _, inode, *_ = line.split()
+                start, end = (int(address, 16) for address in span.split("-"))
+                if inode != "0" or "r" not in rights or "[v" in line or end - start > largest:
+                    continue
+                memory.seek(start)
+                read = memory.readinto(view[: end - start])
+                at = held.find(sought, 0, read)
+                while at >= 0:
+                    found += start + at != own
+                    at = held.find(sought, at + 1, read)
+    return found
+
+
+def look_for_labels(sandbox, trial, limits, timeline):
+    (assignment,) = trial.args
+    return {"found": count_in_memory(assignment.ranges["inverted"])}
+
+
+@pytest.mark.parametrize("n_labeled", [40, 300, 60_000])
+def test_labels_of_one_trial_are_nowhere_in_the_memory_that_the_next_inherits(
+    monkeypatch, tmp_path, n_labeled
+):
+    monkeypatch.setattr(Sandbox, "run", look_for_labels)
+    runner = TrialRunner("auto", Reach((), (), (), tmp_path), {"method": None})
+    labels = np.random.default_rng().integers(0, 2, n_labeled)
+    empty = Assignment(**dict.fromkeys(f.name for f in fields(Assignment)))
+    empty = replace(
+        empty, ranges={"inverted": (~labels[n_labeled // 3 : 2 * n_labeled // 3]).tobytes()}
+    )
+    found = [
+        runner.run(replace(empty, y_labeled=y), None, False)["found"]
+        for y in (labels, np.zeros(n_labeled, int), np.zeros(0, int))
+    ]
+    runner.stop()
+    assert found[0] > 0
+    assert found[1:] == [0, 0]
 
 
 def ask_for_500_mb(outer_group, scratch):
