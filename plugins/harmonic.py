@@ -295,8 +295,8 @@ def storage(
 
     Up to 4,000 unlabeled points, or with `solver="cholesky"`, the packed matrix over them,
     4 u (u + 2), and if sigma is tuned the packed Laplacian of the labeled ones, 4 l (l + 2), and a
-    block of 2,048 u. Beyond, where less is needed than at 4,000, eight vectors of n for each class
-    but one, and up to 48 n k with k nearest neighbors.
+    block of 2,048 u. Beyond, where less is needed than at 4,000, 60 n for each class but one, and
+    up to 48 n k with k nearest neighbors.
     """
     n, d, i, Q = shape.n, shape.n_features, shape.itemsize, shape.n_classes
     if _factors(shape.n_unlabeled, solver, n_neighbors):
@@ -352,10 +352,12 @@ def _factoring_bytes(shape: Shape, tuned: bool) -> int:
 
 def _iterating_bytes(shape: Shape, n_neighbors: int | None) -> int:
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    vectors = 8 * n * 8 * (shape.n_classes - 1)
+    # of the iteration, and of the graph's product: with neighbors three, else one and a half
+    columns = shape.n_classes - 1
     if n_neighbors is not None:
         making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
-        return max(making, graph + vectors + vectors // 8)
+        return max(making, graph + 8 * n * (9 * columns + 3))
+    vectors = 4 * n * (15 * columns + 6)
     tile = min(n, kernels.DEGREE_TILE)
     # weights with a mask, rows and columns, and those that are picked
     return vectors + 5 * tile**2 + tile * (d + 2) * (i + 8)

@@ -206,11 +206,8 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
                 del part, k
             # Without unlabeled points there is no matrix to hold.
             if gram is not None:
-                gram = gram.total()
-                if not np.isfinite(gram.trace()):
-                    raise ValueError("squares of kernel values overflow: scale the features")
                 k = U.shape[1]
-                gram = kernels.project_gram(gram, U)[:k, :k]
+                gram = kernels.project_gram(gram.total(), U)[:k, :k]
             grams.append(0.0 if gram is None else gram)
         counts = np.bincount(codes[codes >= 0], minlength=c)
         return kernels.Moments(*grams, U.T @ cross, counts.astype(np.float64), diagonal)

@@ -228,7 +228,8 @@ def extend_harmonically(
     """Return a harmonic function with given values at some points, by conjugate gradients.
 
     Every iteration is one product of the graph with k vectors of the other points. The system is
-    scaled to a unit diagonal, which is Jacobi's preconditioner. Holds 8 k n doubles.
+    scaled to a unit diagonal, which is Jacobi's preconditioner. Holds 6 k n doubles and what the
+    graph's product takes, and 3 n for points and degrees.
 
     Parameters
     ----------
@@ -259,8 +260,7 @@ def extend_harmonically(
     if not free.size or not values.any():
         return extended, 0
     pull = graph.multiply(np.arange(n), extended)[free]
-    degrees = graph.degrees[free, None]
-    root = np.sqrt(degrees)
+    root = np.sqrt(graph.degrees[free, None])
 
     def normalized_laplacian(vectors: np.ndarray) -> np.ndarray:
         product = graph.multiply(free, vectors / root)
@@ -280,7 +280,7 @@ def extend_harmonically(
         warnings.warn(message, ConvergenceWarning, stacklevel=2)
     found /= root
     # One mean more, because float32 lets no point be exactly the mean of the others.
-    extended[free] = (graph.multiply(free, found) + pull) / ((1 + TIE) * degrees)
+    extended[free] = (graph.multiply(free, found) + pull) / ((1 + TIE) * root**2)
     lowest, highest = np.minimum(values.min(axis=0), 0), np.maximum(values.max(axis=0), 0)
     return np.clip(extended, lowest, highest, out=extended), n_iterations
 
@@ -322,6 +322,7 @@ def _conjugate_gradients(
         x += step * direction
         product *= step
         residual -= product
+        del product  # or it is held beside the next one
         previous, squares = squares, np.einsum("ij,ij->j", residual, residual)
         ratio = np.divide(squares, previous, out=np.zeros_like(squares), where=unsolved)
         direction *= ratio

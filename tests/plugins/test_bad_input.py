@@ -311,7 +311,8 @@ def test_every_kernel_refuses_what_overflows_in_it(name, kernel, dtype):
                 model.fit(X * dtype(scale), y)
 
 
-def test_squares_of_kernel_values_that_overflow_are_told_of():
+@pytest.mark.filterwarnings("ignore:after 50 rounds:sklearn.exceptions.ConvergenceWarning")
+def test_squares_of_kernel_values_that_float32_does_not_hold_are_summed_up_all_the_same():
     X, y = at_least_zero()
-    with pytest.raises(ValueError, match="squares of kernel values overflow"):
-        budget("ssokmf", 10, kernel="linear").fit(X * 1e12, y)
+    model = budget("ssokmf", 10, kernel="linear").fit(X * 1e12, y)
+    assert np.isfinite(model.decision_function(X * 1e12)).all()

@@ -156,11 +156,16 @@ class SearchesForLabels(Behaves):
             Path("/proc/self/maps").open() as maps,
             Path("/proc/self/mem").open("rb", 0) as memory,
         ):
+            spans = []
             for line in maps.read().splitlines():
                 span, rights, _, _, inode, *_ = line.split()
                 start, end = (int(address, 16) for address in span.split("-"))
                 if inode != "0" or "r" not in rights or "[v" in line or start <= own < end:
                     continue
+                if spans and spans[-1][1] == start:  # the heap may be in several parts
+                    start = spans.pop()[0]
+                spans.append((start, end))
+            for start, end in spans:
                 for position in range(start, end, len(chunk) - len(pattern)):
                     memory.seek(position)
                     found = memory.readinto(memoryview(chunk)[: min(len(chunk), end - position)])
