@@ -6,6 +6,7 @@ only. k(X, B) is computed a block of rows at a time, as often as it is needed, a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import ClassVar, Self
@@ -295,7 +296,9 @@ def storage(
     searching = budget + max(block_bytes(n, width, b), replacing)
     predicting = block_bytes(max(n, shape.n_test), _predicted_width(Q, d), Q) + Q * d * i
     predicting += shape.block_bytes if shape.n_test else 0
-    panels = kernels.blas_bytes(min(b, kernels.block_rows(width, i)), i, d)
+    # a block has fewer rows the more points there are: the most for any number of them
+    rows = min(b, kernels.block_rows(_row_width(1, d, Q), i), math.isqrt(kernels.BLOCK_BYTES // i))
+    panels = kernels.blas_bytes(rows, i, d)
     held = shape.data_bytes + 8 * 2 * n + panels
     return Peaks(held + max(choosing, searching, predicting), held + predicting)
 

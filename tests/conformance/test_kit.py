@@ -14,20 +14,8 @@ PLUGINS = [
 ]
 
 
-IN_DOUBT = {
-    "ksc": "a size that is planned for fewer bytes than the smallest size needs",
-    **dict.fromkeys(
-        ("budget_machines", "kmedoids", "sock"),
-        "a storage model far above what is held, or one reading beside its plan",
-    ),
-}
-"""Plugins with a finding that is known and not yet mended, or not yet seen again."""
-
-
 @pytest.mark.parametrize("path", PLUGINS, ids=lambda path: path.stem)
-def test_methods_of_the_project_pass_everything(path, request):
-    if path.stem in IN_DOUBT:
-        request.applymarker(pytest.mark.xfail(reason=IN_DOUBT[path.stem], strict=False))
+def test_methods_of_the_project_pass_everything(path):
     failed = [f for f in check_file(path) if f.result == "fails"]
     assert failed == []
 
