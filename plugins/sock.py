@@ -213,7 +213,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         )
         self._weights = np.sqrt(phi / lowered).astype(np.float32)
         F = np.empty((len(y), len(lowered)), np.float32)
-        for block in self._blocks(len(F)):
+        for block in self._blocks(len(F), picked=1):
             F[block] = self._virtual_samples(self._kernel.factor[self._labeled[block]])
         samples = F if known == len(F) else F[labels.rows]
         self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, self.C)
@@ -240,8 +240,10 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
     def _score_of_factor(self, B: np.ndarray) -> np.ndarray:
         return self._score(self._virtual_samples(B))
 
-    def _blocks(self, n: int) -> Iterator[slice]:
-        return kernels.row_blocks(n, _score_width(self._kernel.factor.shape[1]), 4)
+    def _blocks(self, n: int, picked: int = 0) -> Iterator[slice]:
+        columns = 1 if len(self.classes_) == 2 else len(self.classes_)
+        width = _score_width(self._kernel.factor.shape[1], columns, picked)
+        return kernels.row_blocks(n, width, 4)
 
     @property
     def decision_scores_(self) -> np.ndarray:
@@ -267,10 +269,11 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         self._learned()
         X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         width = _extended_bytes(len(self.eigenvalues_), X.shape[1], X.itemsize)
-        blocks = kernels.row_blocks(len(X), width, 1)
-        return np.concatenate(
-            [self._moved(self._score_of_factor(self._extend(X[block]))) for block in blocks]
-        )
+        columns = self.coef_.shape[1]
+        scores = np.empty((len(X), columns) if columns > 1 else len(X))
+        for block in kernels.row_blocks(len(X), width, 1):
+            scores[block] = self._moved(self._score_of_factor(self._extend(X[block])))
+        return scores
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         """Return sum_j L(x, x_j) B_j / e, but for the degree of x.
@@ -283,6 +286,8 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
             K = kernels.gaussian_kernel(X, self._X[tile], self._width, center=self._center)
             K /= np.sqrt(self._degrees[tile])
             B += K.astype(np.float32, copy=False) @ self._kernel.factor[tile]
+            # or it would stand beside the next one
+            del K
         B /= self.eigenvalues_
         return B
 
@@ -307,9 +312,12 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         return {"error": squares**0.5 / len(X), "rank": float(B.shape[1])}
 
 
-def _score_width(r: int) -> int:
-    """Elements held for a row that is scored: of B, if it is copied, and of F."""
-    return 2 * r
+def _score_width(r: int, columns: int, picked: int = 0) -> int:
+    """Elements held for a row that is scored: of F, of B if rows are picked from it, and scores.
+
+    Scores are in float64 from their intercept on, and copied twice where a class has no label.
+    """
+    return (1 + picked) * r + 6 * columns
 
 
 def _extended_bytes(r: int, d: int, itemsize: int) -> int:
@@ -339,13 +347,13 @@ def storage_model(
         return Peaks(held, held)
     b = min(b, n)
     step = kernels.step_bytes(n, b, a, d)
-    labeled_block = kernels.stream_bytes(labeled, _score_width(b), 4)
     columns, i = shape.n_classes if shape.n_classes > 2 else 1, shape.itemsize
+    labeled_block = kernels.stream_bytes(labeled, _score_width(b, columns, picked=1), 4)
     machines = 8 * labeled * (13 + 3 * columns)
     svm = 4 * labeled * b * (2 if tuned else 1) + max(machines, labeled_block)
     # rows of B are read in place
-    scoring = kernels.stream_bytes(n, _score_width(b), 4) // 2
-    scoring = max(scoring, kernels.threshold_bytes(n, shape.n_classes)) + 8 * labeled * columns
+    block = kernels.stream_bytes(n, _score_width(b, columns), 4)
+    scoring = max(block, kernels.threshold_bytes(n, shape.n_classes)) + 8 * labeled * columns
     panels = kernels.blas_bytes(a + b, terms=64) + kernels.blas_bytes(a + b, 4, terms=384)
     if degrees == "exact":
         weighing = kernels.tile_bytes(n, d)
@@ -361,11 +369,13 @@ def storage_model(
         telling = 4 * n + kernels.tile_bytes(n, d) + 4 * tile * tile
         learning = max(learning, 8 * n * columns + scoring, telling) + 8 * n * (columns + 1)
     factor = kept + 4 * n * b + panels
-    extending = 8 * n * columns + kernels.stream_bytes(n, _score_width(b), 4) // 2
+    # scores of the points of fit stay until all are handed over
+    seen_scores = 8 * n * columns if shape.predicts_seen else 0
+    extending = seen_scores + block if seen_scores else 0
     if shape.n_test:
-        block = kernels.stream_bytes(shape.block_rows, _extended_bytes(b, d, i), 1)
+        new = kernels.stream_bytes(shape.block_rows, _extended_bytes(b, d, i), 1)
         moved = min(_TILE, kernels.center_rows(d, i)) * d * i
-        extending = max(extending, block + moved + shape.block_bytes)
+        extending = max(extending, seen_scores + new + moved + shape.block_bytes)
     # degrees, and their roots in float32
     held = shape.data_bytes + 12 * n
     choosing = max(kernels.width_bytes(n, d, i), weighing)

@@ -166,6 +166,8 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
             scores[:, j], coefficients[:, j] = f.scores, f.coefficients
             self._intercepts[j] = f.bias
             self.objective_.append(np.reshape(path, (-1, 2)))
+            # or it would be held while the next machine is trained
+            del f
         linear = self.kernel == "linear"
         self._coefficients = self._product.weights(coefficients.T).T if linear else coefficients
         self.decision_scores_ = self._decision(scores)
@@ -219,7 +221,7 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         return kernels.decide(self.decision_function(X), self.classes_)
 
 
-def storage(shape: Shape, size: int, kernel: str = "rbf") -> Peaks:
+def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching") -> Peaks:
     """Bytes held: the data, half the kernel matrix in float32, and vectors of one machine.
 
     2 n (n + 64) bytes with a Gaussian kernel, nothing of order n^2 with a linear one. Then scores
@@ -229,7 +231,10 @@ def storage(shape: Shape, size: int, kernel: str = "rbf") -> Peaks:
     Q = shape.n_classes if shape.n_classes > 2 else 1
     scores, coefficients = 8 * n * Q, i * n * Q
     # of classes without a labeled point, scores are copied twice
-    training = scores + coefficients + max(8 * n * 24, 2 * scores * (Q > 1) + 16 * n)
+    # a Newton step's eleven with its product, the machine before it, costs as they are known and
+    # as they are now, the unlabeled rows; concave parts have costs at three stages
+    vectors = 17 if form == "switching" else 19
+    training = scores + coefficients + max(8 * n * vectors, 2 * scores * (Q > 1) + 16 * n)
     known = 8 * shape.n_labeled * (Q + 2)
     kept = shape.data_bytes + scores + 8 * n + (shape.block_bytes if shape.n_test else 0)
     rows = shape.block_rows

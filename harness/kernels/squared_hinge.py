@@ -111,7 +111,7 @@ def newton_step(
 ) -> tuple[Expansion, bool]:
     """Take one Newton step with an exact line search: J does not rise.
 
-    Holds ten vectors of n doubles beside its inputs.
+    Holds eleven vectors of n doubles beside its inputs.
 
     Parameters
     ----------
@@ -137,6 +137,7 @@ def newton_step(
     total = curvature.sum() if free_bias else 0.0
     bias = -gradient.sum() / total if total > 0 else 0.0
     residual = -(f.coefficients + gradient + curvature * bias)
+    del scores, gradient
     product = kernel.multiply(residual)
     size = residual @ product
     if size / 2 + bias**2 * total / 2 <= tolerance:
@@ -163,6 +164,8 @@ def newton_step(
         along = product + size / before * along
     if total > 0:
         bias -= curvature @ step.products / total
+    # the line search holds as many of its own
+    bent = residual = product = direction = along = curvature = None
     step = Expansion(step.coefficients, step.products, float(bias))
     length = _line_search(f, step, losses)
     return (f.plus(step, length), False) if length > 0 else (f, True)
