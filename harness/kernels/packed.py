@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs
 
 from harness.kernels.gaussian import BLOCK_BYTES, center_rows
-from harness.kernels.gram import square_product_bytes
+from harness.kernels.gram import blas_bytes
 
 TILE = 256
 """Rows and columns of the tiles in which a matrix is filled."""
@@ -26,8 +26,12 @@ def packed_bytes(n: int) -> int:
 
 
 def factoring_bytes(n: int) -> int:
-    """Bytes of a packed n x n matrix that is factored, and of BLAS: it works on a half of it."""
-    return packed_bytes(n) + square_product_bytes((n + 1) // 2)
+    """Bytes of a packed n x n matrix that is factored, and of BLAS: it works on a half of it.
+
+    Triangular products do not cut their sums in halves, as those of `square_product_bytes` do.
+    """
+    half = (n + 1) // 2
+    return packed_bytes(n) + blas_bytes(half, terms=half)
 
 
 def filling_bytes(n: int, n_features: int, itemsize: int) -> int:

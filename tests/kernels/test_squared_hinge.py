@@ -1,5 +1,7 @@
 """Products with kernel matrices, and the Newton solver against closed forms and LIBLINEAR."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
@@ -109,3 +111,19 @@ def test_the_bound_on_the_excess_holds():
     for tol in (1e-1, 1e-3, 1e-6):
         f = kernels.minimise(kernel, kernels.Expansion.zero(80), losses, tol, free_bias=False)
         assert least <= f.objective(losses) * (1 + 1e-12) <= least / (1 - tol) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("free_bias", [True, False])
+def test_a_newton_step_holds_eleven_vectors(free_bias, rng):
+    n = 20_000
+    kernel = kernels.LinearProduct(rng.normal(size=(n, 1)))
+    signs = rng.integers(2, size=n)
+    losses = kernels.HingeLosses(signs.astype(float), 1.0 - signs)
+    start = kernels.Expansion.zero(n)
+    tracemalloc.start()
+    _, solved = kernels.newton_step(kernel, start, losses, 0.0, free_bias)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert not solved
+    # two arrays of the result are among them; a product may convert one more
+    assert held < 11.2 * 8 * n
