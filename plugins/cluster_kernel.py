@@ -338,7 +338,7 @@ def storage(
         taking = gram + kernels.stream_bytes(labeled, 5 * labeled)
         filling = kernels.gaussian_filling_bytes(n, d, i)
         applying = gram + vectors + 8 * kernels.TILE**2
-        matrix = kernels.factoring_bytes(n) + max(filling, taking, svm, applying)
+        matrix = kernels.factoring_bytes(n, filling, max(taking, svm, applying), tuned)
     else:
         square = 8 * n * n
         working = max(

@@ -347,7 +347,8 @@ def _factoring_bytes(shape: Shape, tuned: bool) -> int:
         # blocks below 64 KiB, that malloc does not map, stay in the heap: rows of tiles
         kept = 2 * min(copies, 1 << 16)
         reducing = kernels.packed_bytes(labeled) + kept + max(influence, held)
-    return kernels.factoring_bytes(u) + max(filling, right_hand_sides, reducing)
+    # as if it were filled a second time: what tiles leave in the heap has not been told apart
+    return kernels.factoring_bytes(u, filling, max(right_hand_sides, reducing), again=True)
 
 
 def _iterating_bytes(shape: Shape, n_neighbors: int | None) -> int:

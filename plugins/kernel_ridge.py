@@ -172,8 +172,8 @@ def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
     """
     n, d, i = shape.n_labeled, shape.n_features, shape.itemsize
     points, values = 8 * n * d, 8 * n * max(1, shape.n_classes)
-    # BLAS packs 384 rows twice while it factors, of which it has made 256 columns before
-    panels = 16 * max(0, n - 256) * min(n, 384)
+    # of the kernel matrix, in NumPy's library, and of its factorisation, in SciPy's
+    panels = kernels.blas_bytes(n, terms=d) + kernels.blas_bytes(n, terms=n)
     fitting = max(
         kernels.width_bytes(n, d),
         n * d * i if i < 8 else 0,  # before they are in float64

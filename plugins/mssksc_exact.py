@@ -305,7 +305,7 @@ def _row_bytes(n: int, d: int, itemsize: int) -> int:
     return (itemsize + 8) * n + itemsize * d
 
 
-def storage(shape: Shape, size: int) -> Peaks:
+def storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
     """Bytes held: the data, n^2 / 2 doubles packed, two to three matrices of the labeled points.
 
     4 n (n + 2) + 16 l^2: K of the labeled points, with a copy that becomes the system to solve, or
@@ -326,8 +326,8 @@ def storage(shape: Shape, size: int) -> Peaks:
     solving = 16 * labeled**2 + 8 * 64 * labeled + 8 * labeled * (2 * Q + 2)
     placed = kernels.stream_bytes(n, _row_bytes(labeled, d, i), 1) + center
     extending = known + max(placed, 8 * n * 3 * Q)
-    matrix = kernels.factoring_bytes(n) + known + max(filling - known, reducing, own - known)
-    matrix = max(matrix, kernels.factoring_bytes(n) + max(solving, extending))
+    working = max(known + reducing, own, solving, extending)
+    matrix = kernels.factoring_bytes(n, filling, working, tuned)
     placing = 8 * n * (2 * Q + 2) + kernels.threshold_bytes(n, shape.n_classes)
     panels = kernels.blas_bytes(labeled)
     fitting = max(kernels.width_bytes(n, d, i), panels + max(matrix, placing))
