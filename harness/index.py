@@ -12,8 +12,8 @@ from harness.aside import ask
 from harness.code_digests import harness_code, plugin_code
 from harness.errors import HarnessError, unknown_name
 from harness.method import Method
-from harness.parameters import describe_parameters
-from harness.registry import NAMED, PROVIDERS, Registry
+from harness.parameters import describe_parameters, own_names
+from harness.registry import PROVIDERS, Registry
 
 
 def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
@@ -107,25 +107,7 @@ _BUILT_IN |= {"code": "", "versions": {}}
 def _of_estimator(item: object) -> dict[str, Any]:
     if not isinstance(item, Method):
         return {}
-    return {"values": describe_parameters(item), "own_names": _own_names(item)}
-
-
-def _own_names(method: Method) -> dict[str, Any]:
-    """Describe which names a method's parameters accept, where its estimator lists them.
-
-    As scikit-learn's estimators do, it lists strings, and says whether it takes callables or
-    objects too.
-    """
-    from sklearn.utils._param_validation import HasMethods, StrOptions
-
-    own = {}
-    for parameter in NAMED:
-        rules = getattr(method.estimator, "_parameter_constraints", {}).get(parameter, [])
-        listed = [rule.options for rule in rules if isinstance(rule, StrOptions)]
-        objects = any(rule is callable or isinstance(rule, HasMethods) for rule in rules)
-        others = not listed or objects
-        own[parameter] = {"names": sorted(set().union(*listed)), "others": others}
-    return own
+    return {"values": describe_parameters(item), "own_names": own_names(item)}
 
 
 def _plain(item: object) -> dict[str, Any]:

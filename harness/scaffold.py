@@ -18,23 +18,26 @@ from harness.registry import BUILT_IN
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """Names of methods: lower case with hyphens."""
 
-_IMPORTED = {"BaseEstimator", "ClassifierMixin", "Method", "NearestCentroid"}
+_IMPORTED = {"Estimator", "ClassifierMixin", "Method", "NearestCentroid"}
 
 _TEMPLATE = """\
 # @NAME@: the nearest class mean in the space of a kernel to landmarks. Make it your own.
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.neighbors import NearestCentroid
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, hookimpl, kernels, log_uniform
+from harness.estimator import Estimator, PositiveFloat, PositiveInt, RandomState
 
 
-class @CLASS@(ClassifierMixin, BaseEstimator):
-    def __init__(self, landmarks=100, sigma=1.0, random_state=None):
-        self.landmarks, self.sigma, self.random_state = landmarks, sigma, random_state
+class @CLASS@(ClassifierMixin, Estimator):
+    landmarks: PositiveInt = 100
+    sigma: PositiveFloat = 1.0
+    random_state: RandomState = None
 
     def fit(self, X, y):  # y is -1 where a point has no label
+        self._validate_params()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         self._Z = X[np.random.default_rng(self.random_state).permutation(len(X))[: self.landmarks]]
         self._kernel = kernels.bind_kernel("rbf", self._Z, self.sigma)
@@ -77,7 +80,7 @@ def write_method(name: str, folder: Path) -> Path:
     Returns
     -------
     Path
-        The file: at most 40 lines that run.
+        The file: at most 45 lines that run.
 
     Raises
     ------

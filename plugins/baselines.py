@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 
 # Nystroem imports it when it is first used: within a trial, which would be charged for it.
 import sklearn.gaussian_process.kernels  # noqa: F401
-from sklearn.base import BaseEstimator, ClassifierMixin
+from annotated_types import Interval
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform
+from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt, RandomState
 
 # Columns up to which no library keeps what it packs of the rows that they are multiplied with.
 _WHOLE_COLUMNS = 128
@@ -33,16 +33,8 @@ _STEPS = 200
 """Steps of logistic regression: where it has not converged by then, scores hardly change."""
 
 
-class _FeatureClassifier(ClassifierMixin, BaseEstimator):
+class _FeatureClassifier(ClassifierMixin, Estimator):
     """A feature map of scikit-learn's, and one of its linear classifiers on the features."""
-
-    _parameter_constraints: ClassVar[dict] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
 
     def _check(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return X, the labeled rows, and their labels."""
@@ -75,45 +67,23 @@ class _FeatureClassifier(ClassifierMixin, BaseEstimator):
 class RBFSamplerRidge(_FeatureClassifier):
     """`RBFSampler` and `RidgeClassifier`, on the labeled points alone.
 
-    Parameters
-    ----------
-    n_components : int, default 100
-        Random Fourier features: cosines with a random phase.
-    alpha : float, default 1.0
-        Penalty of the squared norm.
-    sigma : float, default 1.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between labeled points, or units of the features.
-    n_classes : int, optional
-        Found from y by default.
-    random_state : int, RandomState instance or None, default None
-
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **_FeatureClassifier._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-    }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        alpha: float = 1.0,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.n_classes = n_classes
-        self.random_state = random_state
+    n_components: PositiveInt = 100
+    """Random Fourier features: cosines with a random phase."""
+    alpha: PositiveFloat = 1.0
+    """Penalty of the squared norm."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between labeled points, or units of the features."""
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points whose label is not -1."""
@@ -135,13 +105,15 @@ class RBFSamplerRidge(_FeatureClassifier):
 class NystroemRidge(RBFSamplerRidge):
     """`Nystroem` and `RidgeClassifier`: landmarks from all points, least squares on the labeled.
 
-    Parameters
+    Attributes
     ----------
-    n_components : int, default 100
-        Landmarks; all points where there are fewer.
-    alpha, sigma, sigma_unit, n_classes, random_state
-        As for `RBFSamplerRidge`; a median distance is one between any points.
+    classes_ : ndarray of shape (n_classes,)
     """
+
+    n_components: PositiveInt = 100
+    """Landmarks; all points where there are fewer."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Draw landmarks from all points, learn from those whose label is not -1."""
@@ -171,22 +143,6 @@ class NystroemRidge(RBFSamplerRidge):
 class SelfTraining(kernels.DecisionThresholdMixin, _FeatureClassifier):
     """`SelfTrainingClassifier` around `LogisticRegression`, on `Nystroem` features of all points.
 
-    Parameters
-    ----------
-    n_components : int, default 100
-        Landmarks; all points where there are fewer.
-    C : float, default 1.0
-        Inverse of the penalty.
-    threshold : float, default 0.75
-        Probability from which on a point gets the class that is predicted.
-    max_iter : int, default 10
-        Rounds of labeling.
-    decision_threshold : {"share", "zero"}, default "zero"
-        "zero" is scikit-learn's. "share", a study's default, moves scores until each class has its
-        share of the labeled points among the others, after the rounds.
-    sigma, sigma_unit, n_classes, random_state
-        As for `RBFSamplerRidge`; a median distance is one between any points.
-
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
@@ -198,35 +154,26 @@ class SelfTraining(kernels.DecisionThresholdMixin, _FeatureClassifier):
         Scores of the points of `fit`.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **_FeatureClassifier._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "threshold": [Interval(Real, 0, 1, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
-    }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        C: float = 1.0,
-        threshold: float = 0.75,
-        max_iter: int = 10,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        decision_threshold: str = "zero",
-    ) -> None:
-        self.n_components = n_components
-        self.C = C
-        self.threshold = threshold
-        self.max_iter = max_iter
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.n_classes = n_classes
-        self.random_state = random_state
-        self.decision_threshold = decision_threshold
+    n_components: PositiveInt = 100
+    """Landmarks; all points where there are fewer."""
+    C: PositiveFloat = 1.0
+    """Inverse of the penalty."""
+    threshold: Annotated[float, Interval(ge=0, lt=1)] = 0.75
+    """Probability from which on a point gets the class that is predicted."""
+    max_iter: PositiveInt = 10
+    """Rounds of labeling."""
+    sigma: PositiveFloat = 1.0
+    """As for `RBFSamplerRidge`; a median distance is one between any points."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """As for `RBFSamplerRidge`; a median distance is one between any points."""
+    n_classes: ClassCount | None = None
+    """As for `RBFSamplerRidge`; a median distance is one between any points."""
+    random_state: RandomState = None
+    """As for `RBFSamplerRidge`; a median distance is one between any points."""
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes. "zero" is scikit-learn's. "share", a study's default, moves
+    scores until each class has its share of the labeled points among the others, after the rounds.
+    """
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from all points; y is -1 where a point has no label."""

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt
 
 # Excess of the SVM's objective over its minimum, in parts of it.
 _TOL = 1e-5
@@ -121,36 +120,8 @@ class EigenSpectrum:
         return self._U @ coefficients, self._U @ (inverses[:, None] * coefficients)
 
 
-class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
+class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
     """Support vector machine on a cluster kernel (ClusK).
-
-    Parameters
-    ----------
-    transfer : str, default "regularized-laplacian"
-        What becomes of the eigenvalues: "regularized-laplacian" 1 / (1 + eps - e) less its value
-        at 0 (see `harness.kernels.regularized_laplacian`), the paper's
-        "poly-step" (square roots of the first `cut`, squares of the rest), "step",
-        "polynomial", or "linear", which gives the RBF-SVM.
-    epsilon : float, default 0.3
-        eps of the regularised Laplacian. The smaller, the more clusters count: clusters without
-        noise and a handful of labels want .05 or less.
-    degree : float, default 2.0
-        Of the polynomial.
-    cut : int, optional
-        Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
-        paper's n_labeled + 8 by default.
-    sigma : float, default 1.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    C : float, default 1.0
-        Penalty of the squared hinge loss.
-    decision_threshold : {"share", "zero"}, default "zero"
-        Where scores become classes: "share" moves them until each class has its share of the
-        labeled points among those without a label; "zero" leaves them, as printed. Of a
-        study's methods the default is "share".
-    n_classes : int, optional
-        Found from y by default. Three and more are told apart one against the rest.
 
     Attributes
     ----------
@@ -163,39 +134,35 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         Classes of the points of `fit`; labels that were given stay.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "transfer": [StrOptions(set(kernels.TRANSFERS))],
-        "epsilon": [Interval(Real, 0, None, closed="neither")],
-        "degree": [Interval(Real, 0, None, closed="neither")],
-        "cut": [Interval(Integral, 1, None, closed="left"), None],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        transfer: str = "regularized-laplacian",
-        epsilon: float = 0.3,
-        degree: float = 2.0,
-        cut: int | None = None,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        C: float = 1.0,
-        decision_threshold: str = "zero",
-        n_classes: int | None = None,
-    ) -> None:
-        self.transfer = transfer
-        self.epsilon = epsilon
-        self.degree = degree
-        self.cut = cut
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.C = C
-        self.decision_threshold = decision_threshold
-        self.n_classes = n_classes
+    transfer: kernels.Transfer = "regularized-laplacian"
+    """What becomes of the eigenvalues: "regularized-laplacian" 1 / (1 + eps - e) less its value at
+    0 (see `harness.kernels.regularized_laplacian`), the paper's "poly-step" (square roots of
+    the first `cut`, squares of the rest), "step", "polynomial", or "linear", which gives the
+    RBF-SVM.
+    """
+    epsilon: PositiveFloat = 0.3
+    """eps of the regularised Laplacian. The smaller, the more clusters count: clusters without
+    noise and a handful of labels want .05 or less.
+    """
+    degree: PositiveFloat = 2.0
+    """Of the polynomial."""
+    cut: PositiveInt | None = None
+    """Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
+    paper's n_labeled + 8 by default.
+    """
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    C: PositiveFloat = 1.0
+    """Penalty of the squared hinge loss."""
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes: "share" moves them until each class has its share of the
+    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
+    methods the default is "share".
+    """
+    n_classes: ClassCount | None = None
+    """Found from y by default. Three and more are told apart one against the rest."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the kernel from all points and the SVM from those whose label is not -1."""

@@ -6,27 +6,18 @@ They run for every task: y tells which (NaN or fractions: regression; -1 through
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Shape, hookimpl, kernels
+from harness.estimator import Estimator, NonNegativeInt, PositiveInt, RandomState
 
 
-class ClassPrior(BaseEstimator):
+class ClassPrior(Estimator):
     """Predict what the labels alone suggest: the commonest class, the mean, or one cluster.
-
-    Parameters
-    ----------
-    n_classes : int, optional
-        0 for regression; found from y by default.
-    n_clusters : int, optional
-        Clusters to tell apart where y holds no label.
 
     Attributes
     ----------
@@ -36,14 +27,10 @@ class ClassPrior(BaseEstimator):
         The classes; the clusters; empty for regression.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-    }
-
-    def __init__(self, n_classes: int | None = None, n_clusters: int | None = None) -> None:
-        self.n_classes = n_classes
-        self.n_clusters = n_clusters
+    n_classes: NonNegativeInt | None = None
+    """0 for regression; found from y by default."""
+    n_clusters: PositiveInt | None = None
+    """Clusters to tell apart where y holds no label."""
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Look at the labels; X only says how many features there are."""
@@ -98,27 +85,10 @@ class RandomScores(ClassPrior):
 
     Each row is hashed (multiply-shift over its 64-bit words, then a finaliser), so that scores
     depend neither on the blocks in which they are asked for nor on their order.
-
-    Parameters
-    ----------
-    n_classes, n_clusters : int, optional
-        As for `ClassPrior`.
-    random_state : int, RandomState instance or None, default None
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **ClassPrior._parameter_constraints,
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_classes: int | None = None,
-        n_clusters: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(n_classes, n_clusters)
-        self.random_state = random_state
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Draw the hash function."""

@@ -6,16 +6,15 @@ has no label takes the weighted mean of all others, f_u = (D_uu - W_uu)^-1 W_ul 
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels
+from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt
 
 # Unlabeled points up to which a factorisation is taken: about as fast as conjugate gradients at
 # useful widths, far faster at small ones, and exact at all.
@@ -25,27 +24,8 @@ _FACTORED = 4_000
 _ITERATIONS = {"complete": 200, "sparse": 2_000}
 
 
-class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
+class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
     """Gaussian fields and harmonic functions, with Parzen induction out of sample.
-
-    Parameters
-    ----------
-    sigma : float, default 0.5
-        Width of the edge weights.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    n_neighbors : int, optional
-        Only edges between points of which one is among so many nearest of the other. All edges
-        by default.
-    solver : {"auto", "cholesky", "cg"}, default "auto"
-        A Cholesky factorisation, or conjugate gradients, which hold nothing of size n^2. "auto"
-        factors for up to 4,000 unlabeled points of the complete graph.
-    decision_threshold : {"share", "zero"}, default "zero"
-        Where scores become classes: "share" moves them until each class has its share of the
-        labeled points among those without a label; "zero" leaves them, as printed. Of a
-        study's methods the default is "share".
-    n_classes : int, optional
-        Found from y by default.
 
     Attributes
     ----------
@@ -63,30 +43,25 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEsti
         After `fit_labels`: scores of the points whose label it was not given.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        "solver": [StrOptions({"auto", "cholesky", "cg"})],
-        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        sigma: float = 0.5,
-        sigma_unit: str = "median",
-        n_neighbors: int | None = None,
-        solver: str = "auto",
-        decision_threshold: str = "zero",
-        n_classes: int | None = None,
-    ) -> None:
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.n_neighbors = n_neighbors
-        self.solver = solver
-        self.decision_threshold = decision_threshold
-        self.n_classes = n_classes
+    sigma: PositiveFloat = 0.5
+    """Width of the edge weights."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    n_neighbors: PositiveInt | None = None
+    """Only edges between points of which one is among so many nearest of the other. All edges by
+    default.
+    """
+    solver: Literal["auto", "cholesky", "cg"] = "auto"
+    """A Cholesky factorisation, or conjugate gradients, which hold nothing of size n^2. "auto"
+    factors for up to 4,000 unlabeled points of the complete graph.
+    """
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes: "share" moves them until each class has its share of the
+    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
+    methods the default is "share".
+    """
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Solve for the harmonic function; y is -1 where a point has no label."""

@@ -6,33 +6,19 @@ points here; with landmarks from all points, it is the SSSL_M of `plugins/sssl.p
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import Estimator, NonNegativeInt, PositiveFloat, PositiveInt, RandomState
 
 
-class CenteredKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
+class CenteredKernelRidge(kernels.SquaredLossMixin, Estimator):
     """Minimise the squared error over the labeled points plus alpha |f|^2, with a free intercept.
 
     Unlabeled points, if there are any, have no part in it.
-
-    Parameters
-    ----------
-    alpha : float, default 1e-2
-        Penalty, on the scale of scikit-learn's `KernelRidge`.
-    sigma : float, default 1.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the labeled points, or units of the features.
-    n_classes : int, optional
-        0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
-        unknown, and each is regressed as +1 against -1.
 
     Attributes
     ----------
@@ -40,24 +26,17 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
     intercept_ : ndarray of shape (Q,)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        alpha: float = 1e-2,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        n_classes: int | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.n_classes = n_classes
+    alpha: PositiveFloat = 0.01
+    """Penalty, on the scale of scikit-learn's `KernelRidge`."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the labeled points, or units of the features.
+    """
+    n_classes: NonNegativeInt | None = None
+    """0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
+    unknown, and each is regressed as +1 against -1.
+    """
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points whose target is known."""
@@ -78,18 +57,8 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         )
 
 
-class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
+class NystromKernelRidge(kernels.SquaredLossMixin, Estimator):
     """The same on Nystrom features, which are summed up in row blocks.
-
-    Parameters
-    ----------
-    n_landmarks : int, default 100
-        Points chosen as landmarks, labeled or not; all of them where there are fewer.
-    selector : str or callable, default "uniform"
-        How; see `kernels.select_landmarks`.
-    alpha, sigma, sigma_unit, n_classes
-        As in `CenteredKernelRidge`; the median is of all points.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -100,30 +69,20 @@ class NystromKernelRidge(kernels.SquaredLossMixin, BaseEstimator):
         Less the middle of the points, see `harness.kernels.middle`.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "selector": [str, callable],
-        **CenteredKernelRidge._parameter_constraints,
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 100,
-        selector: str | kernels.Selector = "uniform",
-        alpha: float = 1e-2,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.selector = selector
-        self.alpha = alpha
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.n_classes = n_classes
-        self.random_state = random_state
+    n_landmarks: PositiveInt = 100
+    """Points chosen as landmarks, labeled or not; all of them where there are fewer."""
+    selector: str | kernels.Selector = "uniform"
+    """How; see `kernels.select_landmarks`."""
+    alpha: PositiveFloat = 0.01
+    """As in `CenteredKernelRidge`; the median is of all points."""
+    sigma: PositiveFloat = 1.0
+    """As in `CenteredKernelRidge`; the median is of all points."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """As in `CenteredKernelRidge`; the median is of all points."""
+    n_classes: NonNegativeInt | None = None
+    """As in `CenteredKernelRidge`; the median is of all points."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points whose target is known."""

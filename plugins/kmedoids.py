@@ -8,48 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels
+from harness.estimator import Estimator, PositiveFloat, PositiveInt, RandomState
 
 # A swap must lower the objective by more than rounding could pretend.
 _LEAST_GAIN = 1e-6
 
 
-class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
+class BudgetKernelKMedoids(ClusterMixin, Estimator):
     """k-medoids in feature space, with sums over a budget of points.
-
-    Parameters
-    ----------
-    n_clusters : int, default 8
-    n_landmarks : int, default 1000
-        b, the points of the budget; all of them where there are fewer.
-    refine : {"swap", "none"}, default "swap"
-        "none": algorithm 4, where each medoid moves to the point that is nearest to all of its
-        cluster. "swap": then any point of X may replace any medoid, the best of a block of points
-        at a time, until none lowers the objective (as PAM does, in the order of Schubert &
-        Rousseeuw 2021).
-    n_init : int, default 1
-        Random starts, of which the lowest objective is kept.
-    kernel : str or KernelFunction, default "rbf"
-        A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`.
-    selector : str or callable, default "uniform"
-        Chooses the budget: a name of `harness.kernels.SELECTORS`, or a callable (X, n_landmarks,
-        random_state, kernel) that returns row numbers.
-    sigma : float, default 1.0
-        Width of the kernel, if it has one.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    max_iter : int, default 100
-        Iterations of the algorithm, and as many rounds of swaps.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -66,42 +40,32 @@ class BudgetKernelKMedoids(ClusterMixin, BaseEstimator):
         it was number `max_iter`.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "refine": [StrOptions({"swap", "none"})],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions(set(kernels.KERNELS)), HasMethods("function")],
-        "selector": [StrOptions(set(kernels.SELECTORS)), callable],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        n_landmarks: int = 1000,
-        refine: str = "swap",
-        n_init: int = 1,
-        kernel: str | kernels.KernelFunction = "rbf",
-        selector: str | kernels.Selector = "uniform",
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        max_iter: int = 100,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_landmarks = n_landmarks
-        self.refine = refine
-        self.n_init = n_init
-        self.kernel = kernel
-        self.selector = selector
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_clusters: PositiveInt = 8
+    """Clusters, each with a medoid."""
+    n_landmarks: PositiveInt = 1000
+    """b, the points of the budget; all of them where there are fewer."""
+    refine: Literal["swap", "none"] = "swap"
+    """What medoids are replaced by. "none": algorithm 4, where each moves to the point that is
+    nearest to all of its cluster. "swap": then any point of X may replace any medoid, the best
+    of a block of points at a time, until none lowers the objective (as PAM does, in the order
+    of Schubert & Rousseeuw 2021).
+    """
+    n_init: PositiveInt = 1
+    """Random starts, of which the lowest objective is kept."""
+    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
+    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
+    selector: kernels.SelectorName | kernels.Selector = "uniform"
+    """Chooses the budget: a name of `harness.kernels.SELECTORS`, or a callable (X, n_landmarks,
+    random_state, kernel) that returns row numbers.
+    """
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel, if it has one."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    max_iter: PositiveInt = 100
+    """Iterations of the algorithm, and as many rounds of swaps."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Find the medoids; y is ignored."""

@@ -7,17 +7,16 @@ on a Nystrom map (fixed size): all points count, none but the prototypes are hel
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, hookimpl, kernels
+from harness.estimator import Estimator, Fraction, PositiveFloat, PositiveInt, RandomState
 
 SELECTION_SAMPLE = 4096
 """Points on which widths and numbers of clusters are compared."""
@@ -187,28 +186,8 @@ def balanced_line_fit(
     return float((1 - balance_weight) * fits.mean() + balance_weight * balance)
 
 
-class KernelSpectralClustering(ClusterMixin, BaseEstimator):
+class KernelSpectralClustering(ClusterMixin, Estimator):
     """Kernel spectral clustering with out-of-sample extension, fixed size.
-
-    Parameters
-    ----------
-    n_clusters : int or sequence of int, default 8
-        Of several numbers, the one whose balanced line fit is best.
-    n_prototypes : int, default 100
-        Points of the Nystrom map; all of them where there are fewer.
-    selector : str or callable, default "uniform"
-        How prototypes are chosen; where it asks for a kernel, at a width of one median distance.
-    sigma : float or sequence of float, default (0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5)
-        Width of the kernel. Of several, the one whose balanced line fit is best on a sample of
-        4,096 points.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    decoding : {"hamming", "cosine"}, default "hamming"
-        "hamming": the nearest code word, ties broken by the angle to its points' mean direction.
-        "cosine": the nearest direction (soft KSC: Langone, Mall & Suykens 2013).
-    balance_weight : float, default 0.3
-        Share of the balance in the balanced line fit, 0 to 1.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -224,36 +203,27 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         Balanced line fit of each width and number of clusters that was compared.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), "array-like"],
-        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
-        "selector": [str, callable],
-        "sigma": [Interval(Real, 0, None, closed="neither"), "array-like"],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "decoding": [StrOptions({"hamming", "cosine"})],
-        "balance_weight": [Interval(Real, 0, 1, closed="both")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | Sequence[int] = 8,
-        n_prototypes: int = 100,
-        selector: str = "uniform",
-        sigma: float | Sequence[float] = (0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5),
-        sigma_unit: str = "median",
-        decoding: str = "hamming",
-        balance_weight: float = 0.3,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_prototypes = n_prototypes
-        self.selector = selector
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.decoding = decoding
-        self.balance_weight = balance_weight
-        self.random_state = random_state
+    n_clusters: PositiveInt | Sequence[int] = 8
+    """Of several numbers, the one whose balanced line fit is best."""
+    n_prototypes: PositiveInt = 100
+    """Points of the Nystrom map; all of them where there are fewer."""
+    selector: str | kernels.Selector = "uniform"
+    """How prototypes are chosen; where it asks for a kernel, at a width of one median distance."""
+    sigma: PositiveFloat | Sequence[float] = (0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5)
+    """Width of the kernel. Of several, the one whose balanced line fit is best on a sample of
+    4,096 points.
+    """
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    decoding: Literal["hamming", "cosine"] = "hamming"
+    """How clusters are read from scores. "hamming": the nearest code word, ties broken by the
+    angle to its points' mean direction. "cosine": the nearest direction (soft KSC: Langone, Mall &
+    Suykens 2013).
+    """
+    balance_weight: Fraction = 0.3
+    """Share of the balance in the balanced line fit, 0 to 1."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Find the clusters; y is ignored."""

@@ -8,41 +8,28 @@ kernel (Sindhwani, Niyogi & Belkin 2005) or features no label decides: they are 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
 from scipy.linalg import cholesky, lu_factor, lu_solve, solve_triangular
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import (
+    Estimator,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    RandomState,
+)
 
 
-class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
+class LapRLS(kernels.SplitLeastSquares, Estimator):
     """Minimise the mean squared error plus alpha (|f|^2 + manifold V(f)), with a free intercept.
 
     V(f) = sum_ij w_ij (f_i - f_j)^2 / sum_ij w_ij, the mean squared step along the edges of a
     graph: Gaussian weights between points of which one is among the nearest of the other.
-
-    Parameters
-    ----------
-    alpha : float, default 1e-3
-        gamma_A.
-    manifold : float, default 1.0
-        gamma_I / gamma_A, for V.
-    n_neighbors : int, default 10
-        Of the graph.
-    sigma : float, default 1.0
-        Width of the kernel.
-    graph_sigma : float, optional
-        Width of the weights. `sigma` by default.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What both count: median distances between the points, or units of the features.
-    n_classes : int, optional
-        0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
-        unknown, and each is regressed as +1 against -1.
 
     Attributes
     ----------
@@ -50,33 +37,22 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
     intercept_ : ndarray of shape (Q,)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "manifold": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "graph_sigma": [Interval(Real, 0, None, closed="neither"), None],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        alpha: float = 1e-3,
-        manifold: float = 1.0,
-        n_neighbors: int = 10,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        n_classes: int | None = None,
-        graph_sigma: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.manifold = manifold
-        self.n_neighbors = n_neighbors
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.n_classes = n_classes
-        self.graph_sigma = graph_sigma
+    alpha: PositiveFloat = 0.001
+    """gamma_A."""
+    manifold: NonNegativeFloat = 1.0
+    """gamma_I / gamma_A, for V."""
+    n_neighbors: PositiveInt = 10
+    """Of the graph."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What both count: median distances between the points, or units of the features."""
+    n_classes: NonNegativeInt | None = None
+    """0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
+    unknown, and each is regressed as +1 against -1.
+    """
+    graph_sigma: PositiveFloat | None = None
+    """Width of the weights. `sigma` by default."""
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the deformed kernel's functions at the rows that may get targets."""
@@ -144,25 +120,13 @@ class LapRLS(kernels.SplitLeastSquares, BaseEstimator):
         )
 
 
-class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstimator):
+class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator):
     """The same on Nystrom features, with a graph through the landmarks.
 
     Every point is tied to the nearest landmarks, with Gaussian weights of sum 1 in Z (n x s), and
     points are tied through them: W = Z D^-1 Z' with D the landmarks' share of all points (Liu, He
     & Chang 2010). Its degrees are 1 and its Laplacian I - W is positive semidefinite, so one Gram
     matrix of features and ties side by side, summed up over blocks of rows, is all it takes.
-
-    Parameters
-    ----------
-    n_landmarks : int, default 100
-        Chosen among all points; all of them where there are fewer.
-    selector : str or callable, default "uniform"
-        How; see `kernels.select_landmarks`.
-    alpha, manifold, sigma, graph_sigma, sigma_unit, n_classes
-        As in `LapRLS`.
-    n_neighbors : int, default 3
-        Landmarks that a point is tied to.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -171,36 +135,26 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEst
     intercept_ : ndarray of shape (Q,)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "selector": [str, callable],
-        **LapRLS._parameter_constraints,
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 100,
-        selector: str | kernels.Selector = "uniform",
-        alpha: float = 1e-3,
-        manifold: float = 1.0,
-        n_neighbors: int = 3,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        n_classes: int | None = None,
-        graph_sigma: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.selector = selector
-        self.alpha = alpha
-        self.manifold = manifold
-        self.n_neighbors = n_neighbors
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.n_classes = n_classes
-        self.graph_sigma = graph_sigma
-        self.random_state = random_state
+    n_landmarks: PositiveInt = 100
+    """Chosen among all points; all of them where there are fewer."""
+    selector: str | kernels.Selector = "uniform"
+    """How; see `kernels.select_landmarks`."""
+    alpha: PositiveFloat = 0.001
+    """As in `LapRLS`."""
+    manifold: NonNegativeFloat = 1.0
+    """As in `LapRLS`."""
+    n_neighbors: PositiveInt = 3
+    """Landmarks that a point is tied to."""
+    sigma: PositiveFloat = 1.0
+    """As in `LapRLS`."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """As in `LapRLS`."""
+    n_classes: NonNegativeInt | None = None
+    """As in `LapRLS`."""
+    graph_sigma: PositiveFloat | None = None
+    """As in `LapRLS`."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute features in which the whole penalty is a ridge, of the labeled rows."""

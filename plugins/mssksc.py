@@ -10,17 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, sqrt
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform, uniform
+from harness.estimator import (
+    ClassCount,
+    Estimator,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    RandomState,
+)
 
 # Points drawn for each prototype that is chosen among them.
 _POOL = 10
@@ -30,57 +36,8 @@ _DEGREE_SAMPLE = 16_384
 _NO_MINIMUM, _ROUNDED = "lower gamma1 or raise gamma2", "lower gamma2"
 
 
-class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
+class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
     """Multi-class semi-supervised kernel spectral clustering, solved in the primal.
-
-    Parameters
-    ----------
-    features : {"fourier", "nystrom", "kernel"}, default "fourier"
-        "fourier": random Fourier features (RFF-MSSKSC, equation 19). "nystrom": k(x, Z) whitened
-        by the prototypes' own kernel matrix (FS-MSSKSC, equation 11); with every point a prototype
-        it is the exact model. "kernel": k(x, Z) itself (RD-MSSKSC, equation 13), whose n x Q dual
-        variables are not formed, for w has the same scores; its kernel is K_xZ K_Zx, so that
-        gamma2 must be 10 to 1,000 times larger.
-    n_components : int or None, default None
-        Features, m. None: the paper's count, from the numbers of labeled and unlabeled points
-        (equations 21 and 22, `prototype_count`). Fourier features come in pairs: an odd number
-        is rounded down, but 1 up to one pair.
-    selector : str or callable, default "uniform"
-        How prototypes are chosen from all points. The paper maximises their quadratic Renyi
-        entropy ("renyi"), which gains .0002 at most and costs .018 on ijcnn1.
-    gamma1 : float, default 0.1
-        Weight of the spectral term. Below 1 the problem is convex in w for the exact kernel and
-        its degrees; random features and "kernel" may need less. 0 is ridge regression.
-    gamma2 : float, default 1.0
-        Weight of the labels, for each labeled point. Larger values overfit a few labels: by up to
-        .1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
-    sigma : float, default 1.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    degrees : {"floored", "feature", "exact"}, default "floored"
-        Degrees in the kernel of the features, which for random features can be negative: floored
-        at 1, the least that a Gaussian degree can be, or as they are, none of them 0; or exact
-        ones of the Gaussian kernel, at n^2 d operations. The first two sum features over at most
-        16,384 points, drawn from all.
-    penalise_bias : bool, default False
-        True solves the paper's equation 19, whose identity covers the bias too (the kernel is
-        then Omega + 1); False solves the objective it is derived from, equation 17.
-    normalize : bool, default False
-        Centre the spectral term and divide it by its largest eigenvalue: it then rewards what
-        varies between clusters and not a constant, and is convex in w for every gamma1 below 1,
-        whatever the features. The paper's is neither.
-    dtype : {"float32", "float64"}, default "float32"
-        Of the features. Sums are those of `kernels.GramSum`; over labeled points they are in
-        float64 where gamma2 would make rounding count. In float32 "nystrom" keeps few features
-        of wide kernels, and "kernel" loses the penalty beside its squares.
-    decision_threshold : {"share", "zero"}, default "zero"
-        Where scores become classes: "share" moves them until each class has its share of the
-        labeled points among those without a label; "zero" leaves them, as printed. Of a
-        study's methods the default is "share".
-    n_classes : int, optional
-        Found from y by default.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -92,54 +49,63 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimato
     intercept_ : ndarray of shape (Q,)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "features": [StrOptions({"fourier", "nystrom", "kernel"})],
-        "selector": [str, callable],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "gamma1": [Interval(Real, 0, None, closed="left")],
-        "gamma2": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "degrees": [StrOptions({"floored", "feature", "exact"})],
-        "penalise_bias": ["boolean"],
-        "normalize": ["boolean"],
-        "dtype": [StrOptions({"float32", "float64"})],
-        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        features: str = "fourier",
-        n_components: int | None = None,
-        selector: str = "uniform",
-        gamma1: float = 0.1,
-        gamma2: float = 1.0,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        degrees: str = "floored",
-        penalise_bias: bool = False,
-        normalize: bool = False,
-        dtype: str = "float32",
-        decision_threshold: str = "zero",
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.features = features
-        self.n_components = n_components
-        self.selector = selector
-        self.gamma1 = gamma1
-        self.gamma2 = gamma2
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.degrees = degrees
-        self.penalise_bias = penalise_bias
-        self.normalize = normalize
-        self.dtype = dtype
-        self.decision_threshold = decision_threshold
-        self.n_classes = n_classes
-        self.random_state = random_state
+    features: Literal["fourier", "nystrom", "kernel"] = "fourier"
+    """What stands for the kernel. "fourier": random Fourier features (RFF-MSSKSC, equation 19).
+    "nystrom": k(x, Z) whitened by the prototypes' own kernel matrix (FS-MSSKSC, equation 11);
+    with every point a prototype it is the exact model. "kernel": k(x, Z) itself (RD-MSSKSC,
+    equation 13), whose n x Q dual variables are not formed, for w has the same scores; its
+    kernel is K_xZ K_Zx, so that gamma2 must be 10 to 1,000 times larger.
+    """
+    n_components: PositiveInt | None = None
+    """Features, m. None: the paper's count, from the numbers of labeled and unlabeled points
+    (equations 21 and 22, `prototype_count`). Fourier features come in pairs: an odd number is
+    rounded down, but 1 up to one pair.
+    """
+    selector: str | kernels.Selector = "uniform"
+    """How prototypes are chosen from all points. The paper maximises their quadratic Renyi entropy
+    ("renyi"), which gains .0002 at most and costs .018 on ijcnn1.
+    """
+    gamma1: NonNegativeFloat = 0.1
+    """Weight of the spectral term. Below 1 the problem is convex in w for the exact kernel and its
+    degrees; random features and "kernel" may need less. 0 is ridge regression.
+    """
+    gamma2: PositiveFloat = 1.0
+    """Weight of the labels, for each labeled point. Larger values overfit a few labels: by up to
+    .1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
+    """
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    degrees: Literal["floored", "feature", "exact"] = "floored"
+    """Degrees in the kernel of the features, which for random features can be negative: floored at
+    1, the least that a Gaussian degree can be, or as they are, none of them 0; or exact ones of
+    the Gaussian kernel, at n^2 d operations. The first two sum features over at most 16,384
+    points, drawn from all.
+    """
+    penalise_bias: bool = False
+    """True solves the paper's equation 19, whose identity covers the bias too (the kernel is then
+    Omega + 1); False solves the objective it is derived from, equation 17.
+    """
+    normalize: bool = False
+    """Centre the spectral term and divide it by its largest eigenvalue: it then rewards what
+    varies between clusters and not a constant, and is convex in w for every gamma1 below 1,
+    whatever the features. The paper's is neither.
+    """
+    dtype: Literal["float32", "float64"] = "float32"
+    """Of the features. Sums are those of `kernels.GramSum`; over labeled points they are in
+    float64 where gamma2 would make rounding count. In float32 "nystrom" keeps few features of
+    wide kernels, and "kernel" loses the penalty beside its squares.
+    """
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes: "share" moves them until each class has its share of the
+    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
+    methods the default is "share".
+    """
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from all points; y is -1 where a point has no label."""

@@ -13,17 +13,16 @@ the regularised Laplacian with 1 + eps = 1 / g1.
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform, uniform
+from harness.estimator import ClassCount, Estimator, NonNegativeFloat, PositiveFloat
 
 
 class SpectralResolvent:
@@ -101,29 +100,8 @@ class SpectralResolvent:
         T *= root[:, None]
 
 
-class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
+class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
     """Multi-class semi-supervised kernel spectral clustering, exact.
-
-    Parameters
-    ----------
-    gamma1 : float, default 0.1
-        Weight of the spectral term, below 1: the smallest eigenvalue of I - gamma1 S is
-        1 - gamma1. 0 is kernel ridge regression (a least-squares SVM) on the labeled points.
-    gamma2 : float, default 1.0
-        Weight of the labels, for each labeled point.
-    sigma : float, default 1.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    penalise_bias : bool, default False
-        False is equation 7. True adds b^2 / 2, which makes the kernel Omega + 1 of a model
-        without bias, as equations 11, 13 and 19 have it.
-    decision_threshold : {"share", "zero"}, default "zero"
-        Where scores become classes: "share" moves them until each class has its share of the
-        labeled points among those without a label; "zero" leaves them, as printed. Of a
-        study's methods the default is "share".
-    n_classes : int, optional
-        Found from y by default.
 
     Attributes
     ----------
@@ -141,33 +119,27 @@ class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
         Scores of the points of `fit`.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "gamma1": [Interval(Real, 0, None, closed="left")],
-        "gamma2": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "penalise_bias": ["boolean"],
-        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        gamma1: float = 0.1,
-        gamma2: float = 1.0,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        penalise_bias: bool = False,
-        decision_threshold: str = "zero",
-        n_classes: int | None = None,
-    ) -> None:
-        self.gamma1 = gamma1
-        self.gamma2 = gamma2
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.penalise_bias = penalise_bias
-        self.decision_threshold = decision_threshold
-        self.n_classes = n_classes
+    gamma1: NonNegativeFloat = 0.1
+    """Weight of the spectral term, below 1: the smallest eigenvalue of I - gamma1 S is 1 - gamma1.
+    0 is kernel ridge regression (a least-squares SVM) on the labeled points.
+    """
+    gamma2: PositiveFloat = 1.0
+    """Weight of the labels, for each labeled point."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    penalise_bias: bool = False
+    """False is equation 7. True adds b^2 / 2, which makes the kernel Omega + 1 of a model without
+    bias, as equations 11, 13 and 19 have it.
+    """
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes: "share" moves them until each class has its share of the
+    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
+    methods the default is "share".
+    """
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from all points; y is -1 where a point has no label."""

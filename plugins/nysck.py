@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -30,6 +28,7 @@ from harness import (
     log_uniform,
     overhead_bytes,
 )
+from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt, RandomState
 
 # Where eigenvalues of L, of which the largest is 1, are dropped.
 _TOLERANCE = 1e-6
@@ -38,51 +37,8 @@ _TOLERANCE = 1e-6
 _LEAST_PIVOT = 1e-6
 
 
-class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
+class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
     """Linear SVM on the virtual samples of a Nystrom cluster kernel (NysCK).
-
-    Parameters
-    ----------
-    n_landmarks : int, default 100
-        s, the points chosen by `selector`; all of them where there are fewer.
-    rank : int, optional
-        k, the eigenvectors kept. By default all that stand out from rounding; with
-        `storage="paper"` and in the literal variant k log k <= s as in the paper, in the latter
-        at most `cut`, after which squares would begin.
-    variant : {"one-shot", "literal"}, default "one-shot"
-        "one-shot": the exact eigensystem of the Nystrom approximation of L = D^-1/2 K D^-1/2.
-        "literal": the paper's equations 3-6 and 13, a cluster kernel of K, in which D cancels.
-    transfer : str, optional
-        As for ClusK. By default "regularized-laplacian", "poly-step" in the literal variant.
-    epsilon : float, default 0.3
-        As for ClusK.
-    degree : float, default 2.0
-        Of the polynomial.
-    cut : int, optional
-        Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
-        paper's n_labeled + 8 by default.
-    degrees : {"nystrom", "features", "exact"}, default "nystrom"
-        D of the one-shot variant: of the Nystrom kernel, of as many random Fourier features, or
-        of K at n^2 d operations.
-    storage : {"held", "paper"}, default "held"
-        What the plan counts: the bytes that are held, or the paper's 8 n (d + s + 2 k), which
-        gives the paper's s for a budget and sets its k.
-    sigma : float, default 1.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    selector : str or callable, default "uniform"
-        How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
-        n_landmarks, random_state, kernel) that returns row numbers.
-    C : float, default 1.0
-        Penalty of the squared hinge loss.
-    decision_threshold : {"share", "zero"}, default "zero"
-        Where scores become classes: "share" moves them until each class has its share of the
-        labeled points among those without a label; "zero" leaves them, as printed. Of a
-        study's methods the default is "share".
-    n_classes : int, optional
-        Found from y by default.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -99,60 +55,55 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, B
         Of L (one-shot) or of K (literal), before the transfer function.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "rank": [Interval(Integral, 1, None, closed="left"), None],
-        "variant": [StrOptions({"one-shot", "literal"})],
-        "transfer": [StrOptions(set(kernels.TRANSFERS)), None],
-        "epsilon": [Interval(Real, 0, None, closed="neither")],
-        "degree": [Interval(Real, 0, None, closed="neither")],
-        "cut": [Interval(Integral, 1, None, closed="left"), None],
-        "degrees": [StrOptions({"nystrom", "features", "exact"})],
-        "storage": [StrOptions({"held", "paper"})],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "selector": [StrOptions(set(kernels.SELECTORS)), callable],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 100,
-        rank: int | None = None,
-        variant: str = "one-shot",
-        transfer: str | None = None,
-        epsilon: float = 0.3,
-        degree: float = 2.0,
-        cut: int | None = None,
-        degrees: str = "nystrom",
-        storage: str = "held",
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        selector: str | kernels.Selector = "uniform",
-        C: float = 1.0,
-        decision_threshold: str = "zero",
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.rank = rank
-        self.variant = variant
-        self.transfer = transfer
-        self.epsilon = epsilon
-        self.degree = degree
-        self.cut = cut
-        self.degrees = degrees
-        self.storage = storage
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.selector = selector
-        self.C = C
-        self.decision_threshold = decision_threshold
-        self.n_classes = n_classes
-        self.random_state = random_state
+    n_landmarks: PositiveInt = 100
+    """s, the points chosen by `selector`; all of them where there are fewer."""
+    rank: PositiveInt | None = None
+    """k, the eigenvectors kept. By default all that stand out from rounding; with
+    `storage="paper"` and in the literal variant k log k <= s as in the paper, in the latter at
+    most `cut`, after which squares would begin.
+    """
+    variant: Literal["one-shot", "literal"] = "one-shot"
+    """Which eigensystem. "one-shot": the exact one of the Nystrom approximation of
+    L = D^-1/2 K D^-1/2. "literal": the paper's equations 3-6 and 13, a cluster kernel of K, in
+    which D cancels.
+    """
+    transfer: kernels.Transfer | None = None
+    """As for ClusK. By default "regularized-laplacian", "poly-step" in the literal variant."""
+    epsilon: PositiveFloat = 0.3
+    """As for ClusK."""
+    degree: PositiveFloat = 2.0
+    """Of the polynomial."""
+    cut: PositiveInt | None = None
+    """Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
+    paper's n_labeled + 8 by default.
+    """
+    degrees: Literal["nystrom", "features", "exact"] = "nystrom"
+    """D of the one-shot variant: of the Nystrom kernel, of as many random Fourier features, or of
+    K at n^2 d operations.
+    """
+    storage: Literal["held", "paper"] = "held"
+    """What the plan counts: the bytes that are held, or the paper's 8 n (d + s + 2 k), which gives
+    the paper's s for a budget and sets its k.
+    """
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    selector: kernels.SelectorName | kernels.Selector = "uniform"
+    """How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
+    n_landmarks, random_state, kernel) that returns row numbers.
+    """
+    C: PositiveFloat = 1.0
+    """Penalty of the squared hinge loss."""
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes: "share" moves them until each class has its share of the
+    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
+    methods the default is "share".
+    """
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the kernel from all points and the SVM from those whose label is not -1."""

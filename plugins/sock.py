@@ -10,18 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform, overhead_bytes
+from harness.estimator import (
+    ClassCount,
+    Estimator,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    RandomState,
+)
 
 # Features from which degrees are estimated, once: a sum over all points needs few.
 _DEGREE_FEATURES = 1000
@@ -31,49 +37,10 @@ _MOST_COLUMNS = 1000
 _TILE = 512
 
 
-class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, BaseEstimator):
+class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
     """Linear SVM on the virtual samples of a stochastically optimised cluster kernel (SoCK).
 
     Steps begin at the paper's t = 2, where eta_t = 2 / t is 1: its first draw is discarded there.
-
-    Parameters
-    ----------
-    rank : int, default 100
-        b, the eigenvectors kept at most.
-    n_components : int, default 100
-        a, random Fourier features drawn anew for each step.
-    n_iter : int, default 20
-        T, steps.
-    threshold : float, default 1e-5
-        lambda. The largest eigenvalue of L is 1. Small, so that it is `rank` that limits.
-    transfer : str, default "regularized-laplacian"
-        What becomes of the eigenvalues, as for NysCK: the regularised Laplacian is without its
-        multiple of the identity. "poly-step" is the paper's.
-    epsilon : float, default 0.3
-        As for ClusK.
-    degree : float, default 2.0
-        Of the polynomial.
-    cut : int, optional
-        Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
-        paper's n_labeled + 8 by default.
-    degrees : {"features", "exact"}, default "features"
-        D: from 1,000 random features, at least 1; or exact, at n^2 d operations.
-    sigma : float, default 1.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    C : float, default 1.0
-        Penalty of the squared hinge loss.
-    decision_threshold : {"share", "zero"}, default "zero"
-        Where scores become classes: "share" moves them until each class has its share of the
-        labeled points among those without a label; "zero" leaves them, as printed. Of a
-        study's methods the default is "share".
-    n_classes : int, optional
-        Found from y by default.
-    storage : {"held", "paper"}, default "held"
-        By what a plan finds `rank`: the bytes that are held, or the paper's formula. The
-        estimator itself does not read it.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -86,60 +53,47 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         Scores of the rows that may have labels and were given none.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_iter": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [Interval(Real, 0, None, closed="left")],
-        "transfer": [StrOptions(set(kernels.TRANSFERS))],
-        "epsilon": [Interval(Real, 0, None, closed="neither")],
-        "degree": [Interval(Real, 0, None, closed="neither")],
-        "cut": [Interval(Integral, 1, None, closed="left"), None],
-        "degrees": [StrOptions({"features", "exact"})],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-        "storage": [StrOptions({"held", "paper"})],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        rank: int = 100,
-        n_components: int = 100,
-        n_iter: int = 20,
-        threshold: float = 1e-5,
-        transfer: str = "regularized-laplacian",
-        epsilon: float = 0.3,
-        degree: float = 2.0,
-        cut: int | None = None,
-        degrees: str = "features",
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        C: float = 1.0,
-        decision_threshold: str = "zero",
-        n_classes: int | None = None,
-        storage: str = "held",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.rank = rank
-        self.n_components = n_components
-        self.n_iter = n_iter
-        self.threshold = threshold
-        self.transfer = transfer
-        self.epsilon = epsilon
-        self.degree = degree
-        self.cut = cut
-        self.degrees = degrees
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.C = C
-        self.decision_threshold = decision_threshold
-        self.n_classes = n_classes
-        self.storage = storage
-        self.random_state = random_state
+    rank: PositiveInt = 100
+    """b, the eigenvectors kept at most."""
+    n_components: PositiveInt = 100
+    """a, random Fourier features drawn anew for each step."""
+    n_iter: PositiveInt = 20
+    """T, steps."""
+    threshold: NonNegativeFloat = 1e-05
+    """lambda. The largest eigenvalue of L is 1. Small, so that it is `rank` that limits."""
+    transfer: kernels.Transfer = "regularized-laplacian"
+    """What becomes of the eigenvalues, as for NysCK: the regularised Laplacian is without its
+    multiple of the identity. "poly-step" is the paper's.
+    """
+    epsilon: PositiveFloat = 0.3
+    """As for ClusK."""
+    degree: PositiveFloat = 2.0
+    """Of the polynomial."""
+    cut: PositiveInt | None = None
+    """Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
+    paper's n_labeled + 8 by default.
+    """
+    degrees: Literal["features", "exact"] = "features"
+    """D: from 1,000 random features, at least 1; or exact, at n^2 d operations."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    C: PositiveFloat = 1.0
+    """Penalty of the squared hinge loss."""
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes: "share" moves them until each class has its share of the
+    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
+    methods the default is "share".
+    """
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
+    storage: Literal["held", "paper"] = "held"
+    """By what a plan finds `rank`: the bytes that are held, or the paper's formula. The estimator
+    itself does not read it.
+    """
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the kernel from all points and the SVM from those whose label is not -1."""

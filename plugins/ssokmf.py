@@ -9,18 +9,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import (
+    ClassCount,
+    Estimator,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    RandomState,
+)
 
 # Eigenvalues of the budget's kernel matrix below this part of the largest are rounding.
 _ROUNDING = 1e-6
@@ -28,44 +34,12 @@ _ROUNDING = 1e-6
 _EXACT_ROUNDS, _EXACT_TOL = 200, 1e-4
 
 
-class SSOKMF(ClassifierMixin, BaseEstimator):
+class SSOKMF(ClassifierMixin, Estimator):
     """Minimise alpha/2 |phi(X) - phi(B) Wx H|^2 + beta/2 |Y - Wy H_t|^2 and ridges on all three.
 
     Equation 4-16, with l1 / 2 |Wx|^2 + l2 / 2 |Wy|^2 + l3 / 2 |H|^2. The labeled share t is that
     of y. Codes of new points do not know their label; those of the labeled points do, the more so
     the larger beta is: hence its small default.
-
-    Parameters
-    ----------
-    n_landmarks : int, default 100
-        b, the points of the budget, chosen by `selector`; all of them where there are fewer.
-    rank : int, default 100
-        r, the length of a code; at most b.
-    alpha, beta : float, default 1.0 and 0.001
-        Weights of reconstruction and labels.
-    l1, l2, l3 : float, default 0.1, 1e-3 and 0.1
-        Ridges on Wx, Wy and H.
-    kernel : str or KernelFunction, default "rbf"
-        A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`.
-    selector : str or callable, default "uniform"
-        A name of `harness.kernels.SELECTORS`, or a callable as described there.
-    sigma : float, default 0.5
-        Width of the kernel, if it has one.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    solver : {"als", "sgd"}, default "als"
-        Alternating least squares, each step exact; or equations 4-18 to 4-20, with the signs that
-        make them gradients, on mini-batches with steps from their stability bound, and the mean
-        of the second half of the iterates.
-    max_iter : int, default 50
-        Rounds of alternating least squares, or epochs.
-    tol : float, default 1e-4
-        Rounds end where the objective falls by less than this part.
-    batch_size : int, default 64
-        Of SGD.
-    n_classes : int, optional
-        Found from y by default.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -88,63 +62,43 @@ class SSOKMF(ClassifierMixin, BaseEstimator):
         alternating least squares. Else there is a `ConvergenceWarning`.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="neither")],
-        "l1": [Interval(Real, 0, None, closed="neither")],
-        "l2": [Interval(Real, 0, None, closed="neither")],
-        "l3": [Interval(Real, 0, None, closed="neither")],
-        "kernel": [StrOptions(set(kernels.KERNELS)), HasMethods("function")],
-        "selector": [StrOptions(set(kernels.SELECTORS)), callable],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "solver": [StrOptions({"als", "sgd"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 100,
-        rank: int = 100,
-        alpha: float = 1.0,
-        beta: float = 0.001,
-        l1: float = 0.1,
-        l2: float = 1e-3,
-        l3: float = 0.1,
-        kernel: str | kernels.KernelFunction = "rbf",
-        selector: str | kernels.Selector = "uniform",
-        sigma: float = 0.5,
-        sigma_unit: str = "median",
-        solver: str = "als",
-        max_iter: int = 50,
-        tol: float = 1e-4,
-        batch_size: int = 64,
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.rank = rank
-        self.alpha = alpha
-        self.beta = beta
-        self.l1 = l1
-        self.l2 = l2
-        self.l3 = l3
-        self.kernel = kernel
-        self.selector = selector
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.batch_size = batch_size
-        self.n_classes = n_classes
-        self.random_state = random_state
+    n_landmarks: PositiveInt = 100
+    """b, the points of the budget, chosen by `selector`; all of them where there are fewer."""
+    rank: PositiveInt = 100
+    """r, the length of a code; at most b."""
+    alpha: PositiveFloat = 1.0
+    """Weights of reconstruction and labels."""
+    beta: PositiveFloat = 0.001
+    """Weights of reconstruction and labels."""
+    l1: PositiveFloat = 0.1
+    """Ridges on Wx, Wy and H."""
+    l2: PositiveFloat = 0.001
+    """Ridges on Wx, Wy and H."""
+    l3: PositiveFloat = 0.1
+    """Ridges on Wx, Wy and H."""
+    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
+    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
+    selector: kernels.SelectorName | kernels.Selector = "uniform"
+    """A name of `harness.kernels.SELECTORS`, or a callable as described there."""
+    sigma: PositiveFloat = 0.5
+    """Width of the kernel, if it has one."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    solver: Literal["als", "sgd"] = "als"
+    """Alternating least squares, each step exact; or equations 4-18 to 4-20, with the signs that
+    make them gradients, on mini-batches with steps from their stability bound, and the mean of
+    the second half of the iterates.
+    """
+    max_iter: PositiveInt = 50
+    """Rounds of alternating least squares, or epochs."""
+    tol: NonNegativeFloat = 0.0001
+    """Rounds end where the objective falls by less than this part."""
+    batch_size: PositiveInt = 64
+    """Of SGD."""
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from all points; y is -1 where a point has no label."""

@@ -7,16 +7,14 @@ a ridge in the place of a number of eigenfunctions: SSSL_M and SSSL_2M.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import Estimator, NonNegativeInt, PositiveFloat, PositiveInt, RandomState
 
 # Eigenvalues of a float32 kernel matrix below this part of the largest are rounding.
 _TOLERANCE = 1e-6
@@ -27,20 +25,8 @@ _MOST = 128
 _UNSEEN = 0.03
 
 
-class SSSL(kernels.SplitLeastSquares, BaseEstimator):
+class SSSL(kernels.SplitLeastSquares, Estimator):
     """Least squares on the eigenfunctions of the kernel matrix of all points, equation 10.
-
-    Parameters
-    ----------
-    n_components : int, default 32
-        s, the eigenfunctions; no more than have an eigenvalue above rounding.
-    sigma : float, default 1.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    n_classes : int, optional
-        0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
-        unknown, and each is regressed as +1 against -1.
 
     Attributes
     ----------
@@ -50,24 +36,16 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
     intercept_ : ndarray of shape (Q,)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        n_components: int = 32,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        n_classes: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.n_classes = n_classes
+    n_components: PositiveInt = 32
+    """s, the eigenfunctions; no more than have an eigenvalue above rounding."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    n_classes: NonNegativeInt | None = None
+    """0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
+    unknown, and each is regressed as +1 against -1.
+    """
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the eigensystem; `labeled` are the rows that may get targets."""
@@ -116,25 +94,11 @@ class SSSL(kernels.SplitLeastSquares, BaseEstimator):
         )
 
 
-class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstimator):
+class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator):
     """Ridge regression on the eigenfunctions of landmarks that are chosen among all points.
 
     The features are S^-1/2 U'k(Z, x), with U S U' the kernel matrix of the landmarks, so that the
     ridge weighs the square of an eigenfunction's coefficient with the inverse of its eigenvalue.
-
-    Parameters
-    ----------
-    n_landmarks : int, default 100
-        M; all points where there are fewer.
-    n_views : int, default 1
-        How many times M landmarks are taken: 2 for SSSL_2M, as many as two views of XNV have.
-    selector : str or callable, default "uniform"
-        How; see `kernels.select_landmarks`.
-    alpha : float, default 1e-3
-        Penalty, beside the mean of the squared errors.
-    sigma, sigma_unit, n_classes
-        As in `SSSL`.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -145,36 +109,22 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, BaseEstima
         Less the middle of the points, see `harness.kernels.middle`.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "n_views": [Interval(Integral, 1, None, closed="left")],
-        "selector": [str, callable],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 100,
-        n_views: int = 1,
-        selector: str | kernels.Selector = "uniform",
-        alpha: float = 1e-3,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.n_views = n_views
-        self.selector = selector
-        self.alpha = alpha
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.n_classes = n_classes
-        self.random_state = random_state
+    n_landmarks: PositiveInt = 100
+    """M; all points where there are fewer."""
+    n_views: PositiveInt = 1
+    """How many times M landmarks are taken: 2 for SSSL_2M, as many as two views of XNV have."""
+    selector: str | kernels.Selector = "uniform"
+    """How; see `kernels.select_landmarks`."""
+    alpha: PositiveFloat = 0.001
+    """Penalty, beside the mean of the squared errors."""
+    sigma: PositiveFloat = 1.0
+    """As in `SSSL`."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """As in `SSSL`."""
+    n_classes: NonNegativeInt | None = None
+    """As in `SSSL`."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Choose landmarks and keep the features of the rows that may get targets."""

@@ -6,17 +6,17 @@ points, and are charged for nothing else.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from annotated_types import Ge
+from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import ClassCount, Estimator, PositiveFloat, RandomState
 
 # LIBSVM keeps two rows at least; of its cache that much is its head of each point. As it leaves
 # points out and takes them in again, rows change their length: an eighth of the heap is holes.
@@ -41,12 +41,8 @@ _SPREAD_SAMPLE = 128
 _SCORED_ALONE = 512
 
 
-class _LabeledClassifier(ClassifierMixin, BaseEstimator):
+class _LabeledClassifier(ClassifierMixin, Estimator):
     """What the three have in common: labels, validation, and the decision from scores."""
-
-    _parameter_constraints: ClassVar[dict] = {
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-    }
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points whose label is not -1."""
@@ -79,16 +75,10 @@ class _LabeledClassifier(ClassifierMixin, BaseEstimator):
 
 
 class NearestNeighbor(_LabeledClassifier):
-    """1-NN. Scores are the hard labels, +1 and -1: they show how the data were scaled.
+    """1-NN. Scores are the hard labels, +1 and -1: they show how the data were scaled."""
 
-    Parameters
-    ----------
-    n_classes : int, optional
-        Found from y by default.
-    """
-
-    def __init__(self, n_classes: int | None = None) -> None:
-        self.n_classes = n_classes
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         # |x - z|^2 but for what is of x alone, about a point among them: far from the origin
@@ -117,58 +107,32 @@ class NearestNeighbor(_LabeledClassifier):
 
 
 class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
-    """Support vector machine on all labeled points (LIBSVM).
+    """Support vector machine on all labeled points (LIBSVM)."""
 
-    Parameters
-    ----------
-    kernel : str or KernelFunction, default "rbf"
-        A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`. "rbf", "linear"
-        and "poly2" LIBSVM computes itself, row by row; of others it is given the whole matrix.
-    C : float, default 1.0
-        Penalty of the hinge loss.
-    sigma : float, default 1.0
-        Width of the kernel, if it has one.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: the natural width on labeled points, of the Gaussian kernel their
-        median distance, or units of the features.
-    cache_rows : int, default 1024
-        Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of
-        computing them again. It trades memory for time alone.
-    decision_threshold : {"share", "zero"}, default "zero"
-        "zero" is LIBSVM's. "share", which the method `svm` has, moves scores of two classes until
-        each has its share of the labeled points among these, scored without their own terms
-        a_i y_i k(x_i, x_i) (Jaakkola & Haussler 1999). Votes of more classes gain nothing by it.
-    n_classes : int, optional
-        Found from y by default.
+    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
+    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`. "rbf", "linear" and
+    "poly2" LIBSVM computes itself, row by row; of others it is given the whole matrix.
     """
-
-    _parameter_constraints: ClassVar[dict] = {
-        **_LabeledClassifier._parameter_constraints,
-        "kernel": [StrOptions(set(kernels.KERNELS)), HasMethods("function")],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "cache_rows": [Interval(Integral, 2, None, closed="left")],
-        "decision_threshold": [StrOptions(set(kernels.DECISION_THRESHOLDS))],
-    }
-
-    def __init__(
-        self,
-        kernel: str | kernels.KernelFunction = "rbf",
-        C: float = 1.0,
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        cache_rows: int = 1024,
-        decision_threshold: str = "zero",
-        n_classes: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.cache_rows = cache_rows
-        self.decision_threshold = decision_threshold
-        self.n_classes = n_classes
+    C: PositiveFloat = 1.0
+    """Penalty of the hinge loss."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel, if it has one."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: the natural width on labeled points, of the Gaussian kernel their
+    median distance, or units of the features.
+    """
+    cache_rows: Annotated[int, Ge(2)] = 1024
+    """Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of computing
+    them again. It trades memory for time alone.
+    """
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes. "zero" is LIBSVM's. "share", which the method `svm` has, moves
+    scores of two classes until each has its share of the labeled points among these, scored
+    without their own terms a_i y_i k(x_i, x_i) (Jaakkola & Haussler 1999). Votes of more classes
+    gain nothing by it.
+    """
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
@@ -236,32 +200,14 @@ class LinearSVM(_LabeledClassifier):
     """Linear support vector machine (LIBLINEAR, squared hinge loss), of points about their mean.
 
     LIBLINEAR penalises the intercept: of points far from the origin it would be most of the norm.
-
-    Parameters
-    ----------
-    C : float, default 1.0
-        Penalty of the loss.
-    n_classes : int, optional
-        Found from y by default.
-    random_state : int, RandomState instance or None, default None
-        Order in which dual coordinates are visited.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **_LabeledClassifier._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.C = C
-        self.n_classes = n_classes
-        self.random_state = random_state
+    C: PositiveFloat = 1.0
+    """Penalty of the loss."""
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
+    random_state: RandomState = None
+    """Order in which dual coordinates are visited."""
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         # The smaller of the two problems; dual coordinates would crawl on many points.

@@ -14,52 +14,23 @@ Chapelle & Zien 2005).
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from annotated_types import Gt, Interval, Le
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import ClassCount, Estimator, NonNegativeFloat, PositiveFloat, PositiveInt
 
 # The first C* is at most this part of the last one, which hardly moves the inductive machine.
 _FIRST_WEIGHT = 0.04
 
 
-class TransductiveSVM(ClassifierMixin, BaseEstimator):
+class TransductiveSVM(ClassifierMixin, Estimator):
     """Transductive support vector machine (TSVM, S3VM) with the squared hinge loss.
-
-    Parameters
-    ----------
-    C : float, default 1.0
-        Cost of the squared hinge loss of a labeled point, as in `sklearn.svm.LinearSVC`.
-    unlabeled_weight : float, default 0.1
-        C* / C, the cost of an unlabeled point in parts of a labeled one. 0 gives the machine of
-        the labeled points alone.
-    form : {"switching", "cccp"}, default "switching"
-        How the objective is minimised: `harness.kernels.switching` or `concave_convex`.
-    kernel : {"rbf", "linear"}, default "rbf"
-    sigma : float, default 1.0
-        Width of the Gaussian kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    positive_share : float, optional
-        Share of the second class among the unlabeled points; that of the labeled ones by default.
-        For two classes only.
-    growth : float, default 3.0
-        Factor by which C* grows.
-    max_switches : int, optional
-        Pairs of labels exchanged at once; all that lower the objective by default.
-    ramp : float, default 0.0
-        Where the loss becomes flat, in the form "cccp".
-    tol : float, default 1e-4
-        Excess of the objective over its minimum at given labels or tangents, in parts of it or of
-        |f|^2 / 2 if that is less.
-    n_classes : int, optional
-        Found from y by default. Three and more are told apart one against the rest.
 
     Attributes
     ----------
@@ -75,48 +46,36 @@ class TransductiveSVM(ClassifierMixin, BaseEstimator):
         It never rises while C* stays.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "unlabeled_weight": [Interval(Real, 0, None, closed="left")],
-        "form": [StrOptions({"switching", "cccp"})],
-        "kernel": [StrOptions({"rbf", "linear"})],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "positive_share": [Interval(Real, 0, 1, closed="neither"), None],
-        "growth": [Interval(Real, 1, None, closed="neither")],
-        "max_switches": [Interval(Integral, 1, None, closed="left"), None],
-        "ramp": [Interval(Real, None, 0, closed="right")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        unlabeled_weight: float = 0.1,
-        form: str = "switching",
-        kernel: str = "rbf",
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        positive_share: float | None = None,
-        growth: float = 3.0,
-        max_switches: int | None = None,
-        ramp: float = 0.0,
-        tol: float = 1e-4,
-        n_classes: int | None = None,
-    ) -> None:
-        self.C = C
-        self.unlabeled_weight = unlabeled_weight
-        self.form = form
-        self.kernel = kernel
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.positive_share = positive_share
-        self.growth = growth
-        self.max_switches = max_switches
-        self.ramp = ramp
-        self.tol = tol
-        self.n_classes = n_classes
+    C: PositiveFloat = 1.0
+    """Cost of the squared hinge loss of a labeled point, as in `sklearn.svm.LinearSVC`."""
+    unlabeled_weight: NonNegativeFloat = 0.1
+    """C* / C, the cost of an unlabeled point in parts of a labeled one. 0 gives the machine of the
+    labeled points alone.
+    """
+    form: Literal["switching", "cccp"] = "switching"
+    """How the objective is minimised: `harness.kernels.switching` or `concave_convex`."""
+    kernel: Literal["rbf", "linear"] = "rbf"
+    """Gaussian, or the product of the features."""
+    sigma: PositiveFloat = 1.0
+    """Width of the Gaussian kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    positive_share: Annotated[float, Interval(gt=0, lt=1)] | None = None
+    """Share of the second class among the unlabeled points; that of the labeled ones by default.
+    For two classes only.
+    """
+    growth: Annotated[float, Gt(1)] = 3.0
+    """Factor by which C* grows."""
+    max_switches: PositiveInt | None = None
+    """Pairs of labels exchanged at once; all that lower the objective by default."""
+    ramp: Annotated[float, Le(0)] = 0.0
+    """Where the loss becomes flat, in the form "cccp"."""
+    tol: PositiveFloat = 0.0001
+    """Excess of the objective over its minimum at given labels or tangents, in parts of it or of
+    |f|^2 / 2 if that is less.
+    """
+    n_classes: ClassCount | None = None
+    """Found from y by default. Three and more are told apart one against the rest."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from all points; y is -1 where a point has no label."""

@@ -8,15 +8,20 @@ Features are float32 and come in blocks of rows, of which one Gram matrix is kep
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import (
+    Estimator,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    RandomState,
+)
 
 # Smallest correlation in (1 - c) / c, the penalty of a direction.
 _LEAST_CORRELATION = 1e-6
@@ -24,7 +29,7 @@ _LEAST_CORRELATION = 1e-6
 _SKETCH_ROWS = 20
 
 
-class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
+class CorrelatedViews(kernels.SplitLeastSquares, Estimator):
     """Canonical ridge regression on two random views; subclasses draw the views.
 
     With z the canonical coordinates of a view and c the correlations, minimises over w and b
@@ -59,17 +64,6 @@ class CorrelatedViews(kernels.SplitLeastSquares, BaseEstimator):
         Of the landmarks' kernel functions, or of random features, of the views that predict.
     intercept_ : ndarray of shape (Q,)
     """
-
-    _parameter_constraints: ClassVar[dict] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "ridge": [Interval(Real, 0, None, closed="left")],
-        "combine": ["boolean"],
-        "cca": [StrOptions({"exact", "randomized"})],
-        "n_classes": [Interval(Integral, 0, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Draw the views, analyse them on all points, and keep the labeled ones' coordinates."""
@@ -203,47 +197,29 @@ class _FourierView:
 
 
 class XNV(CorrelatedViews):
-    """Correlated Nystrom views: M landmarks each, of which no point is in both.
+    """Correlated Nystrom views: M landmarks each, of which no point is in both."""
 
-    Parameters
-    ----------
-    n_landmarks : int, default 100
-        M, at most half of the points: more are taken as that.
-    selector : str or callable, default "uniform"
-        Chooses 2 M landmarks, which are then dealt out at random; see `kernels.select_landmarks`.
-    alpha, sigma, sigma_unit, ridge, combine, cca, n_classes, random_state
-        As in `CorrelatedViews`.
+    n_landmarks: PositiveInt = 100
+    """M, at most half of the points: more are taken as that."""
+    selector: str | kernels.Selector = "uniform"
+    """Chooses 2 M landmarks, which are then dealt out at random; see `kernels.select_landmarks`.
     """
-
-    _parameter_constraints: ClassVar[dict] = {
-        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "selector": [str, callable],
-        **CorrelatedViews._parameter_constraints,
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 100,
-        selector: str | kernels.Selector = "uniform",
-        alpha: float = 1e-2,
-        sigma: float = 2.0,
-        sigma_unit: str = "median",
-        ridge: float = 1e-2,
-        combine: bool = False,
-        cca: str = "exact",
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.selector = selector
-        self.alpha = alpha
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.ridge = ridge
-        self.combine = combine
-        self.cca = cca
-        self.n_classes = n_classes
-        self.random_state = random_state
+    alpha: PositiveFloat = 0.01
+    """As in `CorrelatedViews`."""
+    sigma: PositiveFloat = 2.0
+    """As in `CorrelatedViews`."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """As in `CorrelatedViews`."""
+    ridge: NonNegativeFloat = 0.01
+    """As in `CorrelatedViews`."""
+    combine: bool = False
+    """As in `CorrelatedViews`."""
+    cca: Literal["exact", "randomized"] = "exact"
+    """As in `CorrelatedViews`."""
+    n_classes: NonNegativeInt | None = None
+    """As in `CorrelatedViews`."""
+    random_state: RandomState = None
+    """As in `CorrelatedViews`."""
 
     def _draw_views(self, X: np.ndarray, rng: np.random.RandomState) -> list[_LandmarkView]:
         M = min(self.n_landmarks, len(X) // 2)
@@ -259,42 +235,26 @@ class XNV(CorrelatedViews):
 
 
 class XKS(CorrelatedViews):
-    """Correlated kitchen sinks: two views of random Fourier features.
+    """Correlated kitchen sinks: two views of random Fourier features."""
 
-    Parameters
-    ----------
-    n_components : int, default 100
-        M, the features of each view; they come in pairs, so an odd number is rounded down.
-    alpha, sigma, sigma_unit, ridge, combine, cca, n_classes, random_state
-        As in `CorrelatedViews`.
-    """
-
-    _parameter_constraints: ClassVar[dict] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        **CorrelatedViews._parameter_constraints,
-    }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        alpha: float = 1e-2,
-        sigma: float = 2.0,
-        sigma_unit: str = "median",
-        ridge: float = 1e-2,
-        combine: bool = False,
-        cca: str = "exact",
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.ridge = ridge
-        self.combine = combine
-        self.cca = cca
-        self.n_classes = n_classes
-        self.random_state = random_state
+    n_components: PositiveInt = 100
+    """M, the features of each view; they come in pairs, so an odd number is rounded down."""
+    alpha: PositiveFloat = 0.01
+    """As in `CorrelatedViews`."""
+    sigma: PositiveFloat = 2.0
+    """As in `CorrelatedViews`."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """As in `CorrelatedViews`."""
+    ridge: NonNegativeFloat = 0.01
+    """As in `CorrelatedViews`."""
+    combine: bool = False
+    """As in `CorrelatedViews`."""
+    cca: Literal["exact", "randomized"] = "exact"
+    """As in `CorrelatedViews`."""
+    n_classes: NonNegativeInt | None = None
+    """As in `CorrelatedViews`."""
+    random_state: RandomState = None
+    """As in `CorrelatedViews`."""
 
     def _draw_views(self, X: np.ndarray, rng: np.random.RandomState) -> list[_FourierView]:
         width, d = kernels.kernel_width(X, self.sigma, self.sigma_unit), X.shape[1]

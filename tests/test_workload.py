@@ -110,7 +110,7 @@ def test_a_set_without_classes_is_not_clustered(fingerprint):
         ({"sigm": [1]}, "space of svm: unknown parameter 'sigm'; did you mean 'sigma'"),
         ({"cache_rows": [2]}, "space of svm: cache_rows is set by the plan; allowed: C, "),
         ({"n_classes": [2]}, "space of svm: n_classes is set by the data set"),
-        ({"C": [1, -2]}, "space of svm: The 'C' parameter of svm must be a float"),
+        ({"C": [1, -2]}, "space of svm: The 'C' parameter of svm must be a number"),
         ({"sigma": {"uniform": [-1, 2]}}, "space of svm: The 'sigma' parameter of svm must be"),
         ({"sigma_unit": ["median", "mean"]}, "space of svm: The 'sigma_unit' parameter of svm"),
         ({"kernel": ["rbf", "rbg"]}, "unknown kernel to search: 'rbg'; did you mean 'rbf'"),

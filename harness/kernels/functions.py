@@ -11,10 +11,11 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Protocol
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
+from harness.estimator import OneOf
 from harness.kernels.cellwise import (
     cellwise_bytes,
     chi2_kernel,
@@ -47,6 +48,7 @@ from harness.kernels.width import (
 _CELLWISE = ("chi2", "laplacian")
 
 
+@runtime_checkable
 class KernelFunction(Protocol):
     """What a kernel consists of.
 
@@ -361,3 +363,5 @@ KERNELS: dict[str, KernelFunction] = {
     ),
 }
 """The kernels that come with the harness, by name."""
+
+KernelName = Annotated[str, OneOf(KERNELS)]

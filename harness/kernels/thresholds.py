@@ -10,12 +10,13 @@ its share among the labeled ones says. Within a class their order stays.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
 from harness.kernels.labels import Labels
 
-DECISION_THRESHOLDS = ("share", "zero")
+DecisionThreshold = Literal["share", "zero"]
 """Moved to the shares of the classes, or as a method's paper has it."""
 
 _MOST_SCORES, _MOST_ROWS, _FEWEST_ROWS = 1 << 14, 4096, 256

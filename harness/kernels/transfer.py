@@ -6,9 +6,12 @@ function returns as many, nonnegative.
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 
-TRANSFERS = ("linear", "step", "polynomial", "poly-step", "regularized-laplacian")
+Transfer = Literal["linear", "step", "polynomial", "poly-step", "regularized-laplacian"]
+TRANSFERS = get_args(Transfer)
 
 
 def linear(eigenvalues: np.ndarray) -> np.ndarray:

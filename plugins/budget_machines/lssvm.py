@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -22,51 +21,15 @@ class BudgetLSSVM(BudgetMachine):
 
     Parameters and attributes are those of `BudgetSVM`, without `smoothing`; "exact" is one pass
     and one factorisation, and up to four passes more where rounding may matter.
-
-    Parameters
-    ----------
-    multiplier_term : bool, default False
-        True adds -sum_j alpha_j over the landmarks, as equation 4-13 is printed, where alpha_j =
-        y_j a_j; a landmark without a label adds nothing. The term belongs to the dual problem:
-        without it the machine with B = X is the LS-SVM of equation 4-9 with gamma = C. A constant,
-        y_B' K_BB^-1 y_B / 2, keeps `objective_` from falling below 0.
     """
 
     _loss = "squared"
-    _parameter_constraints: ClassVar[dict] = {
-        **BudgetMachine._parameter_constraints,
-        "multiplier_term": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 100,
-        C: float = 10.0,
-        multiplier_term: bool = False,
-        kernel: str | kernels.KernelFunction = "rbf",
-        selector: str | kernels.Selector = "uniform",
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        solver: str = "exact",
-        epochs: int = 10,
-        batch_size: int = 64,
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_landmarks=n_landmarks,
-            C=C,
-            kernel=kernel,
-            selector=selector,
-            sigma=sigma,
-            sigma_unit=sigma_unit,
-            solver=solver,
-            epochs=epochs,
-            batch_size=batch_size,
-            n_classes=n_classes,
-            random_state=random_state,
-        )
-        self.multiplier_term = multiplier_term
+    multiplier_term: bool = False
+    """True adds -sum_j alpha_j over the landmarks, as equation 4-13 is printed, where alpha_j =
+    y_j a_j; a landmark without a label adds nothing. The term belongs to the dual problem:
+    without it the machine with B = X is the LS-SVM of equation 4-9 with gamma = C. A constant,
+    y_B' K_BB^-1 y_B / 2, keeps `objective_` from falling below 0.
+    """
 
     def _prepare(self) -> None:
         self._classes = None

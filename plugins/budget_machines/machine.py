@@ -5,18 +5,17 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from copy import deepcopy
-from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Shape, kernels
+from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt, RandomState
 
 EXACT = 1e-3
 """Part of the minimum within which an objective is "exact"."""
@@ -25,49 +24,34 @@ EXACT = 1e-3
 _CONVERGED = 0.02
 
 
-class BudgetMachine(ClassifierMixin, BaseEstimator, ABC):
+class BudgetMachine(ClassifierMixin, Estimator, ABC):
     """A machine for each class against the rest, on features of landmarks."""
 
     _loss: ClassVar[str]
-    _parameter_constraints: ClassVar[dict] = {
-        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "kernel": [StrOptions(set(kernels.KERNELS)), HasMethods("function")],
-        "selector": [StrOptions(set(kernels.SELECTORS)), callable],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
-        "sigma_unit": [StrOptions({"median", "absolute"})],
-        "solver": [StrOptions({"exact", "sgd"})],
-        "epochs": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "n_classes": [Interval(Integral, 2, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 100,
-        C: float = 10.0,
-        kernel: str | kernels.KernelFunction = "rbf",
-        selector: str | kernels.Selector = "uniform",
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        solver: str = "exact",
-        epochs: int = 10,
-        batch_size: int = 64,
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.C = C
-        self.kernel = kernel
-        self.selector = selector
-        self.sigma = sigma
-        self.sigma_unit = sigma_unit
-        self.solver = solver
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.n_classes = n_classes
-        self.random_state = random_state
+    n_landmarks: PositiveInt = 100
+    """b, the points chosen by `selector`; all of them where there are fewer."""
+    C: PositiveFloat = 10.0
+    """Weight of the loss."""
+    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
+    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
+    selector: kernels.SelectorName | kernels.Selector = "uniform"
+    """How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
+    n_landmarks, random_state, kernel) that returns row numbers.
+    """
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel, if it has one."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    solver: Literal["exact", "sgd"] = "exact"
+    """How the objective is minimised: to a gap that the machine says, or by mini-batches."""
+    epochs: PositiveInt = 10
+    """Of SGD."""
+    batch_size: PositiveInt = 64
+    """Of SGD."""
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Choose landmarks among all points, learn from those whose label is not -1."""

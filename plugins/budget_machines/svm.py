@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import ClassVar
+from typing import Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from harness import Peaks, Shape, kernels
+from harness.estimator import ClassCount, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from .machine import EXACT, BudgetMachine, phases, sgd_bytes
 
@@ -23,36 +22,6 @@ class BudgetSVM(BudgetMachine):
     LIBSVM's. The bias is free, as printed. With few landmarks the hinge is least, for classes that
     they do not tell apart, at f = -1 everywhere, and such a class is never predicted: there a
     smooth hinge is more accurate.
-
-    Parameters
-    ----------
-    n_landmarks : int, default 100
-        b, the points chosen by `selector`; all of them where there are fewer.
-    C : float, default 10.0
-        Weight of the loss.
-    smoothing : float, default 0
-        Width of margins below 1 over which the corner of the hinge is a parabola: t^2 / 2
-        smoothing for t = 1 - y_i f(x_i) up to it, t - smoothing / 2 beyond (Shalev-Shwartz & Zhang
-        2013). 0 is the hinge as printed; "exact" only.
-    kernel : str or KernelFunction, default "rbf"
-        A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`.
-    selector : str or callable, default "uniform"
-        How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
-        n_landmarks, random_state, kernel) that returns row numbers.
-    sigma : float, default 1.0
-        Width of the kernel, if it has one.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    solver : {"exact", "sgd"}, default "exact"
-        "exact": to a duality gap of 3e-4 of the objective, or of what it falls from its value at
-        w = 0 if that is less, before coefficients are rounded to float32. "sgd": mini-batches, a
-        step from the stability bound that falls as 1 / sqrt(epochs), the mean of the second half
-        of the iterates.
-    epochs, batch_size : int, default 10 and 64
-        Of SGD.
-    n_classes : int, optional
-        Found from y by default.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -74,40 +43,37 @@ class BudgetSVM(BudgetMachine):
     """
 
     _loss = "hinge"
-    _parameter_constraints: ClassVar[dict] = {
-        **BudgetMachine._parameter_constraints,
-        "smoothing": [Interval(Real, 0, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 100,
-        C: float = 10.0,
-        smoothing: float = 0.0,
-        kernel: str | kernels.KernelFunction = "rbf",
-        selector: str | kernels.Selector = "uniform",
-        sigma: float = 1.0,
-        sigma_unit: str = "median",
-        solver: str = "exact",
-        epochs: int = 10,
-        batch_size: int = 64,
-        n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_landmarks=n_landmarks,
-            C=C,
-            kernel=kernel,
-            selector=selector,
-            sigma=sigma,
-            sigma_unit=sigma_unit,
-            solver=solver,
-            epochs=epochs,
-            batch_size=batch_size,
-            n_classes=n_classes,
-            random_state=random_state,
-        )
-        self.smoothing = smoothing
+    n_landmarks: PositiveInt = 100
+    """b, the points chosen by `selector`; all of them where there are fewer."""
+    C: PositiveFloat = 10.0
+    """Weight of the loss."""
+    smoothing: NonNegativeFloat = 0.0
+    """Width of margins below 1 over which the corner of the hinge is a parabola: t^2 / 2 smoothing
+    for t = 1 - y_i f(x_i) up to it, t - smoothing / 2 beyond (Shalev-Shwartz & Zhang 2013). 0
+    is the hinge as printed; "exact" only.
+    """
+    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
+    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
+    selector: kernels.SelectorName | kernels.Selector = "uniform"
+    """How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
+    n_landmarks, random_state, kernel) that returns row numbers.
+    """
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel, if it has one."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    solver: Literal["exact", "sgd"] = "exact"
+    """How the objective is minimised. "exact": to a duality gap of 3e-4 of it, or of what it falls
+    from its value at w = 0 if that is less, before coefficients are rounded to float32. "sgd":
+    mini-batches, a step from the stability bound that falls as 1 / sqrt(epochs), the mean of the
+    second half of the iterates.
+    """
+    epochs: PositiveInt = 10
+    """Of SGD."""
+    batch_size: PositiveInt = 64
+    """Of SGD."""
+    n_classes: ClassCount | None = None
+    """Found from y by default."""
 
     def _prepare(self) -> None:
         r, rows = self._features.n_components, self._rows

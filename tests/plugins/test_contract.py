@@ -7,6 +7,8 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_storage import METHODS
 
+from harness.parameters import describe_parameters
+
 CLASSIFIERS = [method for method in METHODS if "binary" in method.tasks]
 LEARNERS = [m for m in CLASSIFIERS if m.name not in ("random", "prior", "oracle")]
 # XNV deals its landmarks out to two views at random: other numbers of the rows, other views.
@@ -40,6 +42,12 @@ def small(method):
 @parametrize_with_checks([small(m) for m in METHODS], expected_failed_checks=expected_failures)
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+def test_every_parameter_says_what_it_allows_and_means(method):
+    told = describe_parameters(method)
+    assert [name for name, said in told.items() if not (said["allowed"] and said["meaning"])] == []
 
 
 def told(estimator, method, n_classes):

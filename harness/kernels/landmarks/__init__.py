@@ -7,9 +7,11 @@ A selector is `selector(X, n_landmarks, random_state, kernel) -> row numbers`, o
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
+from harness.estimator import OneOf
 from harness.kernels.functions import BoundKernel, KernelFunction
 from harness.kernels.landmarks.columns import (
     cssp,
@@ -126,6 +128,8 @@ SELECTORS: dict[str, Selector] = {
     "leverage": leverage,
 }
 """The selectors that come with the harness, by name."""
+
+SelectorName = Annotated[str, OneOf(SELECTORS)]
 
 _STORAGE: dict[str, Callable[[int, int, int, int, str], int]] = {
     "uniform": uniform_bytes,
