@@ -7,7 +7,7 @@ storage grows with the number of points: it is scikit-learn's own, and is not im
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -15,17 +15,14 @@ import numpy as np
 # Nystroem imports it when it is first used: within a trial, which would be charged for it.
 import sklearn.gaussian_process.kernels  # noqa: F401
 from annotated_types import Interval
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform
-from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt, RandomState
+from harness.estimator import PositiveFloat, PositiveInt, RandomState
 
 # Columns up to which no library keeps what it packs of the rows that they are multiplied with.
 _WHOLE_COLUMNS = 128
@@ -33,35 +30,20 @@ _STEPS = 200
 """Steps of logistic regression: where it has not converged by then, scores hardly change."""
 
 
-class _FeatureClassifier(ClassifierMixin, Estimator):
+class _FeatureClassifier(kernels.PartlyLabeledClassifier):
     """A feature map of scikit-learn's, and one of its linear classifiers on the features."""
-
-    def _check(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return X, the labeled rows, and their labels."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        rows = kernels.read_labels(y, self.n_classes).rows
-        return X, rows, y[rows]
 
     def _fit_map(self, X: np.ndarray) -> None:
         width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         rng = check_random_state(self.random_state)
         self._map = self._make_map(0.5 / width**2, len(X), rng).fit(X)
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+    def _decision(self, X: np.ndarray) -> np.ndarray:
         return self._scores(self._map.transform(X))
 
     def _scores(self, Z: np.ndarray) -> np.ndarray:
         scores = self._classifier.decision_function(Z)
         return kernels.spread_scores(scores, self._present, len(self.classes_))
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of each row."""
-        return kernels.decide(self.decision_function(X), self.classes_)
 
 
 class RBFSamplerRidge(_FeatureClassifier):
@@ -80,29 +62,24 @@ class RBFSamplerRidge(_FeatureClassifier):
     """Width of the kernel."""
     sigma_unit: Literal["median", "absolute"] = "median"
     """What `sigma` counts: median distances between labeled points, or units of the features."""
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn from the points whose label is not -1."""
-        X, labeled, y = self._check(X, y)
-        if len(labeled) < len(X):
-            X = X[labeled]
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
+        if len(labels.rows) < len(X):
+            X = X[labels.rows]
         self._fit_map(X)
-        self._train(self._map.transform(X), kernels.read_labels(y, self.n_classes))
-        return self
+        self._train(self._map.transform(X), labels)
 
     def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> RBFSampler:
         return RBFSampler(gamma=gamma, n_components=self.n_components, random_state=rng)
 
     def _train(self, Z: np.ndarray, labels: kernels.Labels) -> None:
-        self.classes_, self._present = labels.classes, labels.present
         self._classifier = RidgeClassifier(alpha=self.alpha).fit(Z, labels.codes)
 
 
-class NystroemRidge(RBFSamplerRidge):
+class NystroemRidge(kernels.SplitClassifier, RBFSamplerRidge):
     """`Nystroem` and `RidgeClassifier`: landmarks from all points, least squares on the labeled.
 
     Attributes
@@ -115,23 +92,19 @@ class NystroemRidge(RBFSamplerRidge):
     sigma_unit: Literal["median", "absolute"] = "median"
     """What `sigma` counts: median distances between the points, or units of the features."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Draw landmarks from all points, learn from those whose label is not -1."""
-        X, labeled, y = self._check(X, y)
-        self.fit_features(X, labeled)
-        self._train(self._Z, kernels.read_labels(y, self.n_classes))
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
+        self._learn(X, labels.rows)
+        self._train(self._Z, labels)
         del self._Z
-        return self
 
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Make features of the labeled rows; `labeled` are those that may get labels."""
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._fit_map(X)
         self._Z = self._map.transform(X[labeled])
-        return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Learn from those of the labeled rows whose y is not -1."""
-        labels = kernels.read_labels(y, self.n_classes)
+        labels = self._read(y)
         self._train(self._Z[labels.rows], labels)
         self.held_out_scores_ = self._scores(self._Z[np.asarray(y) == -1])
         return self
@@ -140,7 +113,7 @@ class NystroemRidge(RBFSamplerRidge):
         return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
 
 
-class SelfTraining(kernels.DecisionThresholdMixin, _FeatureClassifier):
+class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _FeatureClassifier):
     """`SelfTrainingClassifier` around `LogisticRegression`, on `Nystroem` features of all points.
 
     Attributes
@@ -163,37 +136,33 @@ class SelfTraining(kernels.DecisionThresholdMixin, _FeatureClassifier):
     max_iter: PositiveInt = 10
     """Rounds of labeling."""
     sigma: PositiveFloat = 1.0
-    """As for `RBFSamplerRidge`; a median distance is one between any points."""
+    """Width of the kernel."""
     sigma_unit: Literal["median", "absolute"] = "median"
-    """As for `RBFSamplerRidge`; a median distance is one between any points."""
-    n_classes: ClassCount | None = None
-    """As for `RBFSamplerRidge`; a median distance is one between any points."""
+    """What `sigma` counts: median distances between the points, or units of the features."""
     random_state: RandomState = None
-    """As for `RBFSamplerRidge`; a median distance is one between any points."""
+    """Seed or generator of all that is drawn."""
+    _: KW_ONLY
     decision_threshold: kernels.DecisionThreshold = "zero"
     """Where scores become classes. "zero" is scikit-learn's. "share", a study's default, moves
     scores until each class has its share of the labeled points among the others, after the rounds.
     """
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn from all points; y is -1 where a point has no label."""
-        X, labeled, y = self._check(X, y)
-        labels = self.fit_features(X, labeled)._learn(y)
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        rows = self._read(y).rows
+        self._learn(X, rows)
+        labels = self._label(y[rows])
         self._place_threshold_by(self._Z, labels, super()._scores)
         self.decision_scores_ = self._scores(self._Z)
         del self._Z
-        return self
 
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Make features of all points; `labeled` are the rows that may get labels."""
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._labeled = labeled
         self._fit_map(X)
         self._Z = self._map.transform(X)
-        return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Label and learn in turn, from those of the labeled rows whose y is not -1."""
-        labels, held_out = self._learn(y), self._Z[self._labeled[np.asarray(y) == -1]]
+        labels, held_out = self._label(y), self._Z[self._labeled[np.asarray(y) == -1]]
         self._place_threshold(super()._scores(held_out), labels, fewest=2)
         self.held_out_scores_ = self._scores(held_out)
         return self
@@ -201,9 +170,8 @@ class SelfTraining(kernels.DecisionThresholdMixin, _FeatureClassifier):
     def _scores(self, Z: np.ndarray) -> np.ndarray:
         return self._moved(super()._scores(Z))
 
-    def _learn(self, y: np.ndarray) -> kernels.Labels:
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
+    def _label(self, y: np.ndarray) -> kernels.Labels:
+        labels = self._read(y)
         codes = np.full(len(self._Z), -1)
         codes[self._labeled[labels.rows]] = labels.codes
         base = LogisticRegression(C=self.C, max_iter=_STEPS)

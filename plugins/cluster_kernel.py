@@ -11,12 +11,9 @@ from functools import partial
 from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
-from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt
+from harness.estimator import PositiveFloat, PositiveInt
 
 # Excess of the SVM's objective over its minimum, in parts of it.
 _TOL = 1e-5
@@ -120,7 +117,7 @@ class EigenSpectrum:
         return self._U @ coefficients, self._U @ (inverses[:, None] * coefficients)
 
 
-class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
+class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
     """Support vector machine on a cluster kernel (ClusK).
 
     Attributes
@@ -156,21 +153,38 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
     """What `sigma` counts: median distances between the points, or units of the features."""
     C: PositiveFloat = 1.0
     """Penalty of the squared hinge loss."""
-    decision_threshold: kernels.DecisionThreshold = "zero"
-    """Where scores become classes: "share" moves them until each class has its share of the
-    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
-    methods the default is "share".
-    """
-    n_classes: ClassCount | None = None
-    """Found from y by default. Three and more are told apart one against the rest."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the kernel from all points and the SVM from those whose label is not -1."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        labels = kernels.read_labels(y, self.n_classes)
-        self._learn_features(X, labels.rows).fit_labels(np.asarray(y)[labels.rows])
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        self._X, self._labeled = X, labeled
+        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._center = kernels.middle(X)
+        if self.transfer == "regularized-laplacian":
+            self._spectrum = InverseSpectrum(X, self._width, self.epsilon)
+        else:
+            options = {"transfer": self.transfer, "degree": self.degree, "cut": self.cut}
+            # no method of this object: a circle would keep the matrix past its time
+            phi = partial(kernels.transferred, **options)
+            self._spectrum = EigenSpectrum(X, self._width, phi)
+        self._gram_labels = 0
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Train the SVM on those of the labeled rows whose y is not -1."""
+        labels = self._read(y)
+        self._normalise(len(labels.rows))
+        gram = self._gram
+        if len(labels.rows) < len(y):
+            gram = gram[np.ix_(labels.rows, labels.rows)]
+        product = kernels.GramProduct(gram)
+        coefficients, self._intercepts = kernels.train_machines(product, labels, self.C, _TOL)
+        self._weights = np.zeros((len(y), coefficients.shape[1]))
+        self._weights[labels.rows] = coefficients
+        scores = self._gram[np.asarray(y) == -1] @ self._weights.astype(np.float32)
+        scores = self._shifted(scores)
+        self._place_threshold(scores, labels, fewest=2)
+        self.held_out_scores_ = self._moved(scores)
+        return self
+
+    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
         vectors = np.zeros((len(X), self._weights.shape[1]))
         vectors[labels.rows] = self._weights * self._scale[:, None]
         values, extension = self._spectrum.apply(vectors)
@@ -184,52 +198,13 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
         self._least = _DIAGONAL_TOLERANCE * diagonal.max()
         values *= _inverse_roots(diagonal, self._least)[:, None]
         rows = kernels.threshold_rows(labels, len(X))
-        self._place_threshold(self._decision(values[rows]), labels)
-        self.decision_scores_ = self._moved(self._decision(values))
+        self._place_threshold(self._shifted(values[rows]), labels)
+        self.decision_scores_ = self._moved(self._shifted(values))
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
         self.transduction_[labels.rows] = self.classes_[labels.codes]
-        return self
 
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Decompose L; `labeled` are the rows that may get labels."""
-        self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        return self._learn_features(X, np.asarray(labeled))
-
-    def _learn_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        self._X, self._labeled = X, labeled
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.middle(X)
-        if self.transfer == "regularized-laplacian":
-            self._spectrum = InverseSpectrum(X, self._width, self.epsilon)
-        else:
-            options = {"transfer": self.transfer, "degree": self.degree, "cut": self.cut}
-            # no method of this object: a circle would keep the matrix past its time
-            phi = partial(kernels.transferred, **options)
-            self._spectrum = EigenSpectrum(X, self._width, phi)
-        self._gram_labels = 0
-        return self
-
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Train the SVM on those of the labeled rows whose y is not -1."""
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
-        self._normalise(len(labels.rows))
-        gram = self._gram
-        if len(labels.rows) < len(y):
-            gram = gram[np.ix_(labels.rows, labels.rows)]
-        product = kernels.GramProduct(gram)
-        coefficients, self._intercepts = kernels.train_machines(product, labels, self.C, _TOL)
-        self._weights = np.zeros((len(y), coefficients.shape[1]))
-        self._weights[labels.rows] = coefficients
-        scores = self._gram[np.asarray(y) == -1] @ self._weights.astype(np.float32)
-        scores = self._decision(scores)
-        self._place_threshold(scores, labels, fewest=2)
-        self.held_out_scores_ = self._moved(scores)
-        return self
-
-    def _decision(self, values: np.ndarray) -> np.ndarray:
-        return kernels.as_decision(values + self._intercepts, self._present, len(self.classes_))
+    def _shifted(self, values: np.ndarray) -> np.ndarray:
+        return self._as_decision(values + self._intercepts)
 
     def _normalise(self, n_labeled: int) -> None:
         """Make K~ of the labeled rows, whose number sets where some transfer functions step."""
@@ -242,15 +217,13 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
             self._gram *= self._scale[:, None]
             self._gram_labels = n_labeled
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
+    def _decision(self, X: np.ndarray) -> np.ndarray:
         """Return scores of new points, by the Nystrom extension of the cluster kernel.
 
         Its diagonal there would take n^2 operations a point. It goes with a power of the degree
         (1 where the first eigenvector is most of it, -1 for the linear transfer function), so
         what is left of it without that power is interpolated.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         width = _extended_bytes(*self._X.shape, X.itemsize)
         blocks = list(kernels.row_blocks(len(X), width, 1))
         sums = np.empty((len(X), self._extension.shape[1]))
@@ -263,11 +236,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
         degrees = 1 + total
         diagonal = smooth / np.maximum(total, np.finfo(float).tiny) * degrees**self._power
         scale = _inverse_roots(diagonal, self._least) / np.sqrt(degrees)
-        return self._moved(self._decision(sums[:, 2:] * scale[:, None]))
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of each row."""
-        return kernels.decide(self.decision_function(X), self.classes_)
+        return self._moved(self._shifted(sums[:, 2:] * scale[:, None]))
 
 
 def _inverse_roots(diagonal: np.ndarray, least: float) -> np.ndarray:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels
-from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt
+from harness.estimator import PositiveFloat, PositiveInt
 
 # Unlabeled points up to which a factorisation is taken: about as fast as conjugate gradients at
 # useful widths, far faster at small ones, and exact at all.
@@ -24,7 +22,7 @@ _FACTORED = 4_000
 _ITERATIONS = {"complete": 200, "sparse": 2_000}
 
 
-class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
+class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifier):
     """Gaussian fields and harmonic functions, with Parzen induction out of sample.
 
     Attributes
@@ -55,20 +53,9 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
     """A Cholesky factorisation, or conjugate gradients, which hold nothing of size n^2. "auto"
     factors for up to 4,000 unlabeled points of the complete graph.
     """
-    decision_threshold: kernels.DecisionThreshold = "zero"
-    """Where scores become classes: "share" moves them until each class has its share of the
-    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
-    methods the default is "share".
-    """
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Solve for the harmonic function; y is -1 where a point has no label."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        labels = kernels.read_labels(y, self.n_classes)
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
         deviations = _deviations(labels)
         unlabeled = np.setdiff1d(np.arange(len(X)), labels.rows)
         if self._prepare(X, len(unlabeled)):
@@ -86,11 +73,10 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
         self._place_threshold_by(X, labels, self._induced_decision)
         self._induced_offset = self.offset_
         rows = kernels.threshold_rows(labels, len(X))
-        self._place_threshold(self._decision(self.label_distributions_[rows]), labels)
-        self.decision_scores_ = self._moved(self._decision(self.label_distributions_))
+        self._place_threshold(self._weighted(self.label_distributions_[rows]), labels)
+        self.decision_scores_ = self._moved(self._weighted(self.label_distributions_))
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
         self.transduction_[labels.rows] = self.classes_[labels.codes]
-        return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Eliminate the points that never get a label, or build the graph.
@@ -116,7 +102,7 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Score those of the points that may have labels whose y is -1."""
-        labels = kernels.read_labels(y, self.n_classes)
+        labels = self._read(y)
         deviations = _deviations(labels)
         if self._reduced is not None:
             extended, total = self._reduced.extend(labels.rows, deviations)
@@ -127,7 +113,7 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
             total = everywhere.sum(axis=0) - deviations.sum(axis=0)
         n_unlabeled = len(self._unlabeled) + len(self._labeled) - len(labels.rows)
         distributions = self._distributions(labels, extended, total, n_unlabeled)
-        scores = self._decision(distributions[np.asarray(y) == -1])
+        scores = self._weighted(distributions[np.asarray(y) == -1])
         self._place_threshold(scores, labels, fewest=2)
         self.held_out_scores_ = self._moved(scores)
         return self
@@ -172,7 +158,7 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
         self, labels: kernels.Labels, extended: np.ndarray, total: np.ndarray, n_unlabeled: int
     ) -> np.ndarray:
         """Return label distributions from deviations; set what later predictions need."""
-        self.classes_, self._prior = labels.classes, labels.prior
+        self._prior = labels.prior
         mean = labels.prior.copy()
         if n_unlabeled:
             mean[:-1] += total / n_unlabeled
@@ -189,17 +175,16 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
     def _weigh(self, mean: np.ndarray) -> np.ndarray:
         return np.ones(len(mean))
 
-    def _decision(self, distributions: np.ndarray) -> np.ndarray:
+    def _weighted(self, distributions: np.ndarray) -> np.ndarray:
         scores = distributions * self._mass_weights
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
+    def _decision(self, X: np.ndarray) -> np.ndarray:
         """Return scores by Parzen induction (Delalleau, Bengio & Le Roux 2006).
 
         A new point takes the mean of all points of `fit`, weighted by its edges to them.
         """
         check_is_fitted(self, "label_distributions_")
-        X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         return self._induced_decision(X) + self._induced_offset
 
     def _induced_decision(self, X: np.ndarray) -> np.ndarray:
@@ -210,7 +195,7 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
         width += 24 * len(self.classes_)
         for block in kernels.row_blocks(len(X), width, 1):
             distributions[block] = self._induce(X[block], search)
-        return self._decision(distributions)
+        return self._weighted(distributions)
 
     def _induce(self, X: np.ndarray, search: kernels.NeighborSearch | None) -> np.ndarray:
         if search is None:
@@ -224,10 +209,6 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, ClassifierMixin, Estimato
         tie = np.finfo(W.dtype).tiny
         total = W.sum(axis=1, dtype=np.float64)[:, None] + tie
         return (found + tie * self._prior) / total
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of each row."""
-        return kernels.decide(self.decision_function(X), self.classes_)
 
 
 class ClassMassNormalization(HarmonicFunction):

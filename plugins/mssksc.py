@@ -13,15 +13,10 @@ from math import ceil, sqrt
 from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform, uniform
 from harness.estimator import (
-    ClassCount,
-    Estimator,
     NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
@@ -36,7 +31,7 @@ _DEGREE_SAMPLE = 16_384
 _NO_MINIMUM, _ROUNDED = "lower gamma1 or raise gamma2", "lower gamma2"
 
 
-class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
+class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifier):
     """Multi-class semi-supervised kernel spectral clustering, solved in the primal.
 
     Attributes
@@ -97,24 +92,11 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
     float64 where gamma2 would make rounding count. In float32 "nystrom" keeps few features of
     wide kernels, and "kernel" loses the penalty beside its squares.
     """
-    decision_threshold: kernels.DecisionThreshold = "zero"
-    """Where scores become classes: "share" moves them until each class has its share of the
-    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
-    methods the default is "share".
-    """
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn from all points; y is -1 where a point has no label."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        labels = kernels.read_labels(y, self.n_classes)
-        # not of all y, which it would sort
-        check_classification_targets(y[labels.rows])
-        self.classes_, self._present = labels.classes, labels.present
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
         self._draw_features(X, len(labels.rows))
         start = None
         if self.gamma1:
@@ -131,7 +113,6 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
         self._solve(H.total(), right)
         del H, start
         self._place_threshold_by(X, labels, self._scores)
-        return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Keep the features of `labeled`; the spectral term waits for a gamma1 that is not 0."""
@@ -144,8 +125,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Solve with those of the labeled rows whose y is not -1."""
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
+        labels = self._read(y)
         if self.gamma1 and self._spectral is None:
             self._spectral = self._spectral_term(self._X)
         if self._known is None or not np.array_equal(self._known, y):
@@ -167,7 +147,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
         scores = np.empty((len(held_out), weights.shape[1]))
         for block in kernels.map_blocks(len(held_out), self._X.shape[1]):
             scores[block] = self._samples[held_out[block]] @ weights
-        scores = kernels.as_decision(scores, self._present, len(self.classes_))
+        scores = self._as_decision(scores)
         self._place_threshold(scores, labels, fewest=2)
         self.held_out_scores_ = self._moved(scores)
         return self
@@ -248,10 +228,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
         self.coef_, self.intercept_ = np.split(np.ascontiguousarray(found), [len(found) - 1])
         self.intercept_ = self.intercept_[0]
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores (n,) for two classes, else (n, n_classes)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+    def _decision(self, X: np.ndarray) -> np.ndarray:
         return self._moved(self._scores(X))
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
@@ -259,11 +236,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
         scores = np.empty((len(X), coef.shape[1]))
         for block, Phi in self._features(X):
             np.add(Phi[:, :-1] @ coef, self.intercept_, out=scores[block])
-        return kernels.as_decision(scores, self._present, len(self.classes_))
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of the highest score: the nearest code word, ties broken by score."""
-        return kernels.decide(self.decision_function(X), self.classes_)
+        return self._as_decision(scores)
 
 
 def prototype_count(n_labeled: int, n_unlabeled: int) -> int:

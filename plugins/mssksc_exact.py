@@ -17,12 +17,9 @@ from typing import Literal, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform, uniform
-from harness.estimator import ClassCount, Estimator, NonNegativeFloat, PositiveFloat
+from harness.estimator import NonNegativeFloat, PositiveFloat
 
 
 class SpectralResolvent:
@@ -100,7 +97,7 @@ class SpectralResolvent:
         T *= root[:, None]
 
 
-class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
+class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
     """Multi-class semi-supervised kernel spectral clustering, exact.
 
     Attributes
@@ -133,45 +130,9 @@ class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
     """False is equation 7. True adds b^2 / 2, which makes the kernel Omega + 1 of a model without
     bias, as equations 11, 13 and 19 have it.
     """
-    decision_threshold: kernels.DecisionThreshold = "zero"
-    """Where scores become classes: "share" moves them until each class has its share of the
-    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
-    methods the default is "share".
-    """
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn from all points; y is -1 where a point has no label."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        labels = kernels.read_labels(y, self.n_classes)
-        self.fit_features(X, labels.rows).fit_labels(np.asarray(y)[labels.rows])
-        del self._gram
-        scores = self._kernel_product(X, X[labels.rows], self._multipliers)[self._order]
-        self.dual_coef_ = np.zeros(scores.shape)
-        if self.gamma1:
-            scores = self._resolvent.apply(scores)
-        scores += self._influence[:, None] * self.intercept_
-        # alpha = g2 A (c - e) + g1 V e
-        if self.gamma1:
-            degrees = self._resolvent.degrees
-            self.dual_coef_[self._order] = self.gamma1 * scores / degrees[:, None]
-            self.degrees_ = np.empty(len(X))
-            self.degrees_[self._order] = degrees
-        self.dual_coef_[labels.rows] += self._multipliers
-        del self._resolvent
-        self.decision_scores_ = np.empty_like(scores)
-        self.decision_scores_[self._order] = scores
-        self.decision_scores_ = self._decision(self.decision_scores_)
-        rows = kernels.threshold_rows(labels, len(X))
-        self._place_threshold(self.decision_scores_[rows], labels)
-        self.decision_scores_ = self._moved(self.decision_scores_)
-        return self
-
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Eliminate all points but the labeled ones; `labeled` are the rows that may get labels.
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        """Eliminate all points but the labeled ones.
 
         Raises
         ------
@@ -204,7 +165,6 @@ class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
             )
         if self.gamma1:
             self._resolvent.transform(self._gram)
-        return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Solve for those of the labeled rows whose y is not -1.
@@ -214,8 +174,7 @@ class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
         UserWarning
             If the objective has no minimum; its stationary point is then used.
         """
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
+        labels = self._read(y)
         influence = self._influence[len(self._influence) - len(y) :]
         system = self._gram[np.ix_(labels.rows, labels.rows)]
         system[np.diag_indices(len(system))] += 1 / self.gamma2
@@ -241,20 +200,36 @@ class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
         held_out = np.asarray(y) == -1
         scores = self._gram[held_out] @ self._multipliers
         scores += np.outer(influence[held_out], self.intercept_)
-        scores = self._decision(scores)
+        scores = self._as_decision(scores)
         self._place_threshold(scores, labels, fewest=2)
         self.held_out_scores_ = self._moved(scores)
         return self
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores (n,) for two classes, else (n, n_classes)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
-        scores = self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
-        return self._moved(self._decision(scores))
+    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+        del self._gram
+        scores = self._kernel_product(X, X[labels.rows], self._multipliers)[self._order]
+        self.dual_coef_ = np.zeros(scores.shape)
+        if self.gamma1:
+            scores = self._resolvent.apply(scores)
+        scores += self._influence[:, None] * self.intercept_
+        # alpha = g2 A (c - e) + g1 V e
+        if self.gamma1:
+            degrees = self._resolvent.degrees
+            self.dual_coef_[self._order] = self.gamma1 * scores / degrees[:, None]
+            self.degrees_ = np.empty(len(X))
+            self.degrees_[self._order] = degrees
+        self.dual_coef_[labels.rows] += self._multipliers
+        del self._resolvent
+        self.decision_scores_ = np.empty_like(scores)
+        self.decision_scores_[self._order] = scores
+        self.decision_scores_ = self._as_decision(self.decision_scores_)
+        rows = kernels.threshold_rows(labels, len(X))
+        self._place_threshold(self.decision_scores_[rows], labels)
+        self.decision_scores_ = self._moved(self.decision_scores_)
 
-    def _decision(self, scores: np.ndarray) -> np.ndarray:
-        return kernels.as_decision(scores, self._present, len(self.classes_))
+    def _decision(self, X: np.ndarray) -> np.ndarray:
+        scores = self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
+        return self._moved(self._as_decision(scores))
 
     def _kernel_product(self, X: np.ndarray, Z: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         product = np.empty((len(X), vectors.shape[1]))
@@ -262,14 +237,6 @@ class MSSKSC(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
             K = kernels.gaussian_kernel(X[block], Z, self._width, center=self._center)
             np.matmul(K.astype(np.float64, copy=False), vectors, out=product[block])
         return product
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of the highest score.
-
-        For one-vs-rest codes this is the nearest code word in Hamming distance, ties broken by
-        score.
-        """
-        return kernels.decide(self.decision_function(X), self.classes_)
 
 
 def _row_bytes(n: int, d: int, itemsize: int) -> int:

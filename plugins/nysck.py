@@ -13,10 +13,7 @@ from collections.abc import Iterator
 from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import (
     Method,
@@ -28,7 +25,7 @@ from harness import (
     log_uniform,
     overhead_bytes,
 )
-from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt, RandomState
+from harness.estimator import PositiveFloat, PositiveInt, RandomState
 
 # Where eigenvalues of L, of which the largest is 1, are dropped.
 _TOLERANCE = 1e-6
@@ -37,7 +34,7 @@ _TOLERANCE = 1e-6
 _LEAST_PIVOT = 1e-6
 
 
-class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
+class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
     """Linear SVM on the virtual samples of a Nystrom cluster kernel (NysCK).
 
     Attributes
@@ -95,37 +92,10 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, E
     """
     C: PositiveFloat = 1.0
     """Penalty of the squared hinge loss."""
-    decision_threshold: kernels.DecisionThreshold = "zero"
-    """Where scores become classes: "share" moves them until each class has its share of the
-    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
-    methods the default is "share".
-    """
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the kernel from all points and the SVM from those whose label is not -1."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        labels = kernels.read_labels(y, self.n_classes)
-        rows = labels.rows
-        self._learn_features(X, rows).fit_labels(np.asarray(y)[rows])
-        self.projection_ = self._basis
-        self.projection_ *= self._weights
-        del self._basis, self._samples, self._X
-        self._place_threshold_by(X, labels, lambda X: self._scores(self._virtual_samples(X)))
-        return self
-
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Compute the eigensystem; `labeled` are the rows that may get labels."""
-        self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        return self._learn_features(X, np.asarray(labeled))
-
-    def _learn_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         self._width, self.center_ = kernel.width, kernel.center
@@ -137,12 +107,10 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, E
         else:
             self._basis = self._one_shot(X, kernel, sample, rng)
         self._X, self._labeled, self._samples, self._weights = X, labeled, None, None
-        return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train the SVM on those of the labeled rows whose y is not -1."""
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
+        labels = self._read(y)
         weights = self._transfer_weights(len(labels.rows))
         if self._samples is None or not np.array_equal(weights, self._weights):
             self._weights = weights
@@ -158,6 +126,12 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, E
         self._place_threshold(scores, labels, fewest=2)
         self.held_out_scores_ = self._moved(scores)
         return self
+
+    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+        self.projection_ = self._basis
+        self.projection_ *= self._weights
+        del self._basis, self._samples, self._X
+        self._place_threshold_by(X, labels, lambda X: self._scores(self._virtual_samples(X)))
 
     def _one_shot(
         self,
@@ -247,20 +221,13 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, E
 
     def _scores(self, F: np.ndarray) -> np.ndarray:
         scores = F @ self.coef_ + self.intercept_
-        return kernels.as_decision(scores, self._present, len(self.classes_))
+        return self._as_decision(scores)
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+    def _decision(self, X: np.ndarray) -> np.ndarray:
         blocks = self._blocks(len(X))
         return np.concatenate(
             [self._moved(self._scores(self._virtual_samples(X[block]))) for block in blocks]
         )
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of each row."""
-        return kernels.decide(self.decision_function(X), self.classes_)
 
 
 def _paper_rank(n_landmarks: int) -> int:

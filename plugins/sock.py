@@ -13,16 +13,12 @@ from dataclasses import replace
 from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform, overhead_bytes
 from harness.estimator import (
-    ClassCount,
-    Estimator,
     NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
@@ -37,7 +33,7 @@ _MOST_COLUMNS = 1000
 _TILE = 512
 
 
-class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin, Estimator):
+class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
     """Linear SVM on the virtual samples of a stochastically optimised cluster kernel (SoCK).
 
     Steps begin at the paper's t = 2, where eta_t = 2 / t is 1: its first draw is discarded there.
@@ -81,13 +77,6 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
     """What `sigma` counts: median distances between the points, or units of the features."""
     C: PositiveFloat = 1.0
     """Penalty of the squared hinge loss."""
-    decision_threshold: kernels.DecisionThreshold = "zero"
-    """Where scores become classes: "share" moves them until each class has its share of the
-    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
-    methods the default is "share".
-    """
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
     storage: Literal["held", "paper"] = "held"
     """By what a plan finds `rank`: the bytes that are held, or the paper's formula. The estimator
     itself does not read it.
@@ -95,18 +84,10 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the kernel from all points and the SVM from those whose label is not -1."""
-        for _ in self.fit_steps(X, y):
-            pass
-        return self.finish_fit()
-
     def fit_steps(self, X: np.ndarray, y: np.ndarray) -> Iterator[None]:
         """Fit step by step: after each, the estimator answers as if it were fitted."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        self._labeled = kernels.read_labels(y, self.n_classes).rows
+        X, y = self._checked(X, y)
+        self._labeled = self._read(y).rows
         self._y = y[self._labeled]
         yield from self._steps(X)
 
@@ -114,14 +95,10 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         """Train the SVM on the kernel as it is after the last step."""
         return self.fit_labels(self._y)
 
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Do all that no label decides; `labeled` are the rows that may get labels."""
-        self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        self._labeled, self._y = np.asarray(labeled), None
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        self._labeled, self._y = labeled, None
         for _ in self._steps(X):
             pass
-        return self
 
     def _steps(self, X: np.ndarray) -> Iterator[None]:
         rng = check_random_state(self.random_state)
@@ -157,8 +134,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Learn the SVM from labels of the rows that may have one, -1 where it is held out."""
-        labels = kernels.read_labels(y, self.n_classes)
-        self._y, self.classes_, self._present = np.asarray(y), labels.classes, labels.present
+        labels, self._y = self._read(y), np.asarray(y)
         lowered = self._kernel.eigenvalues
         self.eigenvalues_ = lowered + self.threshold
         known = len(labels.rows)
@@ -189,7 +165,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
 
     def _score(self, F: np.ndarray) -> np.ndarray:
         scores = F @ self.coef_ + self.intercept_
-        return kernels.as_decision(scores, self._present, len(self.classes_))
+        return self._as_decision(scores)
 
     def _score_of_factor(self, B: np.ndarray) -> np.ndarray:
         return self._score(self._virtual_samples(B))
@@ -218,10 +194,9 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
         classes[self._labeled[given]] = self._y[given]
         return classes
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of new points, by the Nystrom extension of the eigenvectors."""
+    def _decision(self, X: np.ndarray) -> np.ndarray:
+        """Return scores by the Nystrom extension of the eigenvectors."""
         self._learned()
-        X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
         width = _extended_bytes(len(self.eigenvalues_), X.shape[1], X.itemsize)
         columns = self.coef_.shape[1]
         scores = np.empty((len(X), columns) if columns > 1 else len(X))
@@ -244,10 +219,6 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, ClassifierMixin
             del K
         B /= self.eigenvalues_
         return B
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of each row."""
-        return kernels.decide(self.decision_function(X), self.classes_)
 
     def diagnostics(self, X: np.ndarray) -> dict[str, float]:
         """Return "error", |Z - L|_F / n with exact degrees (the paper's figure 2), and "rank".

@@ -9,19 +9,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
 from harness.estimator import (
-    ClassCount,
-    Estimator,
     NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
@@ -34,7 +29,7 @@ _ROUNDING = 1e-6
 _EXACT_ROUNDS, _EXACT_TOL = 200, 1e-4
 
 
-class SSOKMF(ClassifierMixin, Estimator):
+class SSOKMF(kernels.PartlyLabeledClassifier):
     """Minimise alpha/2 |phi(X) - phi(B) Wx H|^2 + beta/2 |Y - Wy H_t|^2 and ridges on all three.
 
     Equation 4-16, with l1 / 2 |Wx|^2 + l2 / 2 |Wy|^2 + l3 / 2 |H|^2. The labeled share t is that
@@ -95,18 +90,11 @@ class SSOKMF(ClassifierMixin, Estimator):
     """Rounds end where the objective falls by less than this part."""
     batch_size: PositiveInt = 64
     """Of SGD."""
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn from all points; y is -1 where a point has no label."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
         self._near, self._kernel = kernel.near, kernel.at_origin
@@ -137,7 +125,6 @@ class SSOKMF(ClassifierMixin, Estimator):
         self.coef_ = self.alpha * self.Wx_ @ np.linalg.solve(A, self.Wy_.T)
         self.coef_ = self.coef_.astype(np.float32)
         del self._basis
-        return self
 
     def _rows(self, X: np.ndarray) -> np.ndarray:
         return self._kernel(self._near(X), self.landmarks_)
@@ -209,20 +196,13 @@ class SSOKMF(ClassifierMixin, Estimator):
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+    def _decision(self, X: np.ndarray) -> np.ndarray:
         scores = np.empty((len(X), len(self.classes_)), np.float32)
         b, d = self.landmarks_.shape
         for block in _blocks(len(X), b, len(self.classes_), d):
             np.matmul(self._rows(X[block]), self.coef_, out=scores[block])
         scores = scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
-        return kernels.as_decision(scores, self._present, len(self.classes_))
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of each row."""
-        return kernels.decide(self.decision_function(X), self.classes_)
+        return self._as_decision(scores)
 
 
 def _row_width(b: int, c: int, d: int) -> int:

@@ -6,17 +6,15 @@ points, and are charged for nothing else.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from dataclasses import KW_ONLY
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge
-from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
-from harness.estimator import ClassCount, Estimator, PositiveFloat, RandomState
+from harness.estimator import PositiveFloat, RandomState
 
 # LIBSVM keeps two rows at least; of its cache that much is its head of each point. As it leaves
 # points out and takes them in again, rows change their length: an eighth of the heap is holes.
@@ -41,20 +39,14 @@ _SPREAD_SAMPLE = 128
 _SCORED_ALONE = 512
 
 
-class _LabeledClassifier(ClassifierMixin, Estimator):
+class _LabeledClassifier(kernels.PartlyLabeledClassifier):
     """What the three have in common: labels, validation, and the decision from scores."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn from the points whose label is not -1."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
         X = X if len(labels.rows) == len(X) else X[labels.rows]
         self._learn(X, labels.codes)
         self._learn_threshold(X, labels)
-        return self
 
     def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
         """Move scores, where an estimator has reason to."""
@@ -62,23 +54,13 @@ class _LabeledClassifier(ClassifierMixin, Estimator):
     def _moved(self, scores: np.ndarray) -> np.ndarray:
         return scores
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
+    def _decision(self, X: np.ndarray) -> np.ndarray:
         scores = kernels.spread_scores(self._scores(X), self._present, len(self.classes_))
         return self._moved(scores)
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of each row."""
-        return kernels.decide(self.decision_function(X), self.classes_)
 
 
 class NearestNeighbor(_LabeledClassifier):
     """1-NN. Scores are the hard labels, +1 and -1: they show how the data were scaled."""
-
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         # |x - z|^2 but for what is of x alone, about a point among them: far from the origin
@@ -125,14 +107,13 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
     """Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of computing
     them again. It trades memory for time alone.
     """
+    _: KW_ONLY
     decision_threshold: kernels.DecisionThreshold = "zero"
     """Where scores become classes. "zero" is LIBSVM's. "share", which the method `svm` has, moves
     scores of two classes until each has its share of the labeled points among these, scored
     without their own terms a_i y_i k(x_i, x_i) (Jaakkola & Haussler 1999). Votes of more classes
     gain nothing by it.
     """
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
@@ -204,8 +185,6 @@ class LinearSVM(_LabeledClassifier):
 
     C: PositiveFloat = 1.0
     """Penalty of the loss."""
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
     random_state: RandomState = None
     """Order in which dual coordinates are visited."""
 

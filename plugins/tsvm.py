@@ -14,22 +14,20 @@ Chapelle & Zien 2005).
 from __future__ import annotations
 
 import math
+import mmap
 from typing import Annotated, Literal, Self
 
 import numpy as np
 from annotated_types import Gt, Interval, Le
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
-from harness.estimator import ClassCount, Estimator, NonNegativeFloat, PositiveFloat, PositiveInt
+from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
 
 # The first C* is at most this part of the last one, which hardly moves the inductive machine.
 _FIRST_WEIGHT = 0.04
 
 
-class TransductiveSVM(ClassifierMixin, Estimator):
+class TransductiveSVM(kernels.SplitClassifier):
     """Transductive support vector machine (TSVM, S3VM) with the squared hinge loss.
 
     Attributes
@@ -74,26 +72,8 @@ class TransductiveSVM(ClassifierMixin, Estimator):
     """Excess of the objective over its minimum at given labels or tangents, in parts of it or of
     |f|^2 / 2 if that is less.
     """
-    n_classes: ClassCount | None = None
-    """Found from y by default. Three and more are told apart one against the rest."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn from all points; y is -1 where a point has no label."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        labeled = kernels.read_labels(y, self.n_classes).rows
-        self._prepare(X, labeled).fit_labels(y[labeled])
-        del self._product  # which later labels alone would need
-        return self
-
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Compute the kernel matrix; `labeled` are the rows that may get labels."""
-        self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        return self._prepare(X, np.asarray(labeled))
-
-    def _prepare(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._X, self._candidates, self._center = X, labeled, kernels.middle(X)
         if self.kernel == "linear":
             # the bias is free, so no point need be the origin
@@ -102,7 +82,6 @@ class TransductiveSVM(ClassifierMixin, Estimator):
         else:
             self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
             self._product = kernels.GaussianTriangle(X, self._width, self._center)
-        return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train on labels for the rows named before, -1 where one is held out.
@@ -110,8 +89,7 @@ class TransductiveSVM(ClassifierMixin, Estimator):
         Nothing is taken over from earlier calls: equal labels and parameters, equal scores.
         """
         self._validate_params()
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
+        labels = self._read(y)
         if self.positive_share is not None and len(self.classes_) > 2:
             message = f"positive_share is for two classes, y has {len(self.classes_)}"
             raise ValueError(message)
@@ -129,11 +107,14 @@ class TransductiveSVM(ClassifierMixin, Estimator):
             del f
         linear = self.kernel == "linear"
         self._coefficients = self._product.weights(coefficients.T).T if linear else coefficients
-        self.decision_scores_ = self._decision(scores)
+        self.decision_scores_ = self._as_decision(scores)
         self.held_out_scores_ = self.decision_scores_[self._candidates[np.asarray(y) == -1]]
         self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
         self.transduction_[labeled] = self.classes_[labels.codes]
         return self
+
+    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+        del self._product  # which later labels alone would need
 
     def _train(self, labeled: np.ndarray, targets: np.ndarray) -> tuple[kernels.Expansion, list]:
         """Return one machine and the path of its objective."""
@@ -156,10 +137,7 @@ class TransductiveSVM(ClassifierMixin, Estimator):
             return kernels.concave_convex(problem, self.ramp), problem.path
         return kernels.switching(problem, self.max_switches), problem.path
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=self._X.dtype, order="C")
+    def _decision(self, X: np.ndarray) -> np.ndarray:
         scores = np.empty((len(X), len(self._intercepts)))
         if self.kernel == "linear":
             for block in kernels.row_blocks(len(X), X.shape[1], X.itemsize):
@@ -170,14 +148,7 @@ class TransductiveSVM(ClassifierMixin, Estimator):
             for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks, self._center):
                 np.matmul(K, self._coefficients, out=scores[block])
         scores += self._intercepts
-        return self._decision(scores)
-
-    def _decision(self, scores: np.ndarray) -> np.ndarray:
-        return kernels.as_decision(scores, self._present, len(self.classes_))
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of each row."""
-        return kernels.decide(self.decision_function(X), self.classes_)
+        return self._as_decision(scores)
 
 
 def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching") -> Peaks:
@@ -192,8 +163,10 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
     # of classes without a labeled point, scores are copied twice
     # a Newton step's eleven with its product, the machine before it, costs as they are known and
     # as they are now, the unlabeled rows; concave parts have costs at three stages
-    vectors = 17 if form == "switching" else 19
-    training = scores + coefficients + max(8 * n * vectors, 2 * scores * (Q > 1) + 16 * n)
+    vectors = 18 if form == "switching" else 20
+    # each mapped by itself, in whole pages
+    vectors *= 8 * n + mmap.PAGESIZE
+    training = scores + coefficients + max(vectors, 2 * scores * (Q > 1) + 16 * n)
     known = 8 * shape.n_labeled * (Q + 2)
     kept = shape.data_bytes + scores + 8 * n + (shape.block_bytes if shape.n_test else 0)
     rows = shape.block_rows

@@ -11,6 +11,7 @@ from harness.kernels.cca import (
     RowSketch,
     canonical_bytes,
 )
+from harness.kernels.classifiers import PartlyLabeledClassifier, SplitClassifier
 from harness.kernels.degrees import (
     DEGREE_TILE,
     exact_degrees,
@@ -239,6 +240,7 @@ __all__ = [
     "NeighborSearch",
     "NystromFeatures",
     "PackedSymmetric",
+    "PartlyLabeledClassifier",
     "RandomFourierFeatures",
     "ReducedLaplacian",
     "RidgeMachines",
@@ -247,6 +249,7 @@ __all__ = [
     "Selector",
     "SelectorName",
     "SmoothHinge",
+    "SplitClassifier",
     "SplitLeastSquares",
     "SquaredLossMixin",
     "Targets",

@@ -10,10 +10,12 @@ its share among the labeled ones says. Within a class their order stays.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Literal
 
 import numpy as np
 
+from harness.estimator import Estimator
 from harness.kernels.labels import Labels
 
 DecisionThreshold = Literal["share", "zero"]
@@ -27,11 +29,23 @@ _SCORED_TOGETHER, _SCORED_BYTES = 256, 1 << 20
 _TURNS = 10
 
 
-class DecisionThresholdMixin:
-    """Scores of an estimator with a parameter `decision_threshold`, moved as it says.
+class DecisionThresholdMixin(Estimator):
+    """An estimator whose scores are moved as its parameter `decision_threshold` says.
 
     `fit` calls `_place_threshold` with scores of points that have no label, which are not moved
     yet, or `_place_threshold_by`; whatever is handed out goes through `_moved`.
+
+    Attributes
+    ----------
+    offset_ : ndarray of shape () or (n_classes,)
+        What is added to scores.
+    """
+
+    _: KW_ONLY
+    decision_threshold: DecisionThreshold = "zero"
+    """Where scores become classes: "share" moves them until each class has its share of the
+    labeled points among those without a label; "zero" leaves them, as printed. Of a study's
+    methods the default is "share".
     """
 
     def _place_threshold(self, scores: np.ndarray, labels: Labels, fewest: int = _FEWEST) -> None:

@@ -8,14 +8,11 @@ from copy import deepcopy
 from typing import ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Shape, kernels
-from harness.estimator import ClassCount, Estimator, PositiveFloat, PositiveInt, RandomState
+from harness.estimator import PositiveFloat, PositiveInt, RandomState
 
 EXACT = 1e-3
 """Part of the minimum within which an objective is "exact"."""
@@ -24,7 +21,7 @@ EXACT = 1e-3
 _CONVERGED = 0.02
 
 
-class BudgetMachine(ClassifierMixin, Estimator, ABC):
+class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
     """A machine for each class against the rest, on features of landmarks."""
 
     _loss: ClassVar[str]
@@ -48,21 +45,14 @@ class BudgetMachine(ClassifierMixin, Estimator, ABC):
     """Of SGD."""
     batch_size: PositiveInt = 64
     """Of SGD."""
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Choose landmarks among all points, learn from those whose label is not -1."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
-        check_classification_targets(y)
-        rows = kernels.read_labels(y, self.n_classes).rows
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        rows = self._read(y).rows
         self._choose(X, rows)
-        self.fit_labels(np.asarray(y)[rows])
+        self.fit_labels(y[rows])
         del self._X, self._rows, self._prepared, self._chosen
-        return self
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Choose landmarks; `labeled` are the rows that may get labels."""
@@ -74,8 +64,7 @@ class BudgetMachine(ClassifierMixin, Estimator, ABC):
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train on those of the labeled rows whose y is not -1."""
         self.held_out_scores_ = None  # before as many are computed
-        labels = kernels.read_labels(y, self.n_classes)
-        self.classes_, self._present = labels.classes, labels.present
+        labels = self._read(y)
         learn = self._minimise if self.solver == "exact" else self._descend
         scores = learn(labels, len(y))
         sgd, allowed = self.solver == "sgd", _CONVERGED / (1 + _CONVERGED)
@@ -92,7 +81,7 @@ class BudgetMachine(ClassifierMixin, Estimator, ABC):
         self.landmarks_ = self._features.landmarks
         held = np.asarray(y) == -1
         scores = self._scores(self._X, self._rows[held]) if scores is None else scores[held]
-        self.held_out_scores_ = self._decision(scores)
+        self.held_out_scores_ = self._as_decision(scores)
         return self
 
     def _part_that_falls(self, labels: kernels.Labels) -> float:
@@ -140,21 +129,11 @@ class BudgetMachine(ClassifierMixin, Estimator, ABC):
         self.coef_, self.intercept_, self.objective_ = a, b, objective
         self.gap_ = (objective - least) / objective
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of shape (n,) for two classes, else (n, n_classes)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C")
-        return self._decision(self._scores(X))
+    def _decision(self, X: np.ndarray) -> np.ndarray:
+        return self._as_decision(self._scores(X))
 
     def _scores(self, X: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         return self._features.scores(X, self.coef_, rows) + self.intercept_
-
-    def _decision(self, scores: np.ndarray) -> np.ndarray:
-        return kernels.as_decision(scores, self._present, len(self.classes_))
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of each row."""
-        return kernels.decide(self.decision_function(X), self.classes_)
 
 
 def phases(

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from harness import Peaks, Shape, kernels
-from harness.estimator import ClassCount, NonNegativeFloat, PositiveFloat, PositiveInt
+from harness.estimator import NonNegativeFloat
 
 from .machine import EXACT, BudgetMachine, phases, sgd_bytes
 
@@ -43,37 +43,17 @@ class BudgetSVM(BudgetMachine):
     """
 
     _loss = "hinge"
-    n_landmarks: PositiveInt = 100
-    """b, the points chosen by `selector`; all of them where there are fewer."""
-    C: PositiveFloat = 10.0
-    """Weight of the loss."""
     smoothing: NonNegativeFloat = 0.0
     """Width of margins below 1 over which the corner of the hinge is a parabola: t^2 / 2 smoothing
     for t = 1 - y_i f(x_i) up to it, t - smoothing / 2 beyond (Shalev-Shwartz & Zhang 2013). 0
     is the hinge as printed; "exact" only.
     """
-    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
-    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
-    selector: kernels.SelectorName | kernels.Selector = "uniform"
-    """How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
-    n_landmarks, random_state, kernel) that returns row numbers.
-    """
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel, if it has one."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     solver: Literal["exact", "sgd"] = "exact"
     """How the objective is minimised. "exact": to a duality gap of 3e-4 of it, or of what it falls
     from its value at w = 0 if that is less, before coefficients are rounded to float32. "sgd":
     mini-batches, a step from the stability bound that falls as 1 / sqrt(epochs), the mean of the
     second half of the iterates.
     """
-    epochs: PositiveInt = 10
-    """Of SGD."""
-    batch_size: PositiveInt = 64
-    """Of SGD."""
-    n_classes: ClassCount | None = None
-    """Found from y by default."""
 
     def _prepare(self) -> None:
         r, rows = self._features.n_components, self._rows
