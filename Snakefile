@@ -5,7 +5,7 @@ import sys
 from snakemake.utils import min_version, validate
 
 from harness.errors import HarnessError
-from harness.workload import load_workload
+from harness.planning.workload import load_workload
 
 min_version("9.27")
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import yaml
 
 from harness.datasets import prepare
-from harness.workload import load_workload
+from harness.planning.workload import load_workload
 
 PLUGIN = """
 import numpy as np

@@ -24,11 +24,13 @@ import yaml
 
 from harness.datasets import load_catalog
 from harness.datasets.preparation import load
-from harness.kernels import active_rows, feature_cache, gram, hinge, landmark_features
+from harness.kernels import gram, landmark_features
 from harness.sandbox import Limits, Monitor, Sandbox
-from harness.trial_runner import warm_up
+from harness.trial.warm_up import warm_up
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
+from budget_machines import feature_cache, hinge_solver, newton_matrix
+
 machines = importlib.import_module("budget_machines")
 ssokmf = importlib.import_module("ssokmf")
 ESTIMATORS = {
@@ -62,8 +64,8 @@ class Operations:
         self._count(cache, "products", lambda c, w: 2 * len(c) * w.size)
         self._count(cache, "sums", lambda c, v: 2 * np.count_nonzero(v) * c._buffer.shape[1])
         self._count(gram.GramSum, "add", lambda _, Z, *__, **___: Z.size * Z.shape[1])
-        self._count(active_rows, "ssyrk", lambda _, Zt, **__: Zt.size * len(Zt))
-        self._count(hinge, "_newton_direction", _of_direction)
+        self._count(newton_matrix, "ssyrk", lambda _, Zt, **__: Zt.size * len(Zt))
+        self._count(hinge_solver, "_newton_direction", _of_direction)
 
     def _count(self, owner: object, name: str, operations: Callable) -> None:
         function = getattr(owner, name)

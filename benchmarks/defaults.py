@@ -26,13 +26,13 @@ from sklearn.preprocessing import scale
 
 from harness.datasets import load_catalog, split
 from harness.datasets.preparation import load
-from harness.metrics import BUILT_IN, primary_metric
-from harness.prediction import predict
-from harness.registry import Registry
-from harness.searching import grid, random
-from harness.space import choice, log_uniform
-from harness.trial import make_estimator
-from harness.tuning import tune
+from harness.metrics.functions import BUILT_IN, primary_metric
+from harness.plugin.registry import Registry
+from harness.plugin.search_space import choice, log_uniform
+from harness.trial.prediction import predict
+from harness.trial.run import make_estimator
+from harness.trial.search import grid, random
+from harness.trial.tuning import tune
 
 SIZES = {"n_landmarks": 100, "n_components": 100, "rank": 100, "cache_rows": 256}
 Problem = tuple[np.ndarray, np.ndarray]
@@ -203,7 +203,7 @@ def taken(
         metric=primary_metric("binary", (), BUILT_IN),
         folds=5,
         rng=np.random.default_rng(seed),
-        label_params=method.label_params,
+        head_params=method.head_params,
         defaults={key: method.default(key) for key in space},
         standard_errors=errors,
     )[0]

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import yaml
 
-from harness.registry import ROOT
-from harness.workload import load_workload
+from harness.planning.workload import load_workload
+from harness.project import ROOT
 
 STUDY = {
     "datasets": ["wine", "digits", "breast_cancer", "iris"],

@@ -19,7 +19,7 @@ from harness import kernels
 from harness.datasets import load_catalog
 from harness.datasets.preparation import load
 from harness.sandbox import Limits, Monitor, Sandbox
-from harness.trial_runner import warm_up
+from harness.trial.warm_up import warm_up
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
 plugin = importlib.import_module("kmedoids")

@@ -22,8 +22,8 @@ from sklearn.metrics import roc_auc_score
 from harness.datasets import Split, load_catalog, split
 from harness.datasets.preparation import load
 from harness.kernels import eigensystem
-from harness.method import Shape
-from harness.sizing import plan
+from harness.planning.size import plan
+from harness.plugin.method import Shape
 from harness.units import parse_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))

@@ -22,13 +22,13 @@ from sklearn.metrics import roc_auc_score
 from harness.datasets import load_catalog, split
 from harness.datasets.preparation import load
 from harness.kernels import eigensystem
-from harness.kernels.low_rank import steps_per_product
-from harness.method import Shape
-from harness.sizing import plan
+from harness.planning.size import plan
+from harness.plugin.method import Shape
 from harness.units import parse_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
 sock = importlib.import_module("sock")
+steps_per_product = importlib.import_module("sock.proximal_low_rank").steps_per_product
 METHOD = sock.harness_methods()[0]
 
 

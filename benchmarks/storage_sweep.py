@@ -35,13 +35,13 @@ import threadpoolctl
 
 from harness import Method, Shape
 from harness.conformance.generated_trials import assign
-from harness.registry import Registry
+from harness.planning.size import plan
+from harness.plugin.registry import Registry
 from harness.sandbox import Limits, Sandbox
-from harness.searching import find_search
-from harness.settings import Tuning
-from harness.sizing import plan
-from harness.trial import run_trial, searched_space
-from harness.trial_runner import warm_up
+from harness.study.schema import Tuning
+from harness.trial.run import run_trial, searched_space
+from harness.trial.search import find_search
+from harness.trial.warm_up import warm_up
 
 SLACK = 25_000
 """Bytes by which known allocations are measured wrong at most."""

@@ -29,9 +29,9 @@ from sklearn.svm import SVC
 from harness.datasets import load_catalog, split
 from harness.datasets.preparation import load
 from harness.kernels import median_distance
-from harness.metrics import BUILT_IN, primary_metric
-from harness.searching import grid
-from harness.tuning import tune
+from harness.metrics.functions import BUILT_IN, primary_metric
+from harness.trial.search import grid
+from harness.trial.tuning import tune
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
 tsvm = importlib.import_module("tsvm")
@@ -158,7 +158,7 @@ def tuned(options: argparse.Namespace) -> None:
                     metric=metric,
                     folds=5,
                     rng=rng,
-                    label_params=method.label_params,
+                    head_params=method.head_params,
                 )
                 return make(**best).fit(X, masked)
 

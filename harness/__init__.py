@@ -4,7 +4,8 @@ What this module exports is all that a plugin needs. Numerical building blocks t
 are in `harness.kernels`.
 """
 
-from harness.hookspecs import (
+from harness.planning.size import overhead_bytes, prediction_bytes
+from harness.plugin.hookspecs import (
     Evaluate,
     GeneratedDataset,
     Kernel,
@@ -15,9 +16,8 @@ from harness.hookspecs import (
     TrialInfo,
     hookimpl,
 )
-from harness.method import PREDICT_BLOCK, Method, Peaks, Shape
-from harness.sizing import overhead_bytes, prediction_bytes
-from harness.space import Distribution, choice, log_uniform, settings_at, uniform
+from harness.plugin.method import PREDICT_BLOCK, Method, Peaks, Shape
+from harness.plugin.search_space import Distribution, choice, log_uniform, settings_at, uniform
 
 __all__ = [
     "PREDICT_BLOCK",

@@ -32,7 +32,7 @@ class InverseSpectrum:
     """
 
     def __init__(self, X: np.ndarray, width: float, epsilon: float) -> None:
-        center = kernels.middle(X)
+        center = kernels.column_medians(X)
         self._shift = 1 + epsilon
         side = kernels.gaussian_tile(X.shape[1], X.itemsize)
         self._matrix = kernels.PackedSymmetric(len(X), side)
@@ -81,7 +81,7 @@ class EigenSpectrum:
     """
 
     def __init__(self, X: np.ndarray, width: float, phi: Callable) -> None:
-        n, center = len(X), kernels.middle(X)
+        n, center = len(X), kernels.column_medians(X)
         L = np.empty((n, n))
         for block in kernels.row_blocks(n, n):
             L[block] = kernels.gaussian_kernel(X[block], X, width, center=center)
@@ -157,13 +157,13 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._X, self._labeled = X, labeled
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.middle(X)
+        self._center = kernels.column_medians(X)
         if self.transfer == "regularized-laplacian":
             self._spectrum = InverseSpectrum(X, self._width, self.epsilon)
         else:
             options = {"transfer": self.transfer, "degree": self.degree, "cut": self.cut}
             # no method of this object: a circle would keep the matrix past its time
-            phi = partial(kernels.transferred, **options)
+            phi = partial(kernels.apply_transfer, **options)
             self._spectrum = EigenSpectrum(X, self._width, phi)
         self._gram_labels = 0
 
@@ -200,7 +200,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         rows = kernels.threshold_rows(labels, len(X))
         self._place_threshold(self._shifted(values[rows]), labels)
         self.decision_scores_ = self._moved(self._shifted(values))
-        self.transduction_ = kernels.decide(self.decision_scores_, self.classes_)
+        self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
         self.transduction_[labels.rows] = self.classes_[labels.codes]
 
     def _shifted(self, values: np.ndarray) -> np.ndarray:
@@ -310,7 +310,7 @@ def harness_methods() -> list[Method]:
             tasks={"binary", "multiclass"},
             params={"decision_threshold": "share"},
             space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-3, 1e4)},
-            label_params={"C"},
+            head_params={"C"},
             reference="hou2017",
         )
     ]

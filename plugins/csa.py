@@ -9,7 +9,7 @@ Where it departs from the paper: the five starts are spread (a Latin hypercube) 
 independently, and the acceptance temperature is solved for after every sweep. The paper moves it
 by a few per cent a sweep, which takes hundreds of them to arrive; a search has a handful.
 
-Where an estimator splits its fit, values of `label_params` cost little once the rest is computed.
+Where an estimator splits its fit, values of `head_params` cost little once the rest is computed.
 Annealing and simplex then move the other parameters alone: each of their positions is scored with
 a few values of the label parameters, the same ones throughout, and counts as the best of these. A
 second simplex refines the label parameters at the best position, for which one more computation
@@ -89,7 +89,7 @@ def search(
         As in `harness.Search`. Less than 18 trials leave nothing for moves of the states.
     """
     costs = Costs(space, evaluate)
-    label = np.array([name in evaluate.label_params for name in sorted(space)])
+    label = np.array([name in evaluate.head_params for name in sorted(space)])
     positions = int((1 - LABEL_SHARE) * trials) // LABEL_VALUES
     if label.all() or not label.any() or positions < STATES:
         optimise(costs, costs, np.full(len(label), True), trials, rng)

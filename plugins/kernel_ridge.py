@@ -44,7 +44,7 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, Estimator):
         # In float64, or rounding would be above a small penalty; near the origin, for accuracy.
         self._points = X[targets.rows].astype(np.float64, copy=False)
         self._width = kernels.kernel_width(self._points, self.sigma, self.sigma_unit)
-        self._center = kernels.middle(self._points)
+        self._center = kernels.column_medians(self._points)
         self._points -= self._center
         K = kernels.GaussianAt(self._points, self._width)(self._points)
         solution = kernels.centered_kernel_ridge(K, targets.values, self.alpha)
@@ -66,7 +66,7 @@ class NystromKernelRidge(kernels.SquaredLossMixin, Estimator):
         Coefficients of the landmarks' kernel functions.
     intercept_ : ndarray of shape (Q,)
     landmarks_ : ndarray of shape (s, d)
-        Less the middle of the points, see `harness.kernels.middle`.
+        Less the middle of the points, see `harness.kernels.column_medians`.
     """
 
     n_landmarks: PositiveInt = 100

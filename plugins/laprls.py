@@ -57,7 +57,7 @@ class LapRLS(kernels.SplitLeastSquares, Estimator):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the deformed kernel's functions at the rows that may get targets."""
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.middle(X)
+        self._center = kernels.column_medians(X)
         self._points, n = X - self._center, len(X)
         # (I + M K) S = (unit vectors of the labeled points): k~(., x_i) = k(., X) s_i.
         A = self._laplacian_times_kernel()
@@ -162,8 +162,8 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimat
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
-        self._center = kernels.middle(X)
-        self._landmarks = kernels.moved_rows(X, sample, self._center)
+        self._center = kernels.column_medians(X)
+        self._landmarks = kernels.centered_rows(X, sample, self._center)
         self._width = kernel.width
         P = kernels.NystromFeatures(self._landmarks, self._width, dtype=np.float32).projection
         R = self._mean_variation(X, P) if self.manifold else np.zeros((P.shape[1],) * 2)
@@ -222,7 +222,7 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimat
 
     def _rows(self, X: np.ndarray) -> np.ndarray:
         return kernels.gaussian_kernel(
-            kernels.moved(X, self._center), self._landmarks, self._width
+            kernels.centered(X, self._center), self._landmarks, self._width
         )
 
     def _blocks(self, n: int) -> Iterator[slice]:
@@ -310,7 +310,7 @@ def harness_methods() -> list[Method]:
             "manifold": choice([1.0, 10.0, 1e3, 1e5]),
             "sigma": choice([1.0, 3.0]),
         },
-        "label_params": {"alpha"},
+        "head_params": {"alpha"},
         "reference": "belkin2006",
     }
     return [

@@ -154,7 +154,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
 
     def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.middle(X)
+        self._center = kernels.column_medians(X)
         self._rng = check_random_state(self.random_state)
         self._map = self._make_map(X, n_labeled)
         self._m = self._map.n_components
@@ -177,7 +177,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
         pool = X if len(rows) == len(X) else X[rows]
         kernel = kernels.BoundKernel(kernels.KERNELS["rbf"], self._width, self._center)
         chosen = kernels.select_landmarks(self.selector, pool, m, self._rng, kernel)
-        return kernels.moved_rows(pool, chosen, self._center, np.dtype(self.dtype))
+        return kernels.centered_rows(pool, chosen, self._center, np.dtype(self.dtype))
 
     def _spectral_term(self, X: np.ndarray) -> np.ndarray:
         """Return Phi'V Phi, V the inverse degrees, bias included; normalised if asked for."""
@@ -320,7 +320,7 @@ def harness_methods() -> list[Method]:
     # k(x, Z) is not whitened: in float32 the identity would be lost beside its squares
     reduced = {"features": "kernel", "gamma2": 100.0, "dtype": "float64"}
     shared = {"size": "n_components", "sizes": sizes, "tasks": {"binary", "multiclass"}}
-    shared |= {"label_params": {"gamma1", "gamma2"}, "reference": "mehrkanoon2016"}
+    shared |= {"head_params": {"gamma1", "gamma2"}, "reference": "mehrkanoon2016"}
     return [
         Method(
             name,

@@ -48,7 +48,7 @@ class SpectralResolvent:
         side = kernels.gaussian_tile(X.shape[1], X.itemsize)
         self._matrix = kernels.PackedSymmetric(len(order), side)
         self.degrees = np.zeros(len(order))
-        center = kernels.middle(X)
+        center = kernels.column_medians(X)
 
         def tile(rows: slice, columns: slice) -> np.ndarray:
             points, others = X[order[rows]], X[order[columns]]
@@ -148,7 +148,7 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
             raise ValueError(message)
         self._X, self._labeled = X, labeled
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.middle(X)
+        self._center = kernels.column_medians(X)
         self._order = np.concatenate([np.delete(np.arange(len(X)), labeled), labeled])
         self._influence, self._pull, self._resolvent = np.ones(len(X)), 0.0, None
         if self.gamma1:
@@ -293,7 +293,7 @@ def harness_methods() -> list[Method]:
                 "gamma2": log_uniform(1, 1e4),
                 "sigma": log_uniform(0.1, 2),
             },
-            label_params={"gamma2"},
+            head_params={"gamma2"},
             reference="mehrkanoon2016",
         )
     ]

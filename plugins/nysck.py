@@ -43,7 +43,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClass
     offset_ : ndarray of shape () or (n_classes,)
         What the threshold adds to scores.
     center_ : ndarray of shape (d,), float64
-        What is subtracted from points, `harness.kernels.middle` of those of `fit`.
+        What is subtracted from points, `harness.kernels.column_medians` of those of `fit`.
     landmarks_ : ndarray of shape (s, d), float32
         Less `center_`.
     projection_ : ndarray of shape (s, k), float32
@@ -102,7 +102,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClass
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
         if self.variant == "literal":
-            self.landmarks_ = kernels.moved_rows(X, sample, kernel.center)
+            self.landmarks_ = kernels.centered_rows(X, sample, kernel.center)
             self._basis = self._literal(len(X), len(labeled))
         else:
             self._basis = self._one_shot(X, kernel, sample, rng)
@@ -119,7 +119,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClass
                 F = self._samples[block]
                 np.matmul(self._kernel(self._X[self._labeled[block]]), self._basis, out=F)
                 F *= weights
-                kernels.unit_rows(F)
+                kernels.normalize_rows(F)
         F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
         self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, self.C)
         scores = self._scores(self._samples[np.asarray(y) == -1])
@@ -200,7 +200,7 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClass
 
     def _transfer_weights(self, n_labeled: int) -> np.ndarray:
         """Return sqrt(phi(e)) of every eigenvalue that is kept."""
-        phi = kernels.transferred(
+        phi = kernels.apply_transfer(
             self.eigenvalues_, self._transfer, n_labeled, self.epsilon, self.degree, self.cut
         )
         if self.variant == "literal" and self.rank is None:
@@ -213,11 +213,11 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClass
         return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
     def _kernel(self, X: np.ndarray) -> np.ndarray:
-        rows = kernels.moved(X, self.center_)
+        rows = kernels.centered(X, self.center_)
         return kernels.gaussian_kernel(rows, self.landmarks_, self._width)
 
     def _virtual_samples(self, X: np.ndarray) -> np.ndarray:
-        return kernels.unit_rows(self._kernel(X) @ self.projection_)
+        return kernels.normalize_rows(self._kernel(X) @ self.projection_)
 
     def _scores(self, F: np.ndarray) -> np.ndarray:
         scores = F @ self.coef_ + self.intercept_
@@ -312,7 +312,7 @@ def harness_methods() -> list[Method]:
             tasks={"binary", "multiclass"},
             params={"decision_threshold": "share"},
             space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-3, 1e4)},
-            label_params={"C", "transfer", "epsilon", "degree"},
+            head_params={"C", "transfer", "epsilon", "degree"},
             reference="hou2017",
         )
     ]

@@ -50,8 +50,8 @@ class SSSL(kernels.SplitLeastSquares, Estimator):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the eigensystem; `labeled` are the rows that may get targets."""
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.middle(X)
-        self._points = kernels.moved(X, self._center)
+        self._center = kernels.column_medians(X)
+        self._points = kernels.centered(X, self._center)
         n, self._computed = len(X), max(_MOST, self.n_components)
         K = kernels.GaussianAt(self._points, self._width)(self._points)
         first = max(0, n - self._computed)
@@ -106,7 +106,7 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator)
         Coefficients of the landmarks' kernel functions.
     intercept_ : ndarray of shape (Q,)
     landmarks_ : ndarray of shape (s, d)
-        Less the middle of the points, see `harness.kernels.middle`.
+        Less the middle of the points, see `harness.kernels.column_medians`.
     """
 
     n_landmarks: PositiveInt = 100
@@ -211,7 +211,7 @@ def harness_methods() -> list[Method]:
     on_landmarks = {
         "size": "n_landmarks",
         "space": {"alpha": log_uniform(1e-6, 0.1), "sigma": widths},
-        "label_params": {"alpha"},
+        "head_params": {"alpha"},
         **shared,
     }
     return [
@@ -221,7 +221,7 @@ def harness_methods() -> list[Method]:
             exact_storage,
             size="n_unlabeled",
             space={"n_components": choice([4, 8, 16, 32, 64, 128]), "sigma": widths},
-            label_params={"n_components"},
+            head_params={"n_components"},
             **{**shared, "reference": "ji2012"},
         ),
         Method("sssl-m", NystromSSSL, landmark_storage, **on_landmarks),

@@ -1,6 +1,6 @@
 # Trials: the scale is checked once, then every block runs under its own limits.
 
-from harness.budget import JOB_BYTES
+from harness.study.budget import JOB_BYTES
 
 
 rule calibration:

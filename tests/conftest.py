@@ -36,7 +36,7 @@ def answers_here(monkeypatch):
     The module runs as it does there, but need not wait for scikit-learn, and sees the built-in
     plugins that a test puts in place of the others.
     """
-    from harness import aside
+    from harness.plugin import out_of_process
 
     def run(command, input, **_):
         _, _, module, *folders = command
@@ -52,20 +52,24 @@ def answers_here(monkeypatch):
             runpy.run_module(module, run_name="__main__")
         return subprocess.CompletedProcess(command, 0, printed.getvalue(), "")
 
-    monkeypatch.setattr(aside, "subprocess", SimpleNamespace(run=run))
+    monkeypatch.setattr(out_of_process, "subprocess", SimpleNamespace(run=run))
 
 
 @pytest.fixture
 def built_in(answers_here, monkeypatch, tmp_path_factory):
     """Return a function that leaves only the named modules of the built-in plugins."""
-    from harness import registry
+    from harness.plugin import registry
+    from harness.project import PLUGINS
 
     def keep(*names):
         # copies: of a file that is loaded again, what was loaded before cannot be pickled
         folder = tmp_path_factory.mktemp("built-in")
         for name in names:
-            shutil.copy(registry.ROOT / "plugins" / f"{name}.py", folder)
-        monkeypatch.setattr(registry, "BUILT_IN", folder)
+            if (PLUGINS / name).is_dir():
+                shutil.copytree(PLUGINS / name, folder / name)
+            else:
+                shutil.copy(PLUGINS / f"{name}.py", folder)
+        monkeypatch.setattr(registry, "PLUGINS", folder)
 
     return keep
 
@@ -74,7 +78,7 @@ def built_in(answers_here, monkeypatch, tmp_path_factory):
 def outer_group():
     """A group of cgroup v1 below that of the tests, as a scheduler makes one for a job: 400 MB."""
     from harness.sandbox.cgroup import UnavailableError, find
-    from harness.sandbox.group import Group
+    from harness.sandbox.trial_cgroup import Group
 
     try:
         base = find(1).base

@@ -26,7 +26,7 @@ from harness.estimator import (
     refusal,
     takes_objects,
 )
-from harness.parameters import parameter_texts
+from harness.plugin.parameters import parameter_texts
 
 
 class Base(Estimator):

@@ -41,7 +41,7 @@ def test_modules_can_be_held_in_the_head():
 
 def test_nothing_heavy_is_imported_to_read_a_study():
     code = (
-        "import sys, harness.workload, harness.index; "
+        "import sys, harness.planning.workload, harness.plugin.index; "
         "print(*{'numpy', 'pandas', 'sklearn', 'scipy'} & set(sys.modules))"
     )
     done = subprocess.run(

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from harness.cli.options import as_json_option
-from harness.terminal import print_table, show_rows
+from harness.cli.tables import print_table, show_rows
 
 _FINDING_WIDTHS = {"method": 16, "check": 32, "result": 14}
 """Rows that are printed one by one stand in line as far as these go."""
@@ -57,7 +57,7 @@ def new() -> None:
 @click.option("--folder", default="plugins", show_default=True, type=click.Path(path_type=Path))
 def new_method(name: str, folder: Path) -> None:
     """Write a plugin with one method called NAME."""
-    from harness.scaffold import write_method
+    from harness.cli.new_method import write_method
 
     path = write_method(name, folder)
     click.echo(f"wrote {path}; try: harness check {path}")

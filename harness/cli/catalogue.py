@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from harness.cli.options import as_json_option
-from harness.terminal import show_rows
+from harness.cli.tables import show_rows
 from harness.units import format_bytes
 
 
@@ -19,7 +19,7 @@ def methods(name: str | None, study: str | None, as_json: bool) -> None:
     """List the methods that plugins provide, or the parameters of the method NAME."""
     index = _index(study)
     if name:
-        from harness.index import method_entry
+        from harness.plugin.index import method_entry
 
         entry = method_entry(index, name)
         rows = [
@@ -41,8 +41,8 @@ def methods(name: str | None, study: str | None, as_json: bool) -> None:
 @as_json_option
 def datasets(study: str | None, as_json: bool) -> None:
     """List the data sets of the catalogs and of plugins."""
-    from harness.study import load_study
-    from harness.workload import read_catalog
+    from harness.planning.workload import read_catalog
+    from harness.study.study import load_study
 
     catalog = read_catalog(load_study(study) if study else None, _index(study))
     rows = [
@@ -77,7 +77,7 @@ def plugins(study: str | None, as_json: bool) -> None:
 @as_json_option
 def kernels(study: str | None, as_json: bool) -> None:
     """List kernels and landmark selectors, as parameters of methods name them."""
-    from harness.registry import NAMED
+    from harness.plugin.registry import NAMED
 
     index = _index(study)
     found = [item | {"parameter": name} for name, kind in NAMED.items() for item in index[kind]]
@@ -85,8 +85,8 @@ def kernels(study: str | None, as_json: bool) -> None:
 
 
 def _index(study: str | None) -> dict[str, Any]:
-    from harness.index import read_index
-    from harness.study import load_study
+    from harness.plugin.index import read_index
+    from harness.study.study import load_study
 
     return read_index(load_study(study).plugin_folders if study else [])
 

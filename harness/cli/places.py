@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from harness.study import Study
+    from harness.study.study import Study
 
 
 def results_of(study: Study) -> Path:
     """Return the folder of a study's results; say so where they are those of another text."""
     from harness.files import below, holds
-    from harness.workload import RESULTS
+    from harness.planning.workload import RESULTS
 
     folder = below(RESULTS, study.name)
     kept = folder / "study.yaml"

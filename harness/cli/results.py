@@ -11,8 +11,8 @@ import click
 
 from harness.cli.options import as_json_option, study_argument
 from harness.cli.places import results_of
+from harness.cli.tables import print_table, show_rows
 from harness.errors import HarnessError
-from harness.terminal import print_table, show_rows
 from harness.units import format_bytes
 
 
@@ -21,8 +21,8 @@ from harness.units import format_bytes
 @as_json_option
 def show(study: str, as_json: bool) -> None:
     """Show the rows of a study's table: their number, what was asked and how it ended."""
-    from harness.records import read_table
-    from harness.study import load_study
+    from harness.records.table import read_table
+    from harness.study.study import load_study
 
     table = read_table(results_of(load_study(study)) / "trials.parquet")
     rows = json.loads(table.to_json(orient="records"))
@@ -44,7 +44,7 @@ def best(study: str, metric: str | None, as_json: bool) -> None:
     from harness.report.results import read_results
     from harness.report.scores import choose_scores
     from harness.report.tables import make_tables
-    from harness.study import load_study
+    from harness.study.study import load_study
 
     results = read_results(results_of(load_study(study)))
     scores = choose_scores(results, metric)
@@ -91,11 +91,18 @@ def compare(
             raise HarnessError("--with compares trials: give neither TABLES nor --all")
         _compare_with_kept(study, kept, as_json)
         return
-    from harness.report.beside import COLOURS, headline, lines, margin_words, not_had, seeds_words
-    from harness.report.comparison import compare as put_beside
     from harness.report.kept import comparison_tables
+    from harness.report.published_comparison import compare as put_beside
+    from harness.report.published_layout import (
+        COLOURS,
+        headline,
+        lines,
+        margin_words,
+        not_had,
+        seeds_words,
+    )
     from harness.report.results import read_results
-    from harness.study import load_study
+    from harness.study.study import load_study
 
     loaded = load_study(study)
     names = tables or loaded.settings.published
@@ -139,7 +146,7 @@ def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
     from harness.report.results import read_results
     from harness.report.rows import kept_rows, read_rows
     from harness.report.scores import choose_scores
-    from harness.study import load_study
+    from harness.study.study import load_study
 
     theirs = read_rows(kept)
     results = read_results(results_of(load_study(study)))

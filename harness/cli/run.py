@@ -10,8 +10,8 @@ import click
 
 from harness.cli.options import as_json_option, cores_option, study_argument
 from harness.cli.places import results_of
+from harness.cli.tables import print_table
 from harness.errors import HarnessError, unknown_name
-from harness.terminal import print_table
 from harness.units import format_bytes, format_duration
 
 
@@ -21,8 +21,8 @@ from harness.units import format_bytes, format_duration
 @as_json_option
 def plan(study: str, cores: int, as_json: bool) -> None:
     """Tell what a study will run, what cannot fit, and what it will take."""
-    from harness.planning import plan_study
-    from harness.workload import load_workload
+    from harness.planning.study_plan import plan_study
+    from harness.planning.workload import load_workload
 
     made = plan_study(load_workload(study), cores)
     if as_json:
@@ -83,8 +83,8 @@ def _some(names: Sequence[str]) -> str:
 @click.argument("snakemake_options", nargs=-1)
 def run(study: str, cores: int, snakemake_options: Sequence[str]) -> None:
     """Run a study with a progress bar; further options go to Snakemake."""
-    from harness.progress import run_with_progress
-    from harness.workload import load_workload
+    from harness.cli.progress import run_with_progress
+    from harness.planning.workload import load_workload
 
     workload = load_workload(study)
     sys.exit(run_with_progress(workload, cores, snakemake_options))
@@ -95,8 +95,8 @@ def run(study: str, cores: int, snakemake_options: Sequence[str]) -> None:
 @click.argument("row")
 def reproduce(study: str, row: str) -> None:
     """Run one ROW (number or fingerprint) of a study again and compare its scores bit for bit."""
-    from harness.reproduce import reproduce as run_again
-    from harness.workload import load_workload
+    from harness.jobs.reproduce import reproduce as run_again
+    from harness.planning.workload import load_workload
 
     workload = load_workload(study)
     results_of(workload.study)
@@ -124,9 +124,9 @@ def reproduce(study: str, row: str) -> None:
 @click.option("--method", "methods", multiple=True, help="Only rows of this label in the study.")
 def retry(study: str, outcomes: Sequence[str], methods: Sequence[str]) -> None:
     """Remove the rows of an outcome, so that the next run takes their trials again."""
-    from harness.records import OUTCOMES
-    from harness.retry import retry as remove
-    from harness.workload import load_workload
+    from harness.jobs.retry import retry as remove
+    from harness.planning.workload import load_workload
+    from harness.records.columns import OUTCOMES
 
     for outcome in outcomes:
         if outcome not in OUTCOMES:

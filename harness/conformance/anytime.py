@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.checkpoints import fit_in_steps, point
 from harness.conformance.behaviour import differing
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.isolation import describe
 from harness.conformance.problems import Problem, build, fitted, predictions
-from harness.method import Method
+from harness.plugin.method import Method
+from harness.trial.checkpoints import fit_in_steps, point
 
 PAUSES = 3
 """First steps after which the fit is paused; so it is after its last one."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import Problem, build, fitted, predictions
-from harness.method import Method
+from harness.plugin.method import Method
 
 SOLVER_SHARE = 0.01
 """Difference of scores, as a share of their spread, that a solver's stopping rule explains."""

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.isolation import describe
-from harness.method import Method
+from harness.plugin.method import Method
 
 DO_NOT_APPLY = {
     "check_classifiers_classes": "uses -1 and strings as classes; here -1 is a missing label",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.method import Method, Shape
-from harness.metrics import BUILT_IN, primary_metric
-from harness.trial import Assignment
+from harness.metrics.functions import BUILT_IN, primary_metric
+from harness.plugin.method import Method, Shape
+from harness.trial.assignment import Assignment
 
 
 def assign(

@@ -10,7 +10,7 @@ import numpy as np
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.isolation import describe
 from harness.conformance.problems import Problem, fitted, make_problem, predictions
-from harness.method import N_UNLABELED, Method
+from harness.plugin.method import N_UNLABELED, Method
 
 Make = Callable[[Method, Problem], Problem]
 _CLASSIFICATION = ("binary", "multiclass")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from harness.conformance.finding import Finding, NotApplicableError, broken, one_line, skipped
-from harness.registry import place_in_plugin
+from harness.plugin.registry import plugin_location
 from harness.sandbox import Limits, Sandbox
 from harness.units import format_duration
 
@@ -110,7 +110,7 @@ def describe(error: BaseException) -> str:
     if not text and error.__traceback__ is not None:
         # a bare assert: its own line says more than nothing
         text = traceback.extract_tb(error.__traceback__)[-1].line or ""
-    return f"{type(error).__name__}: {text} {place_in_plugin(error)}".rstrip()
+    return f"{type(error).__name__}: {text} {plugin_location(error)}".rstrip()
 
 
 def _explain(outcome: str, reason: str, seconds: float) -> str:

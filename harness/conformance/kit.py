@@ -29,10 +29,10 @@ from harness.conformance.permutation import is_permutation_equivariant
 from harness.conformance.problems import make_problem
 from harness.conformance.split_fit import split_fit_agrees
 from harness.errors import unknown_name
-from harness.method import Method
-from harness.registry import PROVIDERS, Plugin, Source, load_plugin
+from harness.plugin.method import Method
+from harness.plugin.registry import PROVIDERS, Plugin, Source, load_plugin
 from harness.sandbox import Limits, Monitor, Sandbox
-from harness.trial_runner import warm_up
+from harness.trial.warm_up import warm_up
 
 SECONDS = 20.0
 """What one check of small data may take."""

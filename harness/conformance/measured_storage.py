@@ -1,7 +1,7 @@
 """The storage model against the machine: trials as a study runs them, at planned budgets.
 
 Data are generated, saved as a prepared data set is, split as a worker's referee does it, and
-`harness.trial.run_trial` runs in the sandbox under the budget. No parameter is tuned.
+`harness.trial.run.run_trial` runs in the sandbox under the budget. No parameter is tuned.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.generated_trials import assign
 from harness.conformance.problems import N_CLASSES
-from harness.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
+from harness.planning.size import Plan, plan
+from harness.plugin.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
 from harness.sandbox import Limits, Result, Sandbox
-from harness.sizing import Plan, plan
-from harness.trial import run_trial
+from harness.trial.run import run_trial
 from harness.units import format_bytes
 
 LOWEST, HIGHEST = 0.5, 1.05

@@ -14,7 +14,7 @@ import numpy as np
 from harness.conformance.behaviour import SOLVER_SHARE
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import Problem, fitted, predictions
-from harness.method import Method
+from harness.plugin.method import Method
 
 OFFSETS = (1e3, 1e5)
 """What is added to every feature, in float64 and in float32."""
@@ -41,7 +41,7 @@ def is_shift_invariant(method: Method, problem: Problem) -> str:
                 return (
                     f"predictions changed by up to {found:.2g} spreads when {offset:g} was added "
                     f"to every feature, in {np.dtype(dtype)}, where adding 1 changed none; "
-                    "subtract `kernels.middle(X)` before points are rounded or squared "
+                    "subtract `kernels.column_medians(X)` before points are rounded or squared "
                     "(`center` of `kernels.gaussian_kernel`, `near` of a bound kernel)"
                 )
     return ""

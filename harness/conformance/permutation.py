@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.conformance.behaviour import SOLVER_SHARE, takes_random_state
 from harness.conformance.problems import Problem, fitted, predictions
-from harness.method import Method
+from harness.plugin.method import Method
 
 RUNS = 8
 """Random states for each order: 12,870 ways to split 16 runs, enough for the level below."""

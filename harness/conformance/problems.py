@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.method import N_UNLABELED, Method, Shape
-from harness.prediction import predict, transduction
-from harness.trial import make_estimator
+from harness.plugin.method import N_UNLABELED, Method, Shape
+from harness.trial.prediction import predict, transduction
+from harness.trial.run import make_estimator
 
 N_CLASSES = {"binary": 2, "multiclass": 3, "clustering": 3, "regression": 0}
 _SIZE = 20

@@ -9,8 +9,8 @@ import numpy as np
 from harness.conformance.behaviour import SOLVER_SHARE
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import Problem, build
-from harness.method import Method
-from harness.prediction import held_out_predictions, predict, transduction
+from harness.plugin.method import Method
+from harness.trial.prediction import held_out_predictions, predict, transduction
 
 
 def split_fit_agrees(method: Method, problem: Problem) -> str:

@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 
 from harness.conformance.problems import N_CLASSES
-from harness.method import N_UNLABELED, Method, Peaks, Shape
+from harness.plugin.method import N_UNLABELED, Method, Peaks, Shape
 from harness.units import format_bytes
 
 _POINTS = ((51, 200, 5), (201, 5_000, 40), (1_001, 200_000, 300))
@@ -55,7 +55,7 @@ def is_monotone(method: Method, task: str) -> str:
     """Sample sizes of several shapes: finite, at least the data, never falling."""
     for shape in _shapes(task):
         seen = method.seen(shape, shape.n_unlabeled)
-        falls = {*method.falls_at}
+        falls = {*method.non_monotone_at}
         if method.size == N_UNLABELED:
             falls.add(shape.n_unlabeled)
         previous = None
@@ -82,7 +82,7 @@ def is_monotone(method: Method, task: str) -> str:
                         f"storage falls from {format_bytes(before)} at size {previous[0]} to "
                         f"{format_bytes(now)} {at}; the plan bisects, so it must not fall as size "
                         "grows: add the parts up, take the running maximum, or say where it may "
-                        "in falls_at"
+                        "in non_monotone_at"
                     )
             previous = size, peaks
     return ""

@@ -15,10 +15,9 @@ from pydantic import BaseModel, ValidationError
 from harness.datasets import reading
 from harness.datasets.entry import Entry, generated_entry
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
-from harness.hookspecs import GeneratedDataset
+from harness.plugin.hookspecs import GeneratedDataset
+from harness.project import CATALOG
 from harness.strict_yaml import read_document
-
-PROJECT_CATALOG = Path(__file__).resolve().parents[2] / "datasets.yaml"
 
 _PLUGINS = "a plugin"
 
@@ -87,7 +86,7 @@ def load_catalog(
     """
     known: dict[str, Entry] = {}
     origins: dict[str, str] = {}
-    for path in (PROJECT_CATALOG, *paths):
+    for path in (CATALOG, *paths):
         for name, entry in _read(Path(path)).items():
             _add(name, entry, str(path), known, origins)
     for name, dataset in (generated or {}).items():

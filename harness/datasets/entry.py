@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from harness.datasets.reading import File, Generated, Read, Strict
 from harness.errors import HarnessError, shown
 from harness.files import is_file
-from harness.hookspecs import GeneratedDataset
+from harness.plugin.hookspecs import GeneratedDataset
 
 MOST_POINTS = 10**11
 MOST_FEATURES = 10**7

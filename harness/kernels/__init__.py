@@ -4,13 +4,6 @@ Nothing here knows of the harness. What a function holds beyond its inputs is st
 not obvious from its result, because the storage models of the plugins are built from it.
 """
 
-from harness.kernels.active_rows import newton_bytes
-from harness.kernels.cca import (
-    CanonicalCorrelations,
-    CanonicalPairs,
-    RowSketch,
-    canonical_bytes,
-)
 from harness.kernels.classifiers import PartlyLabeledClassifier, SplitClassifier
 from harness.kernels.degrees import (
     DEGREE_TILE,
@@ -21,8 +14,6 @@ from harness.kernels.degrees import (
     landmark_degrees,
     tile_bytes,
 )
-from harness.kernels.factorisation import NEAR, Factorisation, Moments, principal_factors
-from harness.kernels.feature_cache import FeatureCache, cache_bytes
 from harness.kernels.features import (
     FeatureMap,
     KernelFeatures,
@@ -50,17 +41,17 @@ from harness.kernels.gaussian import (
     GaussianAt,
     block_rows,
     center_rows,
+    centered,
+    centered_rows,
+    column_medians,
     expansion_bytes,
     gaussian_expansion,
     gaussian_kernel,
     gaussian_rows,
-    middle,
-    moved,
-    moved_rows,
+    normalize_rows,
     row_blocks,
     squared_norms,
     stream_bytes,
-    unit_rows,
 )
 from harness.kernels.gram import (
     GramSum,
@@ -84,18 +75,22 @@ from harness.kernels.graph import (
     neighbor_graph_bytes,
     neighbor_search_bytes,
 )
-from harness.kernels.hinge import HingeMachine, gap_scale, train_hinge
-from harness.kernels.hinge_machines import HingeMachines, train_hinge_machines
-from harness.kernels.labels import Labels, as_decision, decide, read_labels, spread_scores
-from harness.kernels.landmark_bounds import bounds_bytes, feature_sums, objective_bounds
-from harness.kernels.landmark_descent import descend, descent_bytes
+from harness.kernels.kernel_operators import (
+    BAND,
+    CenteredProduct,
+    GaussianTriangle,
+    GramProduct,
+    KernelProduct,
+    LinearProduct,
+    triangle_bytes,
+)
+from harness.kernels.labels import Labels, as_decision, expand_scores, predict_labels, read_labels
 from harness.kernels.landmark_features import (
     LandmarkFeatures,
     building_bytes,
     feature_block_bytes,
     features_bytes,
 )
-from harness.kernels.landmark_problem import LandmarkProblem
 from harness.kernels.landmarks import (
     SELECTORS,
     Selector,
@@ -105,12 +100,6 @@ from harness.kernels.landmarks import (
     uniform_landmarks,
 )
 from harness.kernels.landmarks.sampling import spread_rows
-from harness.kernels.laplacian import (
-    SOLVE_COLUMNS,
-    GroundedLaplacian,
-    ReducedLaplacian,
-    tile_copies_bytes,
-)
 from harness.kernels.least_squares import (
     RidgeOnFeatures,
     SplitLeastSquares,
@@ -120,15 +109,8 @@ from harness.kernels.least_squares import (
     centered_ridge,
     read_targets,
 )
-from harness.kernels.libsvm import (
-    GROUP_ROWS,
-    libsvm_tolerance,
-    row_groups,
-    square_matrix,
-)
-from harness.kernels.low_rank import LowRankKernel, step_bytes
-from harness.kernels.machines import train_linear_machines, train_machines
-from harness.kernels.packed import (
+from harness.kernels.one_vs_rest_svm import train_linear_machines, train_machines
+from harness.kernels.packed_cholesky import (
     TILE,
     PackedSymmetric,
     factoring_bytes,
@@ -137,27 +119,6 @@ from harness.kernels.packed import (
     gaussian_tile,
     packed_bytes,
 )
-from harness.kernels.products import (
-    BAND,
-    CenteredProduct,
-    GaussianTriangle,
-    GramProduct,
-    KernelProduct,
-    LinearProduct,
-    triangle_bytes,
-)
-from harness.kernels.ridge_machines import (
-    ROUNDINGS,
-    RidgeMachines,
-    refine_ridge_machines,
-    train_ridge_machines,
-)
-from harness.kernels.scikit_learn import (
-    ridge_bytes,
-    upcast_bytes,
-    weights_bytes,
-)
-from harness.kernels.smooth_hinge import SmoothHinge
 from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
 from harness.kernels.symmetric import (
     eigensystem,
@@ -175,22 +136,16 @@ from harness.kernels.thresholds import (
     threshold_bytes,
     threshold_rows,
 )
-from harness.kernels.transduction import (
-    TransductionProblem,
-    concave_convex,
-    inductive,
-    switching,
-)
-from harness.kernels.transfer import (
+from harness.kernels.transfer_functions import (
     TRANSFERS,
     Transfer,
+    apply_transfer,
     default_cut,
     linear,
     poly_step,
     polynomial,
     regularized_laplacian,
     step,
-    transferred,
 )
 from harness.kernels.width import kernel_width, median_distance, width_bytes
 
@@ -199,92 +154,69 @@ __all__ = [
     "BLOCK_BYTES",
     "CENTER_SAMPLE",
     "DEGREE_TILE",
-    "GROUP_ROWS",
     "KERNELS",
-    "NEAR",
-    "ROUNDINGS",
     "SELECTORS",
-    "SOLVE_COLUMNS",
     "TILE",
     "TRANSFERS",
     "BoundKernel",
-    "CanonicalCorrelations",
-    "CanonicalPairs",
     "CenteredProduct",
     "CompleteGraph",
     "DecisionThreshold",
     "DecisionThresholdMixin",
     "Expansion",
-    "Factorisation",
-    "FeatureCache",
     "FeatureMap",
     "GaussianAt",
     "GaussianTriangle",
     "GramProduct",
     "GramSum",
-    "GroundedLaplacian",
     "HingeLosses",
-    "HingeMachine",
-    "HingeMachines",
     "KernelFeatures",
     "KernelFunction",
     "KernelName",
     "KernelProduct",
     "Labels",
     "LandmarkFeatures",
-    "LandmarkProblem",
     "LinearProduct",
-    "LowRankKernel",
-    "Moments",
     "NeighborGraph",
     "NeighborSearch",
     "NystromFeatures",
     "PackedSymmetric",
     "PartlyLabeledClassifier",
     "RandomFourierFeatures",
-    "ReducedLaplacian",
-    "RidgeMachines",
     "RidgeOnFeatures",
-    "RowSketch",
     "Selector",
     "SelectorName",
-    "SmoothHinge",
     "SplitClassifier",
     "SplitLeastSquares",
     "SquaredLossMixin",
     "Targets",
-    "TransductionProblem",
     "Transfer",
     "add_gram",
+    "apply_transfer",
     "as_decision",
     "bind_kernel",
     "binding_bytes",
     "blas_bytes",
     "block_rows",
-    "bounds_bytes",
     "building_bytes",
-    "cache_bytes",
-    "canonical_bytes",
     "center_rows",
+    "centered",
     "centered_kernel_ridge",
     "centered_ridge",
-    "concave_convex",
-    "decide",
+    "centered_rows",
+    "column_medians",
     "default_cut",
-    "descend",
-    "descent_bytes",
     "eigensystem",
     "eigenvalues",
     "exact_degrees",
+    "expand_scores",
     "expansion_bytes",
     "extend_harmonically",
     "factoring_bytes",
     "feature_block_bytes",
     "feature_degrees",
-    "feature_sums",
     "features_bytes",
     "filling_bytes",
-    "gap_scale",
     "gaussian_expansion",
     "gaussian_filling_bytes",
     "gaussian_kernel",
@@ -294,44 +226,35 @@ __all__ = [
     "gram_block_bytes",
     "gram_blocks",
     "has_width",
-    "inductive",
     "is_shift_invariant",
     "kernel_bytes",
     "kernel_width",
     "landmark_degree_weights",
     "landmark_degrees",
     "landmark_spectrum",
-    "libsvm_tolerance",
     "linear",
     "map_block_rows",
     "map_blocks",
     "median_distance",
-    "middle",
     "minimise",
     "mirror",
-    "moved",
-    "moved_rows",
     "neighbor_graph_bytes",
     "neighbor_search_bytes",
-    "newton_bytes",
     "newton_step",
     "normalise_gram",
+    "normalize_rows",
     "nystrom_row_bytes",
-    "objective_bounds",
     "packed_bytes",
     "panel_bytes",
     "poly_step",
     "polynomial",
-    "principal_factors",
+    "predict_labels",
     "project_gram",
     "read_labels",
     "read_targets",
-    "refine_ridge_machines",
     "regularized_laplacian",
     "restore_lower",
-    "ridge_bytes",
     "row_blocks",
-    "row_groups",
     "select_landmarks",
     "selection_bytes",
     "share_offsets",
@@ -339,31 +262,19 @@ __all__ = [
     "solve_positive_definite",
     "solve_stationary",
     "spread_rows",
-    "spread_scores",
-    "square_matrix",
     "square_product_bytes",
     "squared_norms",
     "step",
-    "step_bytes",
     "stream_bytes",
     "summed_bytes",
-    "switching",
     "threshold_block_rows",
     "threshold_bytes",
     "threshold_rows",
     "tile_bytes",
-    "tile_copies_bytes",
-    "train_hinge",
-    "train_hinge_machines",
     "train_linear_machines",
     "train_machines",
-    "train_ridge_machines",
-    "transferred",
     "triangle_bytes",
     "type_of_sums",
     "uniform_landmarks",
-    "unit_rows",
-    "upcast_bytes",
-    "weights_bytes",
     "width_bytes",
 ]

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness.estimator import ClassCount, Estimator
-from harness.kernels.labels import Labels, as_decision, decide, read_labels
+from harness.kernels.labels import Labels, as_decision, predict_labels, read_labels
 
 
 class PartlyLabeledClassifier(ClassifierMixin, Estimator):
@@ -75,7 +75,7 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of the highest score; of two classes, the second above 0."""
-        return decide(self.decision_function(X), self.classes_)
+        return predict_labels(self.decision_function(X), self.classes_)
 
 
 class SplitClassifier(PartlyLabeledClassifier):

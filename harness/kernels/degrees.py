@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from harness.kernels.features import FeatureMap
-from harness.kernels.gaussian import block_rows, gaussian_kernel, moved, row_blocks
+from harness.kernels.gaussian import block_rows, centered, gaussian_kernel, row_blocks
 
 DEGREE_TILE = 512
 """Rows of the tiles of `exact_degrees` at most: 1 MB in float32, within the cache."""
@@ -177,7 +177,7 @@ def landmark_degree_weights(
     # kernel values, and rows moved and scaled
     width = len(landmarks) + 2 * X.shape[1]
     for block in row_blocks(len(X), width, landmarks.itemsize):
-        rows = moved(X[block], center, landmarks.dtype)
+        rows = centered(X[block], center, landmarks.dtype)
         total += gaussian_kernel(rows, landmarks, sigma).sum(axis=0, dtype=np.float64)
     return projection @ (projection.T @ total)
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from harness.kernels.gaussian import (
     GaussianAt,
+    centered,
     gaussian_kernel,
-    moved,
     row_blocks,
     squared_norms,
 )
@@ -92,7 +92,7 @@ class RandomFourierFeatures:
         pairs = self.n_components // 2
         features = np.empty((len(X), self.n_components), self.dtype) if out is None else out
         phases = features[:, :pairs]
-        np.matmul(moved(X, self._center, self.dtype), self.frequencies, out=phases)
+        np.matmul(centered(X, self._center, self.dtype), self.frequencies, out=phases)
         np.sin(phases, out=features[:, pairs:])
         np.cos(phases, out=phases)
         features *= self.dtype.type(pairs**-0.5)
@@ -129,7 +129,7 @@ class KernelFeatures:
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the features of X, shape (n, n_components), in `out` if it is given."""
-        rows = moved(X, self._center, self.dtype)
+        rows = centered(X, self._center, self.dtype)
         return gaussian_kernel(rows, self.landmarks, self.sigma, out)
 
 
@@ -173,7 +173,7 @@ class NystromFeatures:
 
     def kernel(self, X: np.ndarray) -> np.ndarray:
         """Return the kernel between the rows of X and the landmarks."""
-        X = moved(X, self._center, self.landmarks.dtype)
+        X = centered(X, self._center, self.landmarks.dtype)
         return gaussian_kernel(X, self.landmarks, self.sigma).astype(self.dtype, copy=False)
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

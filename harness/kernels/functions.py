@@ -16,7 +16,7 @@ from typing import Annotated, Protocol, runtime_checkable
 import numpy as np
 
 from harness.estimator import OneOf
-from harness.kernels.cellwise import (
+from harness.kernels.elementwise_kernels import (
     cellwise_bytes,
     chi2_kernel,
     chi2_most,
@@ -30,10 +30,10 @@ from harness.kernels.gaussian import (
     Most,
     block_rows,
     center_rows,
+    centered,
+    column_medians,
     gaussian_kernel,
     gaussian_most,
-    middle,
-    moved,
     refuse_overflow,
     squared_norms,
 )
@@ -113,7 +113,7 @@ class BoundKernel:
         `at_origin` is the kernel of such points. Without a center it is X itself where X is of
         that type.
         """
-        return moved(X, self.center, dtype)
+        return centered(X, self.center, dtype)
 
     @property
     def at_origin(self) -> BoundKernel:
@@ -245,7 +245,7 @@ def bind_kernel(
             width = natural_width(kernel.unit(X), sigma, sigma_unit)
     if isinstance(kernel, BuiltInKernel):
         refuse_overflow(X, width, kernel.function.__name__.removesuffix("_kernel"), kernel.most)
-    center = middle(X) if is_shift_invariant(kernel) else None
+    center = column_medians(X) if is_shift_invariant(kernel) else None
     return BoundKernel(kernel, width, center)
 
 

@@ -78,8 +78,8 @@ def gaussian_kernel(
     out : ndarray of shape (n, m), optional
         Where to write, C-contiguous.
     center : ndarray of shape (d,), optional
-        What is subtracted from points, as of `middle`; nothing by default, for points that are
-        near the origin already.
+        What is subtracted from points, as of `column_medians`; nothing by default, for points
+        that are near the origin already.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def gaussian_kernel(
         K -= squared_norms(Z) * (scale / 2)
     else:
         K = np.empty((len(X), len(Z)), X.dtype) if out is None else out
-        scaled = moved(X, center, X.dtype)
+        scaled = centered(X, center, X.dtype)
         half_norms = squared_norms(scaled)
         half_norms *= scale / 2
         scaled *= scale
@@ -172,8 +172,8 @@ def gaussian_most(d: int, largest: float, width: float) -> tuple[float, ...]:
     return (d * longest * longest, width)
 
 
-def moved(X: np.ndarray, center: np.ndarray | None, dtype: type = np.float32) -> np.ndarray:
-    """Return X less a point of `middle`, which is subtracted in the type of X, in another type.
+def centered(X: np.ndarray, center: np.ndarray | None, dtype: type = np.float32) -> np.ndarray:
+    """Return X less a point such as `column_medians`, subtracted in its own type, in another.
 
     Without a point it is X itself where X is of that type.
     """
@@ -182,13 +182,13 @@ def moved(X: np.ndarray, center: np.ndarray | None, dtype: type = np.float32) ->
     return _move(X, center, np.empty(X.shape, dtype))
 
 
-def moved_rows(
+def centered_rows(
     X: np.ndarray,
     rows: np.ndarray | None = None,
     center: np.ndarray | None = None,
     dtype: type = np.float32,
 ) -> np.ndarray:
-    """Return `moved` of some rows of X, which are picked block by block.
+    """Return `centered` of some rows of X, which are picked block by block.
 
     Holds `stream_bytes(m, 2 d)` beside what it returns; picked at once they would be all of it.
 
@@ -204,7 +204,7 @@ def moved_rows(
     m, d = len(X) if rows is None else len(rows), X.shape[1]
     near = np.empty((m, d), dtype)
     for block in row_blocks(m, 2 * d):
-        near[block] = moved(X[block if rows is None else rows[block]], center, dtype)
+        near[block] = centered(X[block if rows is None else rows[block]], center, dtype)
     return near
 
 
@@ -213,7 +213,7 @@ def _move(X: np.ndarray, center: np.ndarray, out: np.ndarray) -> np.ndarray:
     return np.subtract(X, center.astype(X.dtype), out=out, casting="same_kind")
 
 
-def middle(X: np.ndarray) -> np.ndarray:
+def column_medians(X: np.ndarray) -> np.ndarray:
     """Return the median of each column over at most `CENTER_SAMPLE` rows, float64 of shape (d,).
 
     Points are moved there before kernels of them are computed in float32. A mean would follow one
@@ -238,7 +238,7 @@ def block_columns(n: int) -> int:
     return max(16, BLOCK_BYTES // 4 // (8 * max(1, n)))
 
 
-def unit_rows(F: np.ndarray) -> np.ndarray:
+def normalize_rows(F: np.ndarray) -> np.ndarray:
     """Scale rows to norm one, in place; rows of nothing but zeros and rounding become zeros.
 
     Kernel values of a far point may be too small for their squares, which is no reason not to know
@@ -316,7 +316,7 @@ def gaussian_expansion(
     width = _expansion_width(*points.shape, points.itemsize)
     K = np.empty((min(len(X), block_rows(width, 1)), len(points)), points.dtype)
     for block in row_blocks(len(X), width, 1):
-        rows = moved(X[block], center, points.dtype)
+        rows = centered(X[block], center, points.dtype)
         gaussian_kernel(rows, points, sigma, out=K[: len(rows)])
         np.matmul(K[: len(rows)], coef, out=values[block])
         values[block] += intercept

@@ -6,7 +6,7 @@ the mean of all points, weighted by its edges, A_uu g_u = W_ul g_l with A = D - 
 keeps the system positive definite to working precision, whatever the width. Where g is the
 deviation from a class prior, points that no label reaches get the prior.
 
-Small systems are factored in packed form (`harness.kernels.laplacian`); large ones are solved by
+Small systems are factored in packed form (`plugins/harmonic/laplacian.py`); large ones by
 conjugate gradients (`extend_harmonically`) on a graph that can do no more than multiply vectors.
 """
 
@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from harness.kernels.degrees import gaussian_tiles
-from harness.kernels.gaussian import center_rows, middle, moved, squared_norms
+from harness.kernels.gaussian import center_rows, centered, column_medians, squared_norms
 
 TIE = 1e-10
 """Share of its degree with which a point is tied to 0: 10^6 times the rounding of a degree."""
@@ -95,7 +95,7 @@ class NeighborSearch:
 
     def __init__(self, X: np.ndarray, n_neighbors: int, width: float) -> None:
         self._X, self._k, self._width = X, n_neighbors, width
-        self._center = middle(X)
+        self._center = column_medians(X)
 
     def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest points of other rows.
@@ -125,11 +125,11 @@ class NeighborSearch:
 
     def _search(self, X: np.ndarray, k: int, own: slice | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest points of rows, and their weights; `own` are the rows among these."""
-        rows = moved(X, self._center, np.float64)
+        rows = centered(X, self._center, np.float64)
         half_norms = squared_norms(rows) / 2
         best, points = np.full((len(X), k), np.inf), np.zeros((len(X), k), np.int32)
         for tile in _search_tiles(*self._X.shape):
-            near = moved(self._X[tile], self._center, np.float64)
+            near = centered(self._X[tile], self._center, np.float64)
             found = np.empty((len(X), k + len(near)))
             found[:, :k] = best
             halves = found[:, k:]

@@ -98,7 +98,7 @@ def read_labels(y: np.ndarray, n_classes: int | None = None) -> Labels:
     return Labels(classes, rows, present.astype(smallest)[codes], present)
 
 
-def spread_scores(scores: np.ndarray, present: np.ndarray, n_classes: int) -> np.ndarray:
+def expand_scores(scores: np.ndarray, present: np.ndarray, n_classes: int) -> np.ndarray:
     """Give classes that have no labeled point a score too, below all others.
 
     Parameters
@@ -138,9 +138,9 @@ def as_decision(scores: np.ndarray, present: np.ndarray, n_classes: int) -> np.n
         return scores[:, 0]
     if len(present) == n_classes:
         return scores
-    return spread_scores(scores[:, present], present, n_classes)
+    return expand_scores(scores[:, present], present, n_classes)
 
 
-def decide(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def predict_labels(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the class of the highest score; of two classes, the second where it is positive."""
     return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]

@@ -21,17 +21,17 @@ from harness.kernels.functions import (
 from harness.kernels.gaussian import (
     BLOCK_BYTES,
     block_rows,
-    moved_rows,
+    centered_rows,
     stream_bytes,
 )
 from harness.kernels.gram import GramSum, blas_bytes
-from harness.kernels.substitution import (
+from harness.kernels.symmetric import triangle_in_float32
+from harness.kernels.triangular_solve import (
     PANEL,
     ForwardSubstitution,
     inverses_bytes,
     substitution_bytes,
 )
-from harness.kernels.symmetric import triangle_in_float32
 
 # What the rows' k(x, x) would sum up to were all as the median, in parts of their sum.
 _EVEN = 0.01
@@ -77,7 +77,7 @@ class LandmarkFeatures:
         rows: np.ndarray | None = None,
         tolerance: float = 1e-5,
     ) -> None:
-        landmarks = moved_rows(X, rows, kernel.center)
+        landmarks = centered_rows(X, rows, kernel.center)
         self.near, self.kernel = kernel.near, kernel.at_origin
         L = self._gram(landmarks)
         self.unit_diagonal = kernel.kernel.diagonal is None

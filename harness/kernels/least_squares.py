@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from harness.kernels.labels import decide, read_labels
+from harness.kernels.labels import predict_labels, read_labels
 from harness.kernels.symmetric import solve_positive_definite
 
 
@@ -173,7 +173,7 @@ class SquaredLossMixin(RegressorMixin):
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return values, or classes where `n_classes` says so."""
         values = self._checked_values(X)
-        return decide(values, self.classes_) if self.n_classes else values
+        return predict_labels(values, self.classes_) if self.n_classes else values
 
     def _checked_values(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.hookspecs import ReportSection
+    from harness.plugin.hookspecs import ReportSection
 
 __all__ = ["write_report"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from harness.report.scores import Score
-from harness.statistics import MIN_PAIRS, TIE_DECIMALS, compare_with
+from harness.report.statistics import MIN_PAIRS, TIE_DECIMALS, compare_with
 from harness.units import format_bytes
 
 if TYPE_CHECKING:

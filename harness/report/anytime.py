@@ -18,9 +18,9 @@ from altair.utils.schemapi import debug_mode
 from harness.errors import HarnessError
 from harness.report.axes import SECONDS, least_range, log_axis
 from harness.report.charts import Axes, Charts, rounded, seed_stretches
-from harness.report.ranges import within_range
+from harness.report.metric_bounds import within_range
 from harness.report.results import CELL, TRIALS
-from harness.statistics import half_width
+from harness.report.statistics import half_width
 
 if TYPE_CHECKING:
     from harness.report.results import Results

@@ -20,8 +20,8 @@ import pandas as pd
 from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import BYTES, SECONDS, layered, least_range, log_axis
-from harness.report.looks import GREY
 from harness.report.scores import Score
+from harness.report.theme import GREY
 
 HEIGHT = 240
 FEW_AREA = 14

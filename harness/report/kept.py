@@ -16,12 +16,12 @@ import pandas as pd
 import yaml
 
 from harness.errors import HarnessError
-from harness.published import REDUCTIONS, Printed, read_printed
-from harness.records import write_whole
-from harness.report.comparison import RANKS, WHY_FEWER, Comparison
+from harness.records.table import write_whole
+from harness.report.published_comparison import RANKS, WHY_FEWER, Comparison
 from harness.report.scores import SCORES
+from harness.report.statistics import Interval, half_width
 from harness.report.verdicts import VERDICTS, judge
-from harness.statistics import Interval, half_width
+from harness.study.published_tables import REDUCTIONS, Printed, read_printed
 
 FILE = "published.csv"
 _KEYS = ("table", "dataset", "kernel", "labeled", "budget", "method", "metric", "unit")

@@ -20,7 +20,10 @@ from markupsafe import Markup
 
 from harness.errors import HarnessError
 from harness.files import write_whole
-from harness.report import beside, charts, looks
+from harness.project import TEMPLATES
+from harness.report import charts
+from harness.report import published_layout as beside
+from harness.report import theme as looks
 from harness.report.answers import (
     NO_SCORE,
     best_table,
@@ -30,28 +33,27 @@ from harness.report.answers import (
     overall_sentences,
 )
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
-from harness.report.comparison import Comparison, compare
 from harness.report.csv_text import csv_text
-from harness.report.honesty import measured_over_planned
 from harness.report.kept import comparison_tables
-from harness.report.labels import make_label_curves
+from harness.report.label_curves import make_label_curves
+from harness.report.metric_bounds import within_range
 from harness.report.overview import make_overview
+from harness.report.plan_calibration import measured_over_planned
 from harness.report.provenance import describe_provenance
-from harness.report.ranges import within_range
+from harness.report.published_comparison import Comparison, compare
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import STUDY, Results, read_results
 from harness.report.rows import FILE as ROWS
 from harness.report.rows import kept_rows, write_rows
 from harness.report.scores import Score, choose_scores
-from harness.report.single import specifications
+from harness.report.single_budget_charts import specifications
 from harness.report.tables import HONEST, Tables, csv_tables, make_tables
 from harness.report.timelines import make_timelines
 from harness.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
-    from harness.hookspecs import ReportSection
+    from harness.plugin.hookspecs import ReportSection
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "reports"
 MOST_ROWS = 4000
 """Rows of one table on the page; the CSV file beside it always holds all of them."""
 MOST_PICKED = 8

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from harness.budget import parse_budget
 from harness.errors import HarnessError
 from harness.report.answers import decimals
 from harness.report.rows import IDENTIFIERS
-from harness.statistics import MIN_PAIRS, holm, mean_interval, paired_p
+from harness.report.statistics import MIN_PAIRS, holm, mean_interval, paired_p
+from harness.study.budget import parse_budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

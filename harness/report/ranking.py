@@ -15,7 +15,7 @@ from altair.utils.schemapi import debug_mode
 from harness.report.answers import SIGNIFICANCE
 from harness.report.axes import layered
 from harness.report.charts import hollow, number
-from harness.report.looks import GREY, NAME_AXIS
+from harness.report.theme import GREY, NAME_AXIS
 
 ROW = 17
 

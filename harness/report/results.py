@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.cells import read
 from harness.errors import DamagedFileError, HarnessError, shown
 from harness.files import read_json
-from harness.records import COLUMNS, METRICS, OUTCOMES, read_table
-from harness.report.names import method_names, problem_names
+from harness.metrics.names import METRICS
+from harness.records.cells import read
+from harness.records.columns import COLUMNS, OUTCOMES
+from harness.records.table import read_table
+from harness.report.display_names import method_names, problem_names
 from harness.strict_yaml import read_document
 
 TRIALS = "trials.parquet"

@@ -15,7 +15,8 @@ import pyarrow.parquet
 
 from harness.errors import HarnessError
 from harness.files import write_whole
-from harness.records import COLUMNS, METRICS
+from harness.metrics.names import METRICS
+from harness.records.columns import COLUMNS
 
 if TYPE_CHECKING:
     from harness.report.results import Results

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import unknown_name
-from harness.method import TASKS
-from harness.metrics import BUILT_IN
-from harness.records import PRIMARY
+from harness.metrics.functions import BUILT_IN
+from harness.metrics.names import PRIMARY
+from harness.plugin.method import TASKS
 
 if TYPE_CHECKING:
     from harness.report.results import Results

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from harness.records import OUTCOMES
-from harness.report.ranges import within_range
+from harness.records.columns import OUTCOMES
+from harness.report.metric_bounds import within_range
 from harness.report.results import CELL
 from harness.report.scores import FAMILIES, Score, declared_metrics, score_of
-from harness.statistics import TIE_DECIMALS, compare_mean_ranks, half_width
-from harness.statistics import ranks as rank_methods
+from harness.report.statistics import TIE_DECIMALS, compare_mean_ranks, half_width
+from harness.report.statistics import ranks as rank_methods
 
 if TYPE_CHECKING:
     from harness.report.results import Results

@@ -18,7 +18,7 @@ from altair.utils.schemapi import debug_mode
 from harness.errors import DamagedFileError
 from harness.files import read_json
 from harness.report.axes import BYTES, layered
-from harness.report.looks import GREY
+from harness.report.theme import GREY
 from harness.sandbox.timeline import thin
 from harness.units import format_bytes, format_duration
 

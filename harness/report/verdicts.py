@@ -13,11 +13,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.published import REDUCTIONS, SECONDS
-from harness.statistics import MIN_PAIRS, Interval, welch_half_width
+from harness.report.statistics import MIN_PAIRS, Interval, welch_half_width
+from harness.study.published_tables import REDUCTIONS, SECONDS
 
 if TYPE_CHECKING:
-    from harness.published import Printed
+    from harness.study.published_tables import Printed
 
 VERDICTS = ("reproduced", "exceeded", "not reached", "cannot tell", "not judged", "not run")
 """What a printed figure can be told."""

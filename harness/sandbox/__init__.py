@@ -23,11 +23,11 @@ Nothing in here knows of learning.
 from harness.sandbox.backends import BackendReport, backends
 from harness.sandbox.calibration import calibrate
 from harness.sandbox.doctor import doctor_text
-from harness.sandbox.file_pages import map_array
 from harness.sandbox.heap import return_freed
 from harness.sandbox.isolation import Isolation, Reach, isolations
 from harness.sandbox.limits import Limits, Result, StageUsage, tolerance
 from harness.sandbox.monitor import Monitor
+from harness.sandbox.prefault import map_array
 from harness.sandbox.runner import Sandbox
 
 __all__ = [

@@ -15,8 +15,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.sandbox.group import PREFIX, Group
 from harness.sandbox.peaks import REFERENCE_COUNTS
+from harness.sandbox.trial_cgroup import PREFIX, Group
 
 LEAF = "harness-worker"
 _DELEGATE = {

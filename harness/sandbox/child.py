@@ -17,19 +17,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.sandbox import membership, peaks, prctl, rlimit, tree, uncounted
+from harness.sandbox import membership, peaks, prctl, rlimit, uncounted
+from harness.sandbox import process_tree as tree
 from harness.sandbox.channel import CHANNEL_LOST, ChannelLostError, Sender, is_plain
-from harness.sandbox.file_pages import map_pages
 from harness.sandbox.monitor import Monitor
+from harness.sandbox.prefault import map_pages
 from harness.sandbox.refusal import is_refusal
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-    from harness.sandbox.file_pages import Ranges
-    from harness.sandbox.group import Group
     from harness.sandbox.isolation import Isolation
     from harness.sandbox.limits import Limits
+    from harness.sandbox.prefault import Ranges
+    from harness.sandbox.trial_cgroup import Group
 
     Answer = tuple[dict[str, Any], dict[str, np.ndarray]]
 

@@ -10,7 +10,7 @@ import os
 import time
 from pathlib import Path
 
-from harness.sandbox.group import Group
+from harness.sandbox.trial_cgroup import Group
 
 _INTERVAL = 0.05
 _SHARE = 20

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.sandbox import peaks
 from harness.sandbox.channel import Sender
-from harness.sandbox.group import Group
+from harness.sandbox.trial_cgroup import Group
 
 if TYPE_CHECKING:
     import numpy as np

@@ -21,14 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.budget import JOB_BYTES
 from harness.errors import HarnessError
 from harness.sandbox import cgroup
-from harness.sandbox.group import counter
+from harness.sandbox.trial_cgroup import counter
+from harness.study.budget import JOB_BYTES
 from harness.units import format_bytes
 
 if TYPE_CHECKING:
-    from harness.sandbox.group import Group
+    from harness.sandbox.trial_cgroup import Group
 
 _VMSTAT = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 _UNLIMITED = 1 << 62

@@ -19,17 +19,18 @@ from typing import TYPE_CHECKING, Any
 from threadpoolctl import ThreadpoolController
 
 from harness.errors import HarnessError
-from harness.sandbox import child, heap, isolation, peaks, prctl, tree
-from harness.sandbox.attendance import Attendance
+from harness.sandbox import child, heap, isolation, peaks, prctl
+from harness.sandbox import process_tree as tree
 from harness.sandbox.backends import AUTO, choose
 from harness.sandbox.cgroup import slack
-from harness.sandbox.file_pages import Ranges, find_libraries
-from harness.sandbox.group import Group
 from harness.sandbox.limits import Limits, Result
 from harness.sandbox.membership import Membership
 from harness.sandbox.outcome import Ending, classify
 from harness.sandbox.outer import OuterLimits
-from harness.sandbox.watch import Watch
+from harness.sandbox.prefault import Ranges, find_libraries
+from harness.sandbox.rss_watch import Watch
+from harness.sandbox.supervisor import Attendance
+from harness.sandbox.trial_cgroup import Group
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,8 +22,8 @@ def harness_methods() -> list[Method]:
         "tasks": {"binary", "multiclass"},
         "space": {"sigma": choice([0.25, 0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-2, 1e4)},
     }
-    svm = {"estimator": BudgetSVM, "storage": svm_storage, "label_params": {"C", "smoothing"}}
-    lssvm = {"estimator": BudgetLSSVM, "storage": lssvm_storage, "label_params": {"C"}}
+    svm = {"estimator": BudgetSVM, "storage": svm_storage, "head_params": {"C", "smoothing"}}
+    lssvm = {"estimator": BudgetLSSVM, "storage": lssvm_storage, "head_params": {"C"}}
     return [
         Method("budget-svm", **svm, **shared, reference="castellanos2021"),
         Method("nystrom-svm", **svm, **shared, reference="williams2001"),

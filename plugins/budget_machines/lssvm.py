@@ -9,7 +9,10 @@ from scipy.linalg import LinAlgError
 
 from harness import Peaks, Shape, kernels
 
+from .duality_gap import bounds_bytes, feature_sums
+from .least_squares import ROUNDINGS, refine_ridge_machines, train_ridge_machines
 from .machine import EXACT, BudgetMachine, held_out_bytes, phases, sgd_bytes
+from .objective import LandmarkProblem
 
 # Of the gap, where sums of features are not exact enough: at a large C most of the objective are
 # losses, and a thousandth of it moves scores by 1.4 % of their range.
@@ -49,14 +52,14 @@ class BudgetLSSVM(BudgetMachine):
         counts = np.bincount(labels.codes, minlength=Q)
         center = self._problem(labels).own
         if center is not None:
-            center = kernels.feature_sums(self._features, center)
-        for rounding in kernels.ROUNDINGS:
-            if self._prepared is None or rounding > kernels.ROUNDINGS[0]:
+            center = feature_sums(self._features, center)
+        for rounding in ROUNDINGS:
+            if self._prepared is None or rounding > ROUNDINGS[0]:
                 gram, sums = self._sums(labels.rows, codes, Q)
             else:
                 gram, sums = self._without_held_out(labels, codes)
             system = (gram, sums[:, :Q], counts, self.C, rounding, center)
-            found = kernels.train_ridge_machines(self._features, *system)
+            found = train_ridge_machines(self._features, *system)
             del gram, sums, system
             if found is not None:
                 break
@@ -65,7 +68,7 @@ class BudgetLSSVM(BudgetMachine):
         problem = self._problem(labels)
         uneven = self._features.is_uneven(self._X, self._rows[labels.rows])
         if found.doubt > EXACT * found.objective or uneven:
-            self._take(*kernels.refine_ridge_machines(problem, found, _REFINED))
+            self._take(*refine_ridge_machines(problem, found, _REFINED))
             return
         self.coef_ = self._features.expansion(found.weights)
         self.intercept_, self.objective_ = found.intercepts, found.objective
@@ -75,7 +78,7 @@ class BudgetLSSVM(BudgetMachine):
         # with the extra term w = 0 is no start, but far from it
         return 1.0 if self.multiplier_term else super()._part_that_falls(labels)
 
-    def _problem(self, labels: kernels.Labels) -> kernels.LandmarkProblem:
+    def _problem(self, labels: kernels.Labels) -> LandmarkProblem:
         problem = super()._problem(labels)
         if not self.multiplier_term:
             return problem
@@ -129,7 +132,7 @@ def lssvm_storage(
         # which row is of which class, in one byte and in float32, and sums by class
         by_class = 5 * (Q + 1) * min(n, block // (4 * b)) + 12 * columns
         reading = kernels.summed_bytes(b) + block + kernels.panel_bytes(b) + by_class
-        judging = kernels.bounds_bytes(n, b, shape.n_features, Q, "squared")
+        judging = bounds_bytes(n, b, shape.n_features, Q, "squared")
         training = max(reading, 8 * b * b + max(8 * 3 * columns, judging))
         if tuned:
             # the matrix of all rows is kept where they are more than twice the features, in which

@@ -14,6 +14,11 @@ from sklearn.utils import check_random_state
 from harness import Shape, kernels
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
 
+from .duality_gap import bounds_bytes, objective_bounds
+from .hinge_solver import gap_scale
+from .objective import LandmarkProblem
+from .sgd import descend, descent_bytes
+
 EXACT = 1e-3
 """Part of the minimum within which an objective is "exact"."""
 
@@ -95,7 +100,7 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
         rest = n - positive
         losses = 2 * (np.minimum(positive, rest) if self._loss == "hinge" else positive * rest / n)
         least = self.objective_ * (1 - self.gap_)
-        return kernels.gap_scale(self.objective_, least, self.C * losses.sum()) / self.objective_
+        return gap_scale(self.objective_, least, self.C * losses.sum()) / self.objective_
 
     def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
         rng = check_random_state(self.random_state)
@@ -118,12 +123,12 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
     def _descend(self, labels: kernels.Labels, n: int) -> None:
         problem = self._problem(labels)
         # From the same state for all labels: a descent must not know of those before it.
-        solution = kernels.descend(problem, self.epochs, self.batch_size, deepcopy(self._rng))
-        self._take(*solution, *kernels.objective_bounds(problem, *solution))
+        solution = descend(problem, self.epochs, self.batch_size, deepcopy(self._rng))
+        self._take(*solution, *objective_bounds(problem, *solution))
 
-    def _problem(self, labels: kernels.Labels) -> kernels.LandmarkProblem:
+    def _problem(self, labels: kernels.Labels) -> LandmarkProblem:
         rows = self._rows[labels.rows]
-        return kernels.LandmarkProblem(self._features, self._X, rows, labels, self.C, self._loss)
+        return LandmarkProblem(self._features, self._X, rows, labels, self.C, self._loss)
 
     def _take(self, a: np.ndarray, b: np.ndarray, objective: float, least: float) -> None:
         self.coef_, self.intercept_, self.objective_ = a, b, objective
@@ -163,8 +168,8 @@ def phases(
 def sgd_bytes(shape: Shape, b: int, loss: str, block: int, tuned: bool) -> int:
     """Bytes that SGD holds with blocks of features, with the scores of a search if tuned."""
     sizes = shape.n_labeled, b, shape.n_features, shape.n_classes
-    judging = kernels.bounds_bytes(*sizes, loss) + (block if loss == "hinge" else 0)
-    descending = block + kernels.descent_bytes(*sizes)
+    judging = bounds_bytes(*sizes, loss) + (block if loss == "hinge" else 0)
+    descending = block + descent_bytes(*sizes)
     return max(descending, judging, block + held_out_bytes(shape) if tuned else 0)
 
 

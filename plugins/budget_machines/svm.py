@@ -9,7 +9,10 @@ import numpy as np
 from harness import Peaks, Shape, kernels
 from harness.estimator import NonNegativeFloat
 
+from .feature_cache import FeatureCache, cache_bytes
 from .machine import EXACT, BudgetMachine, phases, sgd_bytes
+from .newton_matrix import newton_bytes
+from .one_vs_rest_hinge import train_hinge_machines
 
 # Left in the heap by Newton matrices that come and go, and pages that a long solver touches.
 _SCATTERED_BYTES = 1 << 18
@@ -57,15 +60,15 @@ class BudgetSVM(BudgetMachine):
 
     def _prepare(self) -> None:
         r, rows = self._features.n_components, self._rows
-        held = kernels.cache_bytes(len(rows), r)
-        self._prepared = kernels.FeatureCache(self._features, self._X, held, len(rows))
+        held = cache_bytes(len(rows), r)
+        self._prepared = FeatureCache(self._features, self._X, held, len(rows))
 
     def _minimise(self, labels: kernels.Labels, n: int) -> np.ndarray:
         if self._prepared is None:
             self._prepare()
         codes, n_classes = labels.codes_of_all(n), len(labels.classes)
         problem = (self._features, self._X, self._rows, codes, n_classes, self.C)
-        found = kernels.train_hinge_machines(*problem, self._prepared, EXACT, self.smoothing)
+        found = train_hinge_machines(*problem, self._prepared, EXACT, self.smoothing)
         self.coef_, self.intercept_ = found.coefficients, found.intercepts
         self.objective_, self.gap_ = found.objective, found.gap / found.objective
         return found.scores
@@ -98,11 +101,11 @@ def svm_storage(
     choosing, held, block, predicting = phases(shape, size, kernel, selector)
     training = sgd_bytes(shape, b, "hinge", block, tuned)
     if solver == "exact":
-        cache = kernels.cache_bytes(n, b)
+        cache = cache_bytes(n, b)
         # of a smooth hinge all rows may be on the parabola at once
         vectors = 8 * 14 * n if smoothing else 8 * 12 * min(n, cache // (4 * b) + n // 3)
         vectors += 9 * n * Q + 8 * 5 * n
-        newton = kernels.newton_bytes(n, b) + min(1024 * b, _SCATTERED_BYTES)
+        newton = newton_bytes(n, b) + min(1024 * b, _SCATTERED_BYTES)
         machines = Q if Q > 2 else 1
         # weights of all machines, and these side by side on their way to coefficients
         training = block + cache + vectors + 8 * b * machines + max(newton, 12 * b * machines)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from harness.cli.new_method import write_method
 from harness.conformance import check_file, kit
-from harness.scaffold import write_method
 
 
 @pytest.fixture(scope="session")

@@ -8,12 +8,13 @@ import textwrap
 import numpy as np
 import pytest
 
-from harness import hookspecs, kernels
+from harness import kernels
 from harness.conformance import check_file
 from harness.conformance.behaviour import CHECKS
 from harness.conformance.hard_inputs import INPUTS
-from harness.method import Method
-from harness.registry import ROOT
+from harness.plugin import hookspecs
+from harness.plugin.method import Method
+from harness.project import ROOT
 
 TEXT = (ROOT / "docs" / "plugins.md").read_text()
 SPECS = [f for f in vars(hookspecs).values() if hasattr(f, f"{hookspecs.PROJECT}_spec")]

@@ -14,7 +14,15 @@ def test_an_attribute_that_fit_does_not_own(checked):
 
 
 def test_an_estimator_that_is_none(checked):
-    failed = checked({"(ClassifierMixin, BaseEstimator)": ""}, scikit_learn=True)
+    fields = "    landmarks: PositiveInt = 100\n    sigma: PositiveFloat = 1.0\n"
+    fields += "    random_state: RandomState = None\n"
+    written = (
+        "    def __init__(self, landmarks=100, sigma=1.0, random_state=None):\n"
+        "        self.landmarks, self.sigma, self.random_state = landmarks, sigma, random_state\n"
+    )
+    edits = {"(ClassifierMixin, Estimator)": "", "        self._validate_params()\n": ""}
+    edits[fields] = written
+    failed = checked(edits, scikit_learn=True)
     assert "derive it from sklearn.base.BaseEstimator" in failed["scikit-learn"]
 
 

@@ -7,14 +7,13 @@ import pytest
 
 from harness.conformance import Finding, check_file
 from harness.errors import HarnessError
-from harness.registry import BUILT_IN, find_sources
+from harness.plugin.registry import find_sources
+from harness.project import PLUGINS
 
-PLUGINS = [
-    source.path for source in find_sources() if source.path and source.path.parent == BUILT_IN
-]
+FILES = [source.path for source in find_sources() if source.path and source.path.parent == PLUGINS]
 
 
-@pytest.mark.parametrize("path", PLUGINS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_methods_of_the_project_pass_everything(path):
     failed = [f for f in check_file(path) if f.result == "fails"]
     assert failed == []
@@ -99,7 +98,7 @@ def test_a_method_that_is_not_there_is_an_error(written):
 
 
 def test_only_the_named_methods_are_checked():
-    findings = check_file(Path(BUILT_IN / "controls.py"), ["prior"], measure=False)
+    findings = check_file(Path(PLUGINS / "controls.py"), ["prior"], measure=False)
     assert {f.method for f in findings} == {"controls", "prior"}
 
 

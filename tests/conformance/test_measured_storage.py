@@ -7,7 +7,7 @@ import pytest
 
 from harness.conformance import measured_storage
 from harness.conformance.measured_storage import ENOUGH, TOP, workloads
-from harness.method import Method
+from harness.plugin.method import Method
 from harness.sandbox import backends
 
 KERNEL = "(3 * landmarks + 2 * shape.n_features)"

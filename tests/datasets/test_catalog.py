@@ -9,11 +9,11 @@ import pytest
 
 from harness import GeneratedDataset
 from harness.datasets import load_catalog
-from harness.datasets.catalog import PROJECT_CATALOG
 from harness.datasets.table import markdown_table
 from harness.errors import HarnessError
+from harness.project import CATALOG
 
-ROOT = PROJECT_CATALOG.parent
+ROOT = CATALOG.parent
 DOCS = ROOT / "docs" / "datasets.md"
 MIRROR = os.environ.get("HARNESS_MIRROR")
 MANIFEST_NAMES = {"german": "german-numeric"}

@@ -11,11 +11,11 @@ import yaml
 
 from harness import GeneratedDataset
 from harness.datasets import Meta, load_catalog, preparation, prepare
-from harness.datasets.catalog import PROJECT_CATALOG
 from harness.errors import HarnessError
+from harness.project import CATALOG
 
 MIRROR = os.environ.get("HARNESS_MIRROR")
-DOCS = PROJECT_CATALOG.parent / "docs" / "datasets.md"
+DOCS = CATALOG.parent / "docs" / "datasets.md"
 BUNDLED = [name for name, entry in load_catalog().items() if entry.format == "sklearn"]
 SMALL = ["australian", "credit-a", "credit-g", "diabetes", "german", "german-numeric", "kr-vs-kp"]
 SMALL += ["splice", "svmguide3", "abalone", "bank8FM", "magic", "shuttle", "sarcos_test"]

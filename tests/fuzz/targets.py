@@ -12,11 +12,12 @@ from mutations import damaged_bytes, damaged_json, damaged_tree, damaged_yaml, v
 
 from harness.datasets import Meta, load_catalog, missing_bytes, open_mapped, prepare, unobtainable
 from harness.errors import HarnessError
-from harness.journal import Journal
-from harness.mending import put_damaged_aside
-from harness.planning import plan_study
-from harness.records import (
-    COLUMNS,
+from harness.jobs.mending import put_damaged_aside
+from harness.planning.study_plan import plan_study
+from harness.planning.workload import load_workload
+from harness.records.columns import COLUMNS
+from harness.records.journal import Journal
+from harness.records.table import (
     finished_rows,
     read_rows,
     rows_of_trials,
@@ -24,7 +25,6 @@ from harness.records import (
     write_table,
 )
 from harness.report.results import read_results
-from harness.workload import load_workload
 
 STUDY = {
     "title": "Fuzzed",

@@ -154,7 +154,7 @@ def test_rbf_is_the_gaussian_kernel_at_its_width(dtype):
     width = kernels.kernel_width(X, 0.7, "median")
     bound = kernels.bind_kernel("rbf", X, 0.7)
     assert bound.width == width
-    expected = kernels.gaussian_kernel(X, X[:9], width, center=kernels.middle(X))
+    expected = kernels.gaussian_kernel(X, X[:9], width, center=kernels.column_medians(X))
     np.testing.assert_array_equal(bound(X, X[:9]), expected)
 
 

@@ -35,7 +35,7 @@ def test_gaussian_expansion_is_the_kernel_times_coefficients(X, dtype, tolerance
     rng = np.random.default_rng(0)
     coef, intercept = rng.standard_normal((20, 3)), rng.standard_normal(3)
     center = X.mean(axis=0) + 1e3
-    points = kernels.moved(X[:20] + 1e3, center, dtype)
+    points = kernels.centered(X[:20] + 1e3, center, dtype)
     found = kernels.gaussian_expansion(X + 1e3, points, 2.0, coef, intercept, center)
     K = np.exp(-cdist(X, X[:20], "sqeuclidean") / 8)
     np.testing.assert_allclose(found, K @ coef + intercept, atol=tolerance * 20)
@@ -47,11 +47,11 @@ def test_gaussian_expansion_is_the_kernel_times_coefficients(X, dtype, tolerance
 def test_rows_that_are_picked_are_moved_before_they_are_rounded(dtype):
     rng = np.random.default_rng(0)
     X = (1000 + rng.standard_normal((300, 700))).astype(dtype)
-    rows, center = rng.permutation(300)[:250], kernels.middle(X)
-    found = kernels.moved_rows(X, rows, center)
+    rows, center = rng.permutation(300)[:250], kernels.column_medians(X)
+    found = kernels.centered_rows(X, rows, center)
     assert found.dtype == np.float32
-    assert np.array_equal(found, kernels.moved(X[rows], center))
-    assert np.array_equal(kernels.moved_rows(X, center=center), kernels.moved(X, center))
+    assert np.array_equal(found, kernels.centered(X[rows], center))
+    assert np.array_equal(kernels.centered_rows(X, center=center), kernels.centered(X, center))
 
 
 def test_row_blocks_cover_all_rows_once():
@@ -86,7 +86,7 @@ def test_widths_and_middles_of_many_columns_hold_a_block_of_them(n, d, dtype):
     tracemalloc.start()
     try:
         width = kernels.median_distance(X)
-        center = kernels.middle(X)
+        center = kernels.column_medians(X)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -191,15 +191,15 @@ def test_poly_step_counts_from_one_and_is_strict():
     found = kernels.poly_step(e, h=12)
     assert np.sum(found == np.sqrt(e)) == 11
     np.testing.assert_array_equal(found[11:], e[11:] ** 2)
-    np.testing.assert_array_equal(kernels.transferred(e, "poly-step", n_labeled=3), found)
+    np.testing.assert_array_equal(kernels.apply_transfer(e, "poly-step", n_labeled=3), found)
 
 
 def test_transfers_are_nonnegative_and_the_regularised_laplacian_is_an_inverse():
     e = np.array([1.0, 0.5, 0.0, -1e-12])
     for name in kernels.TRANSFERS:
-        assert (kernels.transferred(e, name, 1) >= 0).all()
+        assert (kernels.apply_transfer(e, name, 1) >= 0).all()
     expected = np.array([20, 1 / 0.55, 1 / 1.05]) - 1 / 1.05
-    found = kernels.transferred(e, "regularized-laplacian", 1, epsilon=0.05)
+    found = kernels.apply_transfer(e, "regularized-laplacian", 1, epsilon=0.05)
     np.testing.assert_allclose(found[:3], expected, atol=1e-15)
     np.testing.assert_array_equal(kernels.step(e, 2), [1, 1, 0, 0])
 
@@ -259,7 +259,7 @@ def test_labels_without_a_point_keep_their_column():
     labels = kernels.read_labels(np.array([-1, 2, 0, -1]), n_classes=4)
     np.testing.assert_array_equal(labels.rows, [1, 2])
     np.testing.assert_array_equal(labels.prior, [0.5, 0, 0.5, 0])
-    spread = kernels.spread_scores(np.array([3.0, -3.0]), labels.present, 4)
+    spread = kernels.expand_scores(np.array([3.0, -3.0]), labels.present, 4)
     np.testing.assert_array_equal(spread.argmax(axis=1), [2, 0])
     np.testing.assert_array_equal(labels.targets(), [[-1, -1, 1, -1], [1, -1, -1, -1]])
 

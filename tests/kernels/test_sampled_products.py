@@ -45,7 +45,7 @@ def test_a_sampled_product_has_the_mean_and_the_variance_of_the_lemma(product):
         S[draw, range(c)] = 1 / np.sqrt(c * p[list(draw)])
         values.append(A @ S @ S.T @ B)
     mean, variance = moments(np.array(values), np.array([p[list(draw)].prod() for draw in draws]))
-    size = (np.abs(A) @ np.abs(B)).max() + 1e-300
+    size = (np.abs(A) @ np.abs(B)).max() + 1e-140  # its square is a number, too
     np.testing.assert_allclose(mean, A @ B, rtol=0, atol=1e-10 * size)
     expected = A**2 / (c * p) @ B**2 - (A @ B) ** 2 / c
     np.testing.assert_allclose(variance, expected, rtol=0, atol=1e-9 * size**2 / p.min())
@@ -61,7 +61,7 @@ def test_a_uniform_budget_without_repetition_varies_less(product):
     subsets = list(itertools.combinations(range(n), c))
     values = np.array([n / c * A[:, rows] @ B[rows, :] for rows in map(list, subsets)])
     mean, variance = moments(values, np.full(len(subsets), 1 / len(subsets)))
-    size = (np.abs(A) @ np.abs(B)).max() + 1e-300
+    size = (np.abs(A) @ np.abs(B)).max() + 1e-140  # its square is a number, too
     np.testing.assert_allclose(mean, A @ B, rtol=0, atol=1e-10 * size)
     with_repetition = n / c * (A**2 @ B**2 - (A @ B) ** 2 / n)
     expected = with_repetition * (n - c) / max(1, n - 1)

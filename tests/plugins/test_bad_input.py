@@ -112,7 +112,7 @@ def test_every_point_labeled(method, params, n_classes):
     estimator = build(method, params).fit(X, truth)
     # The classes overlap: only 1-NN is right at all of its own points.
     scores = getattr(estimator, "decision_scores_", all_scores(estimator, X)[0])
-    right = kernels.decide(scores, estimator.classes_) == truth
+    right = kernels.predict_labels(scores, estimator.classes_) == truth
     assert right.mean() >= (1 if method.name == "1nn" else 0.7)
 
 

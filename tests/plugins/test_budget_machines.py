@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from blobs import blobs
 from budget_machines import BudgetLSSVM, BudgetSVM
+from budget_machines.feature_cache import FeatureCache
+from budget_machines.one_vs_rest_hinge import train_hinge_machines
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -17,7 +19,7 @@ from sklearn.svm import SVC
 from harness import Shape, kernels
 from harness.datasets import load_catalog
 from harness.datasets.preparation import load
-from harness.sizing import plan
+from harness.planning.size import plan
 
 MACHINES = (BudgetSVM, BudgetLSSVM)
 
@@ -328,7 +330,7 @@ def test_an_outlier_that_is_held_out_leaves_the_sums_of_the_others(seed):
 @pytest.mark.parametrize("kernel", ["rbf", "poly2"])
 def test_the_gap_of_the_svm_is_that_of_what_predicts(kernel, C, held_rows, monkeypatch):
     X, y = problem(400)
-    monkeypatch.setattr(kernels, "cache_bytes", lambda n, r: 4 * held_rows * r)
+    monkeypatch.setattr(budget_machines.svm, "cache_bytes", lambda n, r: 4 * held_rows * r)
     model = BudgetSVM(300, kernel=kernel, C=C, sigma=0.3, random_state=0).fit(X, y)
     assert model.gap_ >= 0
     w = model._features.factor.T @ model.coef_.astype(np.float64)
@@ -512,8 +514,8 @@ def a9a():
 
 def trained(features, X, y, C, held_rows, tol=1e-3):
     room = 4 * held_rows * features.n_components
-    cache = kernels.FeatureCache(features, X, room, len(X))
-    return kernels.train_hinge_machines(features, X, np.arange(len(X)), y, 2, C, cache, tol)
+    cache = FeatureCache(features, X, room, len(X))
+    return train_hinge_machines(features, X, np.arange(len(X)), y, 2, C, cache, tol)
 
 
 @pytest.mark.parametrize("held_rows", [60, 200, 2000])

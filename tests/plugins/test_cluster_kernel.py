@@ -36,7 +36,7 @@ def test_scores_are_those_of_the_dense_kernel(transfer):
     X, y, _ = blobs(51, 2)
     n_labeled = int(np.sum(y != -1))
     K = dense_cluster_kernel(
-        X, 1.2, lambda e: kernels.transferred(e, transfer, n_labeled, degree=2.0)
+        X, 1.2, lambda e: kernels.apply_transfer(e, transfer, n_labeled, degree=2.0)
     )
     model = ClusterKernelSVM(transfer=transfer, C=1.0, **ABSOLUTE).fit(X, y)
     expected = scores_of(K, y != -1, y)
@@ -83,7 +83,7 @@ def test_inverse_and_eigenvectors_give_the_same_matrix():
     everything = np.arange(len(X))
     vectors = np.random.default_rng(0).normal(size=(len(X), 2))
     inverse = cluster_kernel.InverseSpectrum(X, 1.0, 0.3)
-    phi = partial(kernels.transferred, transfer="regularized-laplacian", epsilon=0.3)
+    phi = partial(kernels.apply_transfer, transfer="regularized-laplacian", epsilon=0.3)
     eigen = cluster_kernel.EigenSpectrum(X, 1.0, phi)
     gram = eigen.gram(everything, 5)
     np.testing.assert_allclose(inverse.gram(everything, 5), gram, atol=1e-6)
@@ -123,7 +123,7 @@ def test_new_points_are_scored_as_with_the_exact_diagonal(transfer):
     D = L.sum(1)
     e, U = np.linalg.eigh(L / np.sqrt(np.outer(D, D)))
     e, U = e[::-1], U[:, ::-1]
-    phi = kernels.transferred(np.clip(e, 0, 1), transfer, np.count_nonzero(y >= 0))
+    phi = kernels.apply_transfer(np.clip(e, 0, 1), transfer, np.count_nonzero(y >= 0))
     # rows of U at new points, each of which counts itself among its neighbors
     V = K / np.sqrt(np.outer(1 + K.sum(1), D)) @ U / np.maximum(e, 1e-10)
     exact = (V**2 @ np.where(e > 1e-10, phi, 0)) ** -0.5

@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_storage import METHODS
 
-from harness.parameters import describe_parameters
+from harness.plugin.parameters import describe_parameters
 
 CLASSIFIERS = [method for method in METHODS if "binary" in method.tasks]
 LEARNERS = [m for m in CLASSIFIERS if m.name not in ("random", "prior", "oracle")]

@@ -7,9 +7,9 @@ import supervised
 from sklearn.datasets import load_breast_cancer
 
 from harness import choice, log_uniform, uniform
-from harness.metrics import BUILT_IN
-from harness.searching import random
-from harness.tuning import tune
+from harness.metrics.functions import BUILT_IN
+from harness.trial.search import random
+from harness.trial.tuning import tune
 
 SEEDS = range(20)
 
@@ -17,9 +17,9 @@ SEEDS = range(20)
 class Landscape:
     """Evaluates settings by a function to be minimised, and keeps all that was asked."""
 
-    def __init__(self, function, label_params=frozenset()):
+    def __init__(self, function, head_params=frozenset()):
         self.function = function
-        self.label_params = label_params
+        self.head_params = head_params
         self.calls = []
 
     def __call__(self, settings):
@@ -101,11 +101,11 @@ def test_an_optimum_among_choices():
 
 
 @pytest.mark.parametrize("trials", [1, 2, 4, 5, 6, 17, 18, 26, 27, 60, 121])
-@pytest.mark.parametrize("label_params", [set(), {"x0"}, {"x1", "kind"}, {"x0", "x1", "kind"}])
+@pytest.mark.parametrize("head_params", [set(), {"x0"}, {"x1", "kind"}, {"x0", "x1", "kind"}])
 @pytest.mark.parametrize("space", [sphere(1)[0], {**sphere(2)[0], "kind": choice(["a", "b"])}])
-def test_never_more_than_the_trials_and_never_out_of_bounds(space, label_params, trials):
+def test_never_more_than_the_trials_and_never_out_of_bounds(space, head_params, trials):
     # a slope that leads out of the space
-    landscape = Landscape(lambda setting: -100.0 * setting["x0"], label_params)
+    landscape = Landscape(lambda setting: -100.0 * setting["x0"], head_params)
     csa.search(space, landscape, trials, np.random.default_rng(0))
     assert min(5, trials) <= len(landscape.asked) <= trials
     assert all(-1 <= setting["x0"] <= 1 for setting in landscape.asked)
@@ -124,7 +124,7 @@ def test_the_five_states_are_scored_together():
 def test_label_parameters_are_tried_where_features_are_at_hand():
     space, function = sphere(3)
     for seed in SEEDS:
-        landscape = Landscape(function, label_params={"x0", "x2"})
+        landscape = Landscape(function, head_params={"x0", "x2"})
         csa.search(space, landscape, 60, np.random.default_rng(seed))
         together = [len({s["x1"] for s in call}) for call in landscape.calls]
         assert [len(call) for call in landscape.calls] == [20] + [4] * 6 + [1] * 16

@@ -7,6 +7,8 @@ be all that scores are.
 import numpy as np
 import pytest
 from budget_machines import BudgetSVM
+from budget_machines.feature_cache import FeatureCache
+from budget_machines.one_vs_rest_hinge import train_hinge_machines
 from dense import SETS, gaussian, median, off, smooth_hinge, squared_hinge
 from kmedoids import BudgetKernelKMedoids
 from sklearn.svm import SVC
@@ -96,9 +98,9 @@ def test_the_linear_svm_is_that_of_points_about_their_mean(n, C, data):
 def test_budget_svm_of_a_smooth_hinge(held_rows, smoothing, C, data):
     X, y = data(1000)
     features = BudgetSVM(40, random_state=0).fit_features(X, np.arange(40))._features
-    cache = kernels.FeatureCache(features, X, 4 * held_rows * features.n_components, 1000)
+    cache = FeatureCache(features, X, 4 * held_rows * features.n_components, 1000)
     problem = features, X, np.arange(1000), y, 2, C, cache
-    found = kernels.train_hinge_machines(*problem, smoothing=smoothing)
+    found = train_hinge_machines(*problem, smoothing=smoothing)
     Z = features.transform(X).astype(np.float64)
     expected = smooth_hinge(Z, np.where(y == 1, 1.0, -1.0), C, smoothing)
     assert off(found.scores[:, 0], expected) < 0.02

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from harness import Shape
-from harness.sizing import overhead_bytes, plan
+from harness.planning.size import overhead_bytes, plan
 
 WIDTH = 0.8
 
@@ -233,7 +233,7 @@ def test_storage_falls_only_where_another_solver_takes_over(params, tuned):
     def needed(sizes):
         return [storage(Shape(500, u, 30, 2), u, **params, tuned=tuned) for u in sizes]
 
-    (change,) = harness_methods()[0].falls_at
+    (change,) = harness_methods()[0].non_monotone_at
     below, above = needed([*range(1, change, 37), change - 1]), needed(range(change, 9000, 37))
     assert below == sorted(below)
     assert above == sorted(above)

@@ -10,7 +10,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
 from harness import Shape
-from harness.sizing import plan
+from harness.planning.size import plan
 
 FEATURES = ["fourier", "nystrom", "kernel"]
 

@@ -18,7 +18,7 @@ from test_cluster_kernel import dense_cluster_kernel
 from harness import Shape, kernels
 from harness.datasets import load_catalog
 from harness.datasets.preparation import load
-from harness.sizing import plan
+from harness.planning.size import plan
 
 (METHOD,) = nysck.harness_methods()
 
@@ -48,7 +48,7 @@ def test_with_all_points_as_landmarks_it_is_the_cluster_kernel(transfer):
     model = NystromClusterKernelSVM(n_landmarks=100, **options, **ABSOLUTE).fit(X, y)
     F = model._virtual_samples(X)
     expected = dense_cluster_kernel(
-        X, 0.8, lambda e: kernels.transferred(e, transfer, 12, epsilon=0.05, degree=3.0)
+        X, 0.8, lambda e: kernels.apply_transfer(e, transfer, 12, epsilon=0.05, degree=3.0)
     )
     np.testing.assert_allclose(F @ F.T, expected, atol=3e-5)
 
@@ -62,7 +62,7 @@ def test_the_cut_of_steps_can_be_set(transfer):
         model = NystromClusterKernelSVM(n_landmarks=100, cut=cut, **options).fit(X, y)
         F = model._virtual_samples(X)
         K = dense_cluster_kernel(
-            X, 0.8, lambda e, cut=cut: kernels.transferred(e, transfer, 0, cut=cut)
+            X, 0.8, lambda e, cut=cut: kernels.apply_transfer(e, transfer, 0, cut=cut)
         )
         np.testing.assert_allclose(F @ F.T, K, atol=3e-5)
         found, expected = model.decision_function(X), usual.decision_function(X)

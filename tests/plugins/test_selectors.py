@@ -45,7 +45,7 @@ METHODS = {
 
 def rows_of(X, points):
     """Return the rows of X, or of X less its middle, that these points are."""
-    origins = (0, kernels.middle(X))
+    origins = (0, kernels.column_medians(X))
     squared = min(
         (((points[:, None] - (X - origin)) ** 2).sum(axis=2) for origin in origins),
         key=lambda found: found.min(axis=1).max(),

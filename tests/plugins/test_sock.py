@@ -11,11 +11,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sock import StochasticClusterKernelSVM
+from sock.proximal_low_rank import LowRankKernel
 from test_cluster_kernel import dense_cluster_kernel
 
 from harness import kernels, overhead_bytes
-from harness.method import Shape
-from harness.sizing import plan
+from harness.planning.size import plan
+from harness.plugin.method import Shape
 
 ABSOLUTE = {"sigma": 1.5, "sigma_unit": "absolute", "random_state": 0}
 METHOD = sock.harness_methods()[0]
@@ -54,7 +55,7 @@ def textbook(X, D, maps, steps, rank, threshold):
 
 
 def iterated(X, D, maps, steps, rank, threshold):
-    kernel = kernels.LowRankKernel(X, D, rank, threshold)
+    kernel = LowRankKernel(X, D, rank, threshold)
     for t, features in zip(range(2, steps + 2), maps, strict=False):
         kernel.step(features, 2 / t)
     return kernel
@@ -80,7 +81,7 @@ def test_gram_form_in_float32_is_the_textbook_form(rank, threshold, dtype, monke
 def test_reading_the_factor_between_steps_changes_nothing():
     X = blobs(100, 2)[0]
     D = normalised_kernel(X, 1.5)[1]
-    read, unread = (kernels.LowRankKernel(X, D, 120, 1e-4) for _ in range(2))
+    read, unread = (LowRankKernel(X, D, 120, 1e-4) for _ in range(2))
     for t, features in zip(range(2, 9), draws(4, 20, 1.5, 0), strict=False):
         read.step(features, 2 / t)
         unread.step(features, 2 / t)
@@ -127,7 +128,7 @@ def test_squared_error_falls_as_one_over_the_steps():
     steps = np.array([4, 8, 16, 32, 64])
     squares = np.zeros((16, len(steps)))
     for seed in range(len(squares)):
-        kernel = kernels.LowRankKernel(X, D, len(X), 0.01)
+        kernel = LowRankKernel(X, D, len(X), 0.01)
         maps = draws(4, 20, 1.5, seed)
         for t in range(1, steps[-1] + 1):
             kernel.step(next(maps), 2 / (t + 1))
@@ -156,7 +157,7 @@ def test_with_many_features_it_is_the_cluster_kernel():
         model.set_params(transfer=transfer, **options).fit_labels(y[rows])
         F = model._virtual_samples(model._kernel.factor)
         expected = dense_cluster_kernel(
-            X, 1.5, lambda e, name=transfer: kernels.transferred(e, name, 12, **options)
+            X, 1.5, lambda e, name=transfer: kernels.apply_transfer(e, name, 12, **options)
         )
         # Where "step" and "poly-step" cut, eigenvectors are hard to tell apart.
         atol = 0.05 if "step" in transfer else 0.02
@@ -225,7 +226,7 @@ def test_two_stages_are_the_fit(n_classes):
         np.testing.assert_array_equal(staged.decision_scores_, whole.decision_scores_)
         expected = staged.decision_scores_[rows[held]]
         np.testing.assert_allclose(staged.held_out_scores_, expected, rtol=1e-3, atol=1e-3)
-    assert {"C", "transfer"} <= METHOD.label_params
+    assert {"C", "transfer"} <= METHOD.head_params
 
 
 def test_where_poly_step_cuts_depends_on_the_labels_given():
@@ -262,7 +263,7 @@ def test_new_points_are_extended_as_the_eigenvectors_are():
     B = model._kernel.factor
     lowered = np.square(B, dtype=float).sum(axis=0)
     np.testing.assert_allclose(model.eigenvalues_, lowered + model.threshold, rtol=1e-4)
-    phi = kernels.transferred(model.eigenvalues_, model.transfer, np.count_nonzero(y >= 0))
+    phi = kernels.apply_transfer(model.eigenvalues_, model.transfer, np.count_nonzero(y >= 0))
     new = X[:40] + 0.3
     K = np.exp(-((new[:, None] - X[None]) ** 2).sum(-1) / (2 * 1.5**2))
     F = (K / np.sqrt(D)) @ B / model.eigenvalues_ * np.sqrt(phi / lowered)

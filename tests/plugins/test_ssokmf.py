@@ -11,9 +11,9 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from ssokmf import SSOKMF, storage
+from ssokmf.factorisation import Factorisation, Moments, Rounds
 
 from harness import Shape, kernels
-from harness.kernels.factorisation import Rounds
 
 
 def digits():
@@ -179,7 +179,7 @@ def test_a_batch_holds_what_it_is_charged_for(kernel, b, d, c, batch_size):
 
 def test_rounds_that_end_in_rounding_are_told_of(monkeypatch):
     ended = Rounds([2.0, 1.0], False)
-    monkeypatch.setattr(kernels.Factorisation, "alternate", lambda *_: ended)
+    monkeypatch.setattr(Factorisation, "alternate", lambda *_: ended)
     X, y, _ = digits()
     given = fit(X, y)[1]
     assert "rounding of the kernel's values" in str(given[0].message)
@@ -195,7 +195,7 @@ class InDoubles(SSOKMF):
         K, U, own = self._rows(X), self._basis, codes[:, None] == np.arange(len(self.classes_))
         grams = [U.T @ (K[part].T @ K[part]) @ U for part in (codes < 0, codes >= 0)]
         counts = own.sum(axis=0).astype(np.float64)
-        return kernels.Moments(*grams, U.T @ (K.T @ own), counts, float(len(X)))
+        return Moments(*grams, U.T @ (K.T @ own), counts, float(len(X)))
 
 
 @pytest.mark.filterwarnings("ignore:after .* rounds the objective")

@@ -8,8 +8,8 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from harness import Kernel
-from harness.method import Shape
-from harness.sizing import overhead_bytes, plan
+from harness.planning.size import overhead_bytes, plan
+from harness.plugin.method import Shape
 
 MODULES = (
     "controls",

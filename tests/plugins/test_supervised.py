@@ -16,7 +16,7 @@ from supervised import (
 )
 
 from harness import Kernel, Shape, kernels
-from harness.sizing import plan
+from harness.planning.size import plan
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_budget_turns_the_cache_and_a_budget_of_landmarks_does_not(svm):
     budgets = 14 * 10**6, 16 * 10**6, 30 * 10**6, None
     planned = [plan(svm, shape, budget).size for budget in budgets]
     assert 2 <= planned[0] < planned[1] < planned[2] == planned[3] == 1333
-    assert not svm.counts_landmarks
+    assert not svm.bounded_by_landmarks
 
 
 @pytest.mark.parametrize("budget", [6, 8, 12])

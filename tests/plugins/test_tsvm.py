@@ -9,17 +9,11 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.svm import LinearSVC
-from tsvm import TransductiveSVM
+from tsvm import TransductiveSVM, label_switching
+from tsvm.label_switching import TransductionProblem, concave_convex, switching
 
 from harness import kernels
-from harness.kernels import (
-    Expansion,
-    HingeLosses,
-    TransductionProblem,
-    concave_convex,
-    switching,
-    transduction,
-)
+from harness.kernels import Expansion, HingeLosses
 
 FORMS = ["switching", "cccp"]
 KERNELS = ["rbf", "linear"]
@@ -79,7 +73,7 @@ def test_the_objective_never_rises_while_the_weight_stays(form, kernel, weight):
 @pytest.mark.parametrize("most", [None, 1, 3])
 def test_pairs_are_exchanged_those_that_gain_most_first(most):
     positive, scores = np.arange(10) < 5, np.array([0.0, 1, 2, 3, 9, 8, 7, 6, 2.5, -1])
-    exchanged = transduction._switch(positive, scores, most, 0.0)
+    exchanged = label_switching._switch(positive, scores, most, 0.0)
     assert exchanged == (most or 3)
     lost, won = [0, 1, 2][:exchanged], [5, 6, 7][:exchanged]
     expected = [i not in lost if i < 5 else i in won for i in range(10)]
@@ -182,7 +176,7 @@ def test_the_share_of_positive_points_is_the_one_that_is_given(two_blobs):
 @pytest.mark.parametrize("form", FORMS)
 def test_steps_that_were_not_enough_are_told_of(form, two_blobs, monkeypatch):
     X, y, _ = two_blobs
-    monkeypatch.setattr(transduction, "_MOST_ROUNDS", 1)
+    monkeypatch.setattr(label_switching, "_MOST_ROUNDS", 1)
     with pytest.warns(ConvergenceWarning, match="1 steps were not enough"):
         TransductiveSVM(form=form, unlabeled_weight=1.0, C=5.0).fit(X, y)
 

@@ -6,12 +6,13 @@ from functools import partial
 import numpy as np
 import threadpoolctl
 
-from harness.metrics import BUILT_IN, primary_metric
+from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.sandbox import Limits, Sandbox
-from harness.searching import find_search
-from harness.settings import Tuning
-from harness.trial import Assignment, run_trial
-from harness.trial_runner import warm_up
+from harness.study.schema import Tuning
+from harness.trial.assignment import Assignment
+from harness.trial.run import run_trial
+from harness.trial.search import find_search
+from harness.trial.warm_up import warm_up
 
 sandboxes = []
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from harness.records import COLUMNS, METRICS
+from harness.metrics.names import METRICS
+from harness.records.columns import COLUMNS
 
 CONTROLS = ("random", "prior", "oracle")
 QUALITY = {

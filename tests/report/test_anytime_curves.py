@@ -9,7 +9,8 @@ import vl_convert
 from synthetic_trials import make_trials, write_results
 
 from harness.errors import HarnessError
-from harness.report import looks, write_report
+from harness.report import theme as looks
+from harness.report import write_report
 from harness.report.anytime import ERROR, anytime_tables, checkpoint_table, make_anytime
 from harness.report.results import read_results
 from harness.report.scores import choose_scores

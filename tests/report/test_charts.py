@@ -7,12 +7,13 @@ import pytest
 import vl_convert
 from synthetic_trials import bad_endings, make_trials, write_results
 
-from harness.report import charts, looks, write_report
-from harness.report.honesty import measured_over_planned
+from harness.report import charts, write_report
+from harness.report import theme as looks
+from harness.report.plan_calibration import measured_over_planned
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
-from harness.report.single import specifications
+from harness.report.single_budget_charts import specifications
 from harness.report.tables import make_tables
 
 TOY = (("toy", "binary"),)

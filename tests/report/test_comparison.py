@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from synthetic_trials import make_trials, write_results
 
-from harness import published
-from harness.report.comparison import compare
 from harness.report.kept import comparison_tables
+from harness.report.published_comparison import compare
 from harness.report.results import read_results
-from harness.statistics import mean_interval
+from harness.report.statistics import mean_interval
+from harness.study import published_tables
 
 HEAD = "table,dataset,method,labeled,budget,metric,value"
 
@@ -17,7 +17,7 @@ HEAD = "table,dataset,method,labeled,budget,metric,value"
 @pytest.fixture
 def beside(tmp_path, monkeypatch):
     """Compare trials, given as method -> scores by seed, with lines of a printed table."""
-    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    monkeypatch.setattr(published_tables, "PUBLISHED", tmp_path)
 
     def beside(scores, *lines, head=HEAD, datasets=("toy",), metric="auc", change=None):
         (tmp_path / "paper.csv").write_text("\n".join([head, *lines]) + "\n")
@@ -188,7 +188,7 @@ def test_a_row_of_one_method_does_not_keep_the_others_from_being_ranked(beside):
 
 
 def test_generated_stand_ins_are_shown_and_never_judged(tmp_path, monkeypatch):
-    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    monkeypatch.setattr(published_tables, "PUBLISHED", tmp_path)
     lines = [f"t,{name},svm,47,none,auc,0.800" for name in ("toy", "toy-shape")]
     (tmp_path / "paper.csv").write_text("\n".join([HEAD, *lines]) + "\n")
     datasets = [("toy", "binary"), ("toy-shape", "binary")]
@@ -247,7 +247,7 @@ def test_reductions_are_averaged_over_data_sets_against_the_better_rival(beside)
 
 
 def test_reductions_leave_generated_stand_ins_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    monkeypatch.setattr(published_tables, "PUBLISHED", tmp_path)
     line = REDUCTION.format("error", 16, "sssl-m").removesuffix(",18 sets")
     (tmp_path / "paper.csv").write_text(f"{HEAD},unit,against\n{line}\n")
     datasets = [(name, "binary") for name in ("a", "b", "b-shape")]

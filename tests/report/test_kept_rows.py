@@ -5,7 +5,7 @@ import pytest
 from synthetic_trials import make_trials, with_pair_left_out, write_results
 
 from harness.errors import HarnessError
-from harness.records import METRICS
+from harness.metrics.names import METRICS
 from harness.report import write_report
 from harness.report.results import read_results
 from harness.report.rows import IDENTIFIERS, KEPT, kept_rows, read_rows, write_rows

@@ -6,8 +6,9 @@ import vl_convert
 from synthetic_trials import make_trials, write_results
 from test_page import checked
 
-from harness.report import looks, write_report
-from harness.report.labels import LEAST_COUNTS, make_label_curves
+from harness.report import theme as looks
+from harness.report import write_report
+from harness.report.label_curves import LEAST_COUNTS, make_label_curves
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
 from harness.report.tables import make_tables

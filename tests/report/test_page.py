@@ -19,7 +19,7 @@ from synthetic_trials import (
 from harness import ReportSection
 from harness.errors import HarnessError
 from harness.report import write_report
-from harness.report.looks import PALETTES
+from harness.report.theme import PALETTES
 
 SECTIONS = [
     "answer",

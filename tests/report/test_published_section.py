@@ -9,8 +9,8 @@ from harness.cli import main
 from harness.errors import HarnessError
 from harness.report import write_report
 from harness.report.answers import NO_SCORE
-from harness.report.beside import headline, layout, leaders, lines, ours_text
-from harness.report.comparison import compare
+from harness.report.published_comparison import compare
+from harness.report.published_layout import headline, layout, leaders, lines, ours_text
 from harness.report.results import read_results
 
 METHODS = ("1nn", "svm", "harmonic", "nysck", "random")

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from synthetic_trials import make_trials, write_results
 
-from harness.metrics import BUILT_IN
+from harness.metrics.functions import BUILT_IN
 from harness.report import write_report
-from harness.report.ranges import RANGES, within_range
+from harness.report.metric_bounds import RANGES, within_range
 
 NEAR_ONE = [1.0, 1.0, 1.0, 0.95, 1.0]
 

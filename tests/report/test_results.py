@@ -5,9 +5,9 @@ import pytest
 from synthetic_trials import make_trials, with_pair_left_out, write_results
 
 from harness.errors import HarnessError
-from harness.report.names import method_names
+from harness.report.display_names import method_names
 from harness.report.results import read_results
-from harness.study import load_study
+from harness.study.study import load_study
 
 KEPT = sorted((Path(__file__).resolve().parents[2] / "docs" / "results").glob("*/study.yaml"))
 

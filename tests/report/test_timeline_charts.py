@@ -6,8 +6,9 @@ import pytest
 import vl_convert
 from synthetic_trials import make_trials, write_results
 
-from harness.report import looks, write_report
-from harness.report.page import TEMPLATES
+from harness.project import TEMPLATES
+from harness.report import theme as looks
+from harness.report import write_report
 from harness.report.results import read_results
 from harness.report.timelines import make_timelines, memory_over_time
 

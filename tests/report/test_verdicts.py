@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.published import REDUCTIONS, Printed, Setting
-from harness.records import METRICS
+from harness.metrics.names import METRICS
+from harness.report.statistics import MIN_PAIRS, Interval, mean_interval
 from harness.report.verdicts import (
     MARGINS,
     RELATIVE_MARGINS,
@@ -15,7 +15,7 @@ from harness.report.verdicts import (
     judge,
     margin_of,
 )
-from harness.statistics import MIN_PAIRS, Interval, mean_interval
+from harness.study.published_tables import REDUCTIONS, Printed, Setting
 
 
 def figure(value, std=None, runs=None, metric="auc", **said):

@@ -3,7 +3,7 @@
     attack_server.py BACKEND MEANS FOLDER
 
 Ways come as numbers, a line each; answers are JSON, a line each. It is written like
-`harness.worker`: the runner is forked before labels are read.
+`harness.jobs.block`: the runner is forked before labels are read.
 """
 
 import hashlib
@@ -19,13 +19,13 @@ import sklearn.datasets
 from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 
-from harness.method import Method
-from harness.metrics import BUILT_IN, primary_metric
-from harness.reach import scratch_folder
-from harness.registry import ROOT
+from harness.jobs.reach import scratch_folder
+from harness.jobs.trial_process import ISOLATION, TrialRunner
+from harness.metrics.functions import BUILT_IN, primary_metric
+from harness.plugin.method import Method
+from harness.project import ROOT
 from harness.sandbox import Limits, Reach
-from harness.trial import Assignment
-from harness.trial_runner import ISOLATION, TrialRunner
+from harness.trial.assignment import Assignment
 
 N = 300
 FOLDER = Path(sys.argv[3])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.sandbox.file_pages import find_libraries, map_pages
+from harness.sandbox.prefault import find_libraries, map_pages
 
 INHERITED = np.ones(60_000_000, dtype=np.uint8)
 OBJECTS = [f"{i:08}" for i in range(100_000)]  # 6 MB of pages with reference counts

@@ -15,8 +15,8 @@ from harness.sandbox.cgroup import (
     prepare,
     slack,
 )
-from harness.sandbox.group import PREFIX, Group, Usage
 from harness.sandbox.peaks import REFERENCE_COUNTS
+from harness.sandbox.trial_cgroup import PREFIX, Group, Usage
 
 
 @pytest.fixture

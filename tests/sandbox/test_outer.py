@@ -6,8 +6,8 @@ import pytest
 from conftest import Client
 
 from harness.errors import HarnessError
-from harness.sandbox.group import Group
 from harness.sandbox.outer import OuterLimits
+from harness.sandbox.trial_cgroup import Group
 
 MB = 1_000_000
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from harness.records import read_table
-from harness.registry import ROOT
+from harness.project import ROOT
+from harness.records.table import read_table
 from harness.threads import THREAD_VARIABLES
 
 PLUGINS = Path(__file__).parent / "plugins"

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from project import PLUGINS, Project
 
-from harness.records import METRICS
+from harness.metrics.names import METRICS
 
 STEP_S, ASKED_S = 0.02, 0.1
 

@@ -7,10 +7,10 @@ import pytest
 from project import PLUGINS
 
 from harness.errors import HarnessError
-from harness.method import Shape
-from harness.registry import Registry
-from harness.sizing import plan
-from harness.workload import load_workload
+from harness.planning.size import plan
+from harness.planning.workload import load_workload
+from harness.plugin.method import Shape
+from harness.plugin.registry import Registry
 
 OVERLAP = {"kernel-mean": {"kernel": "overlap", "selector": "first-rows"}, "as": "plugins"}
 BUILT_IN = {"kernel-mean": {"kernel": "laplacian", "selector": "cssp"}, "as": "built-in"}

@@ -5,7 +5,7 @@ import yaml
 
 from harness.datasets import prepare
 from harness.errors import HarnessError
-from harness.workload import PREPARED, load_workload
+from harness.planning.workload import PREPARED, load_workload
 
 GOOD = {
     "datasets": ["wine"],

@@ -4,7 +4,7 @@ import re
 
 from project import PLUGINS
 
-from harness.records import read_rows
+from harness.records.table import read_rows
 
 BUDGET = 450_000_000
 

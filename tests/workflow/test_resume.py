@@ -12,7 +12,7 @@ import psutil
 import pytest
 from project import ENVIRONMENT, PLUGINS
 
-from harness.records import read_rows
+from harness.records.table import read_rows
 
 SMALL = {
     "datasets": ["wine"],

@@ -1,0 +1,95 @@
+"""What the workflow's jobs run: `python -m harness.jobs JOB STUDY ...`, one function a rule.
+
+A mistake that a user can mend ends a job with one message in its log, not with a traceback.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.errors import DamagedFileError, HarnessError
+from harness.files import put_aside
+from harness.planning.workload import load_workload
+from harness.threads import one_thread
+
+
+def dataset(study: str, directory: str) -> None:
+    """Fetch, check and prepare one data set."""
+    from harness.jobs.prepared import prepare_named
+
+    workload = load_workload(study)
+    entries = {workload.catalog[name].directory: name for name in workload.datasets()}
+    if directory not in entries:
+        message = f"{study}: no data set {directory!r}; its entry or its generator has changed"
+        raise HarnessError(message)
+    prepare_named(workload, entries[directory])
+
+
+def calibration(study: str, output: str) -> None:
+    """Measure known allocations as trials are measured."""
+    from harness.files import write_whole
+    from harness.sandbox import Sandbox, calibrate
+
+    with Sandbox(load_workload(study).study.settings.enforcement) as sandbox:
+        rows = calibrate(sandbox)
+    write_whole(json.dumps(rows, indent=1), Path(output))
+
+
+def block(study: str, block_id: str) -> None:
+    """Run the trials of one block, in a process that is replaced if a trial ends it."""
+    from harness.jobs.keeper import keep
+    from harness.jobs.unfinished import Unfinished
+
+    workload = load_workload(study)
+    wanted = workload.block(block_id)
+    keep(Unfinished(workload.journal(wanted)))
+    from harness.jobs.block import run_block
+
+    run_block(workload, wanted)
+
+
+def table(study: str) -> None:
+    """Join the rows of all blocks."""
+    from harness.jobs.table import collect
+
+    collect(load_workload(study))
+
+
+def report(study: str) -> None:
+    """Write the report and its tables."""
+    from harness.plugin.registry import Registry
+    from harness.report import write_report
+
+    workload = load_workload(study)
+    wanted = {section["plugin_path"] for section in workload.index["report sections"]}
+    registry = Registry.load(workload.study.plugin_folders, lambda s: s.location in wanted)
+    write_report(
+        workload.results, sections=[section for section, _ in registry.items("report sections")]
+    )
+
+
+JOBS: dict[str, Callable[..., None]] = {
+    job.__name__: job for job in (dataset, calibration, block, table, report)
+}
+
+
+def main() -> None:
+    """Run the job that the first argument names."""
+    name, *arguments = sys.argv[1:]
+    one_thread()
+    try:
+        JOBS[name](*arguments)
+    except DamagedFileError as error:
+        sys.exit(f"harness: {error.message}; {put_aside(error.path)}")
+    except HarnessError as error:
+        sys.exit(f"harness: {error}")
+    except OSError as error:
+        # a full disk, a folder that may not be written: nothing of ours to trace
+        sys.exit(f"harness: {error.filename or 'a file'}: {error.strerror}; nothing was lost")
+
+
+if __name__ == "__main__":
+    main()

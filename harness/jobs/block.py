@@ -1,0 +1,384 @@
+"""One block: import once, fork a trial at a time, score, write rows. What a Snakemake job runs.
+
+Three kinds of process share the work. The *worker* (this one) holds the data set's labels, draws
+the splits, scores predictions and writes rows. Before it reads any label it forks the *runner*,
+which forks one child per trial. So no label that a method should not see was ever in the memory
+that its process inherits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import HarnessError
+from harness.jobs.keeper import StartOver
+from harness.jobs.prepared import Prepared
+from harness.jobs.provenance import environment_info
+from harness.jobs.reach import isolation_told, make_reach, mapped_folder, scratch_folder
+from harness.jobs.timelines import has_timeline, make_timeline, write_json
+from harness.jobs.trial_process import TrialRunner
+from harness.jobs.unfinished import MOST, Unfinished
+from harness.planning.size import Plan
+from harness.planning.study_plan import plan_block, shape_of
+from harness.planning.workload import PREPARED, RESULTS, Workload
+from harness.plugin.hookspecs import TrialInfo
+from harness.plugin.index import method_entry
+from harness.plugin.method import Method, Shape
+from harness.plugin.registry import NAMED, Registry, Source
+from harness.records.cells import json_text
+from harness.records.columns import COLUMNS
+from harness.records.journal import Journal
+from harness.records.table import without_nan
+from harness.study.study import Block
+from harness.trial.search import find_search
+
+if TYPE_CHECKING:
+    from harness.jobs.referee import Referee
+    from harness.plugin.hookspecs import Search
+    from harness.sandbox import Result
+    from harness.trial.assignment import Assignment
+
+STAGES = ("load", "tune", "fit", "predict")
+_MOST_TOLD = 500
+"""Characters of what a trial warned of."""
+
+
+def run_block(workload: Workload, block: Block) -> None:
+    """Run the trials of a block that have no row yet, then publish all of its rows.
+
+    Rows of the same trials that other blocks wrote or published are taken over, so a study that
+    grows or is cut into other blocks runs only what is new.
+
+    Raises
+    ------
+    HarnessError
+        If the plugin, the prepared data or the forced way of enforcement cannot be used.
+    """
+    with Journal(workload.journal(block)) as journal:
+        earlier = workload.finished_rows(block)
+        wanted = {f"{block.fingerprint}-{seed}": seed for seed in block.seeds}
+        for fingerprint in wanted.keys() - journal.rows.keys():
+            if fingerprint in earlier:
+                journal.append(earlier[fingerprint])
+        pending = [seed for key, seed in wanted.items() if key not in journal.rows]
+        picture = None if has_timeline(workload, block) else workload.timeline(block)
+        if pending:
+            run_trials(workload, block, journal, pending, picture)
+        journal.publish(workload.output(block))
+
+
+def run_trials(
+    workload: Workload,
+    block: Block,
+    journal: Journal,
+    seeds: list[int],
+    picture: Path | None = None,
+) -> None:
+    """Run trials of a block, a row each; keep a picture of the first one's memory if asked to."""
+    _BlockRun(workload, block, journal, picture).run(seeds)
+
+
+class _BlockRun:
+    """What the trials of one block have in common."""
+
+    def __init__(
+        self, workload: Workload, block: Block, journal: Journal, picture: Path | None
+    ) -> None:
+        self.workload, self.block, self.journal = workload, block, journal
+        self.picture = picture
+        self.intact = True
+        self.task = workload.task(block)
+        self.prepared = Prepared(workload, block.dataset)
+        self.folder, self.meta = self.prepared.folder, self.prepared.meta
+        self.unfinished = Unfinished(journal.path)
+        self.registry = _load_plugins(workload, block)
+        self.method: Method = self.registry.get("methods", block.method.name)[0]
+        self.params = self.registry.look_up(block.method.params)
+        self.search = _search(self.registry, block)
+
+    def run(self, seeds: list[int]) -> None:
+        shape = shape_of(self.workload, self.block)
+        planned = plan_block(self.method, shape, self.block, self.params)
+        if not planned.feasible:
+            for seed in seeds:
+                outcome = {"outcome": planned.outcome, "reason": planned.reason}
+                self._finish(self._blank_row(shape, planned, seed) | outcome)
+            return
+        from harness.jobs.referee import Referee, primary
+
+        metric = primary(self.workload, self.block, self.registry)
+        # forked before the referee reads any label: a trial inherits the runner's memory
+        provided = {
+            "method": self.method,
+            "params": self.params,
+            "metric": metric,
+            "search": self.search,
+        }
+        maps = self.block.grid.data == "mapped"
+        rows = mapped_folder(self.folder) if maps else contextlib.nullcontext()
+        with scratch_folder() as scratch, rows as mapped:
+            reach = make_reach(
+                self.workload.catalog,
+                self.workload.study.plugin_folders,
+                withheld=(PREPARED, RESULTS),
+                shown=(self.folder / "X.npy", *filter(None, [mapped])),
+                scratch=scratch,
+            )
+            runner = TrialRunner(self.workload.study.settings.enforcement, reach, provided)
+            referee = Referee(self.registry, self.workload, self.block, self.meta)
+            for seed in seeds:
+                blank = self._blank_row(shape, planned, seed)
+                if self.unfinished.count(blank["fingerprint"]) >= MOST:
+                    self._finish(blank | _endless(runner))
+                    continue
+                row, result = self._begin(runner, referee, planned, seed, mapped)
+                row = blank | row
+                self._finish(row)
+                if result and self.picture:
+                    write_json(make_timeline(row, result), self.picture)
+                    self.picture = None
+                if not (runner.alive and self.intact) and seed != seeds[-1]:
+                    raise StartOver
+            runner.stop()
+
+    def _begin(self, *trial: Any) -> tuple[dict[str, Any], Result | None]:
+        """Run a trial, once more if something outside may have ended it.
+
+        Raises
+        ------
+        StartOver
+            If it took the runner along for the first time.
+        """
+        runner, _, _, seed, _ = trial
+        fingerprint = f"{self.block.fingerprint}-{seed}"
+        self.unfinished.begin(fingerprint)
+        try:
+            row, result = self._run_trial(*trial)
+            if result and result.ended_by in (signal.SIGKILL, signal.SIGTERM) and self.intact:
+                row, result = self._run_trial(*trial)
+                told = "It was killed and run again"
+                again = f"{told}, and ended so both times." if result and result.ended_by else told
+                row["reason"] = f"{row['reason']} {again.rstrip('.')}.".strip()
+            if runner.lost and self.unfinished.count(fingerprint) < MOST:
+                raise StartOver
+        except (Exception, KeyboardInterrupt):  # not the trial's doing
+            self.unfinished.end(fingerprint)
+            raise
+        return row, result
+
+    def _run_trial(
+        self,
+        runner: TrialRunner,
+        referee: Referee,
+        planned: Plan,
+        seed: int,
+        mapped: Path | None,
+    ) -> tuple[dict[str, Any], Result | None]:
+        from harness.sandbox import Limits
+
+        sampled = self.picture is not None
+        grid = self.block.grid
+        assignment = referee.assign(self.method, self.params, planned, seed)
+        self._announce("harness_trial_started", seed)
+        started = datetime.now(UTC)
+        limits = Limits(
+            memory=self.block.budget.bytes,
+            seconds=grid.limits.time,
+            threads=grid.limits.threads,
+        )
+        if mapped:
+            with tempfile.NamedTemporaryFile(dir=mapped, suffix=".npy") as file:
+                assignment = referee.write_rows(assignment, Path(file.name))
+                result = runner.run(assignment, limits, sampled)
+        else:
+            result = runner.run(assignment, limits, sampled)
+        row = _measured(result) if result else _runner_lost(runner)
+        row["started_at"] = started.isoformat(timespec="seconds")
+        row |= self._tampered()
+        scores, end = {}, None
+        if row["outcome"] == "ok" and not _is_answer(result.value):
+            row |= {"outcome": "error", "reason": "answered what is not the answer of a trial"}
+        if row["outcome"] == "ok":
+            scores, end = referee.score(assignment, result.arrays), result.value["end"]
+            row |= scores
+            row["params"] = json_text(result.value["params"])
+            row["data_bytes"] = result.value["data_bytes"]
+            told = [row["reason"], _given_up(assignment), *result.value["warnings"]]
+            row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
+        elif result and result.output:
+            print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
+        if result and grid.checkpoints and self.intact:
+            curve = referee.score_curve(assignment, result.deliveries, end, scores)
+            row["checkpoints"] = json.dumps(without_nan(curve), separators=(",", ":"))
+        return row, result
+
+    def _tampered(self) -> dict[str, str]:
+        """Mend what was altered while a trial ran, and say so in its row."""
+        found = []
+        if self.prepared.altered():
+            self.prepared.mend(f"{self.folder}: altered while a trial ran")
+            found.append("the prepared data")
+        if self.journal.altered():
+            self.journal.drop()
+            found.append("the rows of its block")
+        if not found:
+            return {}
+        self.intact = False
+        altered = " and ".join(found)
+        reason = f"altered {altered}, or a trial beside it did; this was noticed and mended"
+        return {"outcome": "error", "reason": reason}
+
+    def _blank_row(self, shape: Shape, planned: Plan, seed: int) -> dict[str, Any]:
+        block = self.block
+        around = environment_info()
+        fixed = {**self.method.params, **block.method.params}
+        seen = self.method.seen(shape, planned.size, planned.n_kept)
+        return dict.fromkeys(COLUMNS) | {
+            "study": self.workload.study.name,
+            "dataset": block.dataset,
+            "task": self.task,
+            "method": block.method.label,
+            "plugin_method": block.method.name,
+            "n_labeled": shape.n_labeled,
+            "n_unlabeled": shape.n_unlabeled,
+            "n_test": shape.n_test,
+            "n_features": shape.n_features,
+            "n_classes": shape.n_classes,
+            "budget": block.budget.text,
+            "budget_bytes": block.budget.bytes,
+            "seed": seed,
+            "reason": "",
+            "size": planned.size,
+            "size_name": self.method.size,
+            "planned_bytes": planned.planned_bytes,
+            "n_kept": seen.n_unlabeled,
+            "data_bytes": seen.data_bytes,
+            "params": json_text(fixed),
+            "fingerprint": f"{block.fingerprint}-{seed}",
+            "dataset_sha256": self.meta.sha256,
+            "decided_by": block.decided_by,
+            "plugin_sha256": method_entry(self.workload.index, self.method.name)["plugin_sha256"],
+            "git_sha": around["git_sha"],
+            "git_dirty": around["git_dirty"],
+            "versions": json.dumps(around["versions"], sort_keys=True),
+            "host": around["host"],
+            "cpu": around["cpu"],
+            "threads": block.grid.limits.threads,
+            "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": shlex.join(
+                ["harness", "reproduce", self.workload.study.name, f"{block.fingerprint}-{seed}"]
+            ),
+        }
+
+    def _finish(self, row: dict[str, Any]) -> None:
+        written = self.journal.append(row)
+        self.unfinished.end(row["fingerprint"])
+        # a copy: what a plugin makes of it is its own
+        self._announce("harness_trial_finished", row["seed"], record=dict(written))
+
+    def _announce(self, hook: str, seed: int, **arguments: Any) -> None:
+        block = self.block
+        trial = TrialInfo(
+            self.workload.study.name,
+            block.dataset,
+            block.method.label,
+            shape_of(self.workload, block).n_labeled,
+            block.budget.text,
+            seed,
+            block.method.params,
+        )
+        try:
+            getattr(self.registry.manager.hook, hook)(trial=trial, **arguments)
+        except (Exception, SystemExit) as error:
+            print(f"{hook}: {type(error).__name__}: {error}", file=sys.stderr)
+
+
+def _load_plugins(workload: Workload, block: Block) -> Registry:
+    index = workload.index
+    wanted = {method_entry(index, block.method.name)["plugin_path"]}
+    for parameter, kind in NAMED.items():
+        name = block.method.params.get(parameter)
+        wanted |= {item["plugin_path"] for item in index[kind] if item["name"] == name}
+    if block.grid.tuning is not None:
+        searches = (item for item in index["searches"] if item["name"] == block.grid.tuning.search)
+        wanted |= {item["plugin_path"] for item in searches}
+    wanted |= {item["plugin_path"] for item in index["metrics"]}
+    around = {"harness_trial_started", "harness_trial_finished"}
+    wanted |= {plugin["path"] for plugin in index["plugins"] if around & set(plugin["hooks"])}
+
+    def is_wanted(source: Source) -> bool:
+        return source.location in wanted
+
+    registry = Registry.load(workload.study.plugin_folders, is_wanted)
+    for plugin in registry.plugins:
+        if plugin.failure:
+            raise HarnessError(f"{plugin.source.location}: {plugin.failure}")
+    return registry
+
+
+def _search(registry: Registry, block: Block) -> Search | None:
+    if block.grid.tuning is None:
+        return None
+    provided = (search for search, _ in registry.items("searches"))
+    return find_search(block.grid.tuning.search, provided)
+
+
+def _measured(result: Result) -> dict[str, Any]:
+    row = {
+        "outcome": result.outcome,
+        "reason": result.reason,
+        "baseline_bytes": result.baseline_bytes,
+        "peak_bytes": result.peak_bytes,
+        "enforced_by": result.enforced_by,
+        "measured_by": result.measured_by,
+        "isolation": isolation_told(result.isolation),
+        "wall_s": result.seconds,
+        "cpu_s": result.cpu_seconds,
+    }
+    for stage in STAGES:
+        if stage in result.stages:
+            row[f"{stage}_s"] = result.stages[stage].seconds
+            row[f"{stage}_peak_bytes"] = result.stages[stage].peak_bytes
+    return row
+
+
+def _is_answer(value: Mapping[str, Any]) -> bool:
+    """Tell whether a trial sent what a trial sends: a method can write into its pipe."""
+    end, told = value.get("end", ""), value.get("warnings")
+    return (
+        isinstance(value.get("params"), dict)
+        and "data_bytes" in value
+        and isinstance(told, list)
+        and all(isinstance(text, str) for text in told)
+        and (end is None or (isinstance(end, dict) and "step" in end))
+    )
+
+
+def _given_up(assignment: Assignment) -> str:
+    """Say what a budget took beside the size; empty if it took nothing."""
+    if assignment.n_kept is None:
+        return ""
+    of = len(assignment.unlabeled)
+    return f"fitted to {len(assignment.kept):,} of {of:,} unlabeled points: no more fit the budget"
+
+
+def _runner_lost(runner: TrialRunner) -> dict[str, Any]:
+    reason = f"{runner.lost}, twice; its own use of memory is not known"
+    return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}
+
+
+def _endless(runner: TrialRunner) -> dict[str, Any]:
+    reason = (
+        "ended the worker twice, or whoever ended the study while it ran did; "
+        "harness retry has it run again"
+    )
+    return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}

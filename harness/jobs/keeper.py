@@ -1,0 +1,80 @@
+"""The keeper of a job: starts its worker, and another one when a trial took the first one down.
+
+It holds nothing and does nothing but wait, so a trial that ends the worker costs its own row. A
+worker whose runner is gone ends itself and is replaced too: a new runner must not be forked from
+a process that holds labels.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+from harness.errors import HarnessError
+from harness.jobs.unfinished import Unfinished
+from harness.sandbox import prctl
+
+_ORDERLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class StartOver(SystemExit):
+    """Ends a worker that another one should replace."""
+
+    def __init__(self) -> None:
+        super().__init__(os.EX_TEMPFAIL)
+
+
+def keep(unfinished: Unfinished) -> None:
+    """Fork workers one after the other; return in each of them, and in the keeper never.
+
+    The keeper ends as the last worker does. Ended itself by Ctrl-C, SIGTERM or SIGHUP, it takes
+    the worker along.
+
+    Parameters
+    ----------
+    unfinished : Unfinished
+        Of the block: a worker that was killed is replaced as long as this tells of a trial that
+        had been begun since.
+    """
+    keeper = os.getpid()
+    while True:
+        begun = unfinished.counts()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        worker = os.fork()
+        if worker == 0:
+            prctl.die_with(keeper)
+            prctl.hide_memory()
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it concerns the keeper
+            return
+        status = _wait(worker, unfinished)
+        code = os.waitstatus_to_exitcode(status)
+        if code == os.EX_TEMPFAIL:
+            continue
+        if code >= 0:
+            sys.exit(code)
+        if unfinished.counts().items() <= begun.items():
+            name = signal.Signals(-code).name
+            raise HarnessError(f"the worker was killed by {name} outside of any trial")
+
+
+def _wait(worker: int, unfinished: Unfinished) -> int:
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        os.kill(worker, signal.SIGKILL)
+        os.waitpid(worker, 0)
+        unfinished.forgive()
+        os._exit(128 + number)
+
+    earlier = {
+        number: signal.signal(number, end)
+        for number in _ORDERLY
+        if signal.getsignal(number) != signal.SIG_IGN
+    }
+    try:
+        return os.waitpid(worker, 0)[1]
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)

@@ -1,0 +1,190 @@
+"""The side of a trial that knows the truth: draws splits, hands out labels, scores predictions."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.datasets import Meta, Split, open_mapped, row_blocks, split
+from harness.metrics.functions import BUILT_IN, evaluate, primary_metric
+from harness.planning.size import Plan
+from harness.planning.workload import Workload
+from harness.plugin.hookspecs import Metric
+from harness.plugin.method import Method
+from harness.plugin.registry import Registry
+from harness.study.study import Block
+from harness.trial.assignment import Assignment
+from harness.trial.run import searched_space
+
+
+def seed_sequence(study_seed: int, dataset: str, seed: int) -> np.random.SeedSequence:
+    """Return where all randomness of a trial comes from, the same for every method and budget."""
+    name = int.from_bytes(hashlib.sha256(dataset.encode()).digest()[:8])
+    return np.random.SeedSequence([study_seed, name, seed])
+
+
+def known_metrics(registry: Registry) -> list[Metric]:
+    """Return the built-in metrics and those of plugins."""
+    return [*BUILT_IN, *(metric for metric, _ in registry.items("metrics"))]
+
+
+def primary(workload: Workload, block: Block, registry: Registry) -> Metric:
+    """Return the metric by which a block's trials are tuned."""
+    asked = workload.study.settings.metrics
+    return primary_metric(workload.task(block), asked, known_metrics(registry))
+
+
+class Referee:
+    """Assigns and scores the trials of one block.
+
+    Parameters
+    ----------
+    registry : Registry
+        With the plugins that provide metrics.
+    workload : Workload
+    block : Block
+    meta : Meta
+        Of the prepared data set.
+    """
+
+    def __init__(self, registry: Registry, workload: Workload, block: Block, meta: Meta) -> None:
+        self.block, self.meta = block, meta
+        self.task = workload.task(block)
+        self.study_seed = workload.study.settings.seed
+        self.metrics = known_metrics(registry)
+        self.primary = primary(workload, block, registry)
+        self.features = workload.prepared(block.dataset) / "X.npy"
+        self.y = np.load(workload.prepared(block.dataset) / "y.npy", allow_pickle=False)
+
+    def assign(
+        self, method: Method, params: Mapping[str, Any], planned: Plan, seed: int
+    ) -> Assignment:
+        """Draw the split of a seed and put together what the trial may know."""
+        split_seed, trial_seed = seed_sequence(self.study_seed, self.block.dataset, seed).spawn(2)
+        rng = np.random.default_rng(split_seed)
+        parts = self._split(rng)
+        unlabeled, tuning = rng.permutation(parts.unlabeled), self.block.grid.tuning
+        ranges = self.block.method.ranges
+        if not searched_space(method, params, ranges):
+            tuning = None
+        shown = tuning.shown(len(parts.labeled)) if tuning else 0
+        return Assignment(
+            method=method,
+            params=params,
+            size=planned.size,
+            n_kept=planned.n_kept,
+            task=self.task,
+            n_classes=self.meta.n_classes,
+            features=self.features,
+            labeled=parts.labeled,
+            unlabeled=unlabeled,
+            test=parts.test,
+            y_labeled=self.y[parts.labeled],
+            transductive=self.block.grid.transductive,
+            mapped=None,
+            tuning=tuning,
+            y_shown=self.y[unlabeled[:shown]],
+            metric=self.primary,
+            seed=trial_seed,
+            checkpoints=tuple(self.block.grid.checkpoints),
+            ranges=ranges,
+        )
+
+    def write_rows(self, assignment: Assignment, path: Path) -> Assignment:
+        """Write the rows of `fit` in their order, for a trial that maps them."""
+        source = open_mapped(self.features)
+        shape = (len(assignment.seen), source.shape[1])
+        target = np.lib.format.open_memmap(path, "w+", source.dtype, shape)
+        start = 0
+        for block in row_blocks(self.features, assignment.seen):
+            target[start : start + len(block)] = block
+            start += len(block)
+        target.flush()
+        return replace(assignment, mapped=path)
+
+    def score(
+        self, assignment: Assignment, predictions: Mapping[str, np.ndarray]
+    ) -> dict[str, Any]:
+        """Score predictions; a metric that fails, or predictions of another length, are an error.
+
+        Returns
+        -------
+        dict
+            Columns of the record: metrics, or `outcome` and `reason`.
+        """
+        rows = assignment.unlabeled if assignment.transductive else assignment.test
+        truth = self.y[rows]
+        if assignment.method.oracle:
+            predictions = self._truth(truth)
+        sizes = {name: len(p) if np.ndim(p) else 0 for name, p in predictions.items()}
+        wrong = {name: size for name, size in sizes.items() if size != len(truth)}
+        if len(wrong) < len(predictions):  # scores that are there for some of the points only
+            predictions = {name: p for name, p in predictions.items() if name not in wrong}
+        if len(wrong) == len(predictions):
+            reason = f"predicted {wrong or 'nothing'} where {len(truth)} points are scored"
+            return {"outcome": "error", "reason": reason}
+        X = open_mapped(self.features)[rows] if self.task == "clustering" else None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return evaluate(self.metrics, self.task, truth, predictions, X)
+        except Exception as error:
+            reason = f"could not be scored: {type(error).__name__}: {error}"
+            return {"outcome": "error", "reason": reason}
+
+    def score_curve(
+        self,
+        assignment: Assignment,
+        deliveries: Iterable[tuple[Mapping[str, Any], Mapping[str, np.ndarray]]],
+        end: Mapping[str, Any] | None,
+        scores: Mapping[str, Any],
+    ) -> list[dict[str, Any]]:
+        """Score what a fit delivered at its checkpoints.
+
+        Parameters
+        ----------
+        assignment : Assignment
+        deliveries : iterable of (dict, dict of str to array)
+            Points as `harness.trial.checkpoints.point` gives them, and what was predicted there.
+        end : mapping or None
+            The point at the end of the fit, if it came to one. It stands in the place of one of
+            the same step.
+        scores : mapping
+            What the trial itself scored: that is the end's.
+
+        Returns
+        -------
+        list of dict
+            In order: the points, each with "scores" (dict of str to float) or, where it could not
+            be scored, "reason".
+        """
+        curve = []
+        for reached, predictions in deliveries:
+            if end is None or reached["step"] != end["step"]:
+                curve.append({**reached, **_as_point(self.score(assignment, predictions))})
+        return curve if end is None else [*curve, {**end, **_as_point(scores)}]
+
+    def _split(self, rng: np.random.Generator) -> Split:
+        if self.task == "clustering":
+            nothing = np.empty(0, dtype=np.int64)
+            return Split(nothing, np.arange(self.meta.n), nothing)
+        grid = self.block.grid
+        return split(
+            self.y, self.task, self.block.labeled, grid.split_rules, rng, self.block.dataset
+        )
+
+    def _truth(self, truth: np.ndarray) -> dict[str, np.ndarray]:
+        if self.task == "regression":
+            return {"values": truth}
+        scores = np.eye(self.meta.n_classes)[truth.astype(np.int64)]
+        return {"labels": truth, "scores": scores}
+
+
+def _as_point(scores: Mapping[str, Any]) -> dict[str, Any]:
+    return {"reason": scores["reason"]} if "reason" in scores else {"scores": dict(scores)}

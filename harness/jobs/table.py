@@ -1,0 +1,114 @@
+"""The rows of all blocks in one table, with the study as run and where it comes from."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from harness.datasets import Entry, Meta
+from harness.errors import HarnessError
+from harness.files import put_aside, write_whole
+from harness.jobs.provenance import environment_info
+from harness.jobs.timelines import join_timelines, write_json
+from harness.planning.workload import Workload
+from harness.records.columns import COLUMNS
+from harness.records.table import rows_of_trials, writable_row, write_table
+
+
+def collect(workload: Workload) -> None:
+    """Write `trials.parquet`, `study.yaml`, `provenance.json` and `timelines.json` of a study.
+
+    A data set and a method that do not go together are one row with outcome `infeasible`, so that
+    nothing that the study names is missing from its table.
+
+    Raises
+    ------
+    HarnessError
+        If published blocks lack rows of their trials, naming each; they are put aside, so that
+        the next run of the study makes them whole.
+    """
+    rows = _published_rows(workload)
+    for pair in workload.left_out:
+        told = {
+            "study": workload.study.name,
+            "dataset": pair.dataset,
+            "method": pair.method,
+            "outcome": "infeasible",
+            "reason": pair.reason,
+        }
+        rows.append(writable_row(dict.fromkeys(COLUMNS) | told))
+    write_table(rows, workload.results / "trials.parquet")
+    write_json(join_timelines(workload), workload.results / "timelines.json")
+    write_whole(workload.study.text, workload.results / "study.yaml")
+    started = min((row["started_at"] for row in rows if row["started_at"]), default=None)
+    provenance = json.dumps(_provenance(workload, started), indent=1)
+    write_whole(provenance, workload.results / "provenance.json")
+
+
+def _published_rows(workload: Workload) -> list[dict[str, Any]]:
+    rows, short = [], []
+    for block in workload.blocks:
+        path = workload.output(block)
+        found, lack = rows_of_trials(path, [f"{block.fingerprint}-{s}" for s in block.seeds])
+        if lack:
+            short.append(f"{lack}; {put_aside(path)}")
+        rows += found
+    if short:
+        raise HarnessError("\n".join(short))
+    return rows
+
+
+def _provenance(workload: Workload, started: str | None) -> dict:
+    used = {block.method.name for block in workload.blocks}
+    methods = [method for method in workload.index["methods"] if method["name"] in used]
+    metas = {name: Meta.read(workload.prepared(name)) for name in workload.datasets()}
+    return {
+        **environment_info(),
+        "study": workload.study.name,
+        "title": workload.study.settings.title,
+        "command": shlex.join(["harness", "run", str(workload.study.path)]),
+        "started_at": started,
+        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "plugins": [
+            {
+                "method": method["name"],
+                "path": _portable(method["plugin_path"]),
+                "sha256": method["plugin_sha256"],
+                "reference": method["reference"],
+            }
+            for method in methods
+        ],
+        "metrics": {
+            metric["name"]: {key: metric[key] for key in ("greater_is_better", "tasks")}
+            for metric in workload.index["metrics"]
+        },
+        "datasets": [
+            {
+                "name": name,
+                "sha256": meta.sha256,
+                "n": meta.n,
+                "d": meta.d,
+                "task": meta.task,
+                "citation": meta.citation,
+                "unverified": _without_checksum(workload.catalog[name]),
+                "stand_in_for": workload.catalog[name].stand_in_for,
+            }
+            for name, meta in metas.items()
+        ],
+    }
+
+
+def _without_checksum(entry: Entry) -> str:
+    """Name the files that were taken as they were, since no checksum is known of them."""
+    known = (file.name for file in entry.files if not (file.sha256 or file.packed_sha256))
+    return ", ".join(known)
+
+
+def _portable(path: str) -> str:
+    try:
+        return Path(path).relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path

@@ -1,0 +1,1 @@
+"""Scores of predictions: what they are called, and how they are computed."""

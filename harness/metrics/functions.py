@@ -1,0 +1,166 @@
+"""Scores of predictions against the truth: ranking, classification, regression, clustering.
+
+Those of classification are a line or two of NumPy each: every trial computes them all, and
+scikit-learn's take 6 ms, most of it spent on checking their input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn import config_context, metrics
+
+from harness.errors import unknown_name
+from harness.metrics.names import CLASSIFICATION, CLUSTERING, REGRESSION, deciding_metric
+from harness.plugin.hookspecs import Metric
+
+SILHOUETTE_SAMPLE = 2000
+
+
+def auc(y_true: np.ndarray, scores: np.ndarray) -> float:
+    """Area under the ROC curve; for several classes the mean over one-vs-rest problems.
+
+    Computed from ranks (Mann & Whitney 1947; ties count half). Classes that do not occur in
+    `y_true` have no curve and are left out; NaN for a single class.
+    """
+    present = np.unique(y_true)
+    if len(present) < 2:
+        return float("nan")
+    if scores.ndim == 2 and scores.shape[1] == 2:
+        scores = scores[:, 1] - scores[:, 0]
+    if scores.ndim == 1:
+        return _rank_auc(y_true == 1, scores)
+    return float(np.mean([_rank_auc(y_true == k, scores[:, k]) for k in present]))
+
+
+def accuracy(y_true: np.ndarray, labels: np.ndarray) -> float:
+    """Share of points with the right label."""
+    return float(np.mean(y_true == labels))
+
+
+def error_rate(y_true: np.ndarray, labels: np.ndarray) -> float:
+    """Share of points with a wrong label."""
+    return float(np.mean(y_true != labels))
+
+
+def balanced_accuracy(y_true: np.ndarray, labels: np.ndarray) -> float:
+    """Mean over the classes of `y_true` of the share of their points with the right label."""
+    right, true, _ = _counts(y_true, labels)
+    return float(np.mean(right[true > 0] / true[true > 0]))
+
+
+def f1_macro(y_true: np.ndarray, labels: np.ndarray) -> float:
+    """Mean of F1 over the classes that occur in `y_true` or are predicted."""
+    right, true, predicted = _counts(y_true, labels)
+    occurs = true + predicted > 0
+    return float(np.mean(2 * right[occurs] / (true + predicted)[occurs]))
+
+
+def nmse(y_true: np.ndarray, values: np.ndarray) -> float:
+    """Mean squared error over the variance of the true values: 1 is what their mean reaches.
+
+    NaN where these are all equal, but for what rounding of their mean makes of that.
+    """
+    variance = np.var(y_true)
+    if not variance > len(y_true) * np.finfo(float).eps ** 2 * np.mean(np.square(y_true)):
+        return float("nan")
+    return float(np.mean((y_true - values) ** 2) / variance)
+
+
+def r2(y_true: np.ndarray, values: np.ndarray) -> float:
+    """Coefficient of determination: what `nmse` leaves of 1."""
+    return 1 - nmse(y_true, values)
+
+
+def silhouette(X: np.ndarray, labels: np.ndarray) -> float:
+    """Silhouette of a fixed sample of at most `SILHOUETTE_SAMPLE` points."""
+    rows = np.random.default_rng(0).permutation(len(X))[:SILHOUETTE_SAMPLE]
+    if not 1 < len(np.unique(labels[rows])) < len(rows):
+        return float("nan")
+    return metrics.silhouette_score(X[rows], labels[rows])
+
+
+def calinski_harabasz(X: np.ndarray, labels: np.ndarray) -> float:
+    """Ratio of dispersion between to dispersion within clusters."""
+    if not 1 < len(np.unique(labels)) < len(X):
+        return float("nan")
+    return metrics.calinski_harabasz_score(X, labels)
+
+
+BUILT_IN = (
+    Metric("auc", auc, CLASSIFICATION, needs="scores"),
+    Metric("accuracy", accuracy, CLASSIFICATION),
+    Metric("balanced_accuracy", balanced_accuracy, CLASSIFICATION),
+    Metric("error_rate", error_rate, CLASSIFICATION, greater_is_better=False),
+    Metric("f1_macro", f1_macro, CLASSIFICATION),
+    Metric("nmse", nmse, REGRESSION, needs="values", greater_is_better=False),
+    Metric("r2", r2, REGRESSION, needs="values"),
+    Metric("adjusted_rand", metrics.adjusted_rand_score, CLUSTERING),
+    Metric("fowlkes_mallows", metrics.fowlkes_mallows_score, CLUSTERING),
+    Metric("silhouette", silhouette, CLUSTERING, needs="features"),
+    Metric("calinski_harabasz", calinski_harabasz, CLUSTERING, needs="features"),
+)
+
+
+def primary_metric(task: str, asked: Iterable[str], known: Iterable[Metric]) -> Metric:
+    """Return the metric that decides for a task: the first one asked for that applies."""
+    by_name = {metric.name: metric for metric in known}
+    asked = list(asked)
+    for name in asked:
+        if name not in by_name:
+            raise unknown_name("metric", name, by_name)
+    return by_name[deciding_metric(task, asked, {name: m.tasks for name, m in by_name.items()})]
+
+
+def evaluate(
+    known: Iterable[Metric],
+    task: str,
+    y_true: np.ndarray,
+    predictions: Mapping[str, np.ndarray],
+    X: np.ndarray | None = None,
+) -> dict[str, float]:
+    """Compute every metric that applies to a task and to what was predicted.
+
+    Parameters
+    ----------
+    known : iterable of Metric
+    task : str
+    y_true : (n,) array
+    predictions : mapping
+        "labels" (n,), "scores" (n,) or (n, n_classes), "values" (n,), as far as there are any.
+    X : (n, d) array, optional
+        For metrics that look at the features.
+
+    Returns
+    -------
+    dict of str to float
+        NaN where a metric is not defined for these data.
+    """
+    values = {}
+    # predictions were checked when they came in; scikit-learn would check them in every metric
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        for metric in known:
+            if task not in metric.tasks:
+                continue
+            if metric.needs == "features":
+                if X is not None:
+                    values[metric.name] = float(metric.function(X, predictions["labels"]))
+            elif metric.needs in predictions:
+                values[metric.name] = float(metric.function(y_true, predictions[metric.needs]))
+    return values
+
+
+def _rank_auc(positive: np.ndarray, scores: np.ndarray) -> float:
+    n_positive = np.count_nonzero(positive)
+    above = rankdata(scores)[positive].sum() - n_positive * (n_positive + 1) / 2
+    return float(above / (n_positive * (len(scores) - n_positive)))
+
+
+def _counts(y_true: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count for each class the points rightly predicted, those of the class, and predicted."""
+    y_true, labels = y_true.astype(np.int64), labels.astype(np.int64)
+    n = int(max(y_true.max(), labels.max())) + 1
+    right = np.bincount(y_true[y_true == labels], minlength=n)
+    return right, np.bincount(y_true, minlength=n), np.bincount(labels, minlength=n)

@@ -1,0 +1,332 @@
+"""How a method's size follows from a budget: by what the method holds, and the harness itself."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.datasets.buffers import reading_bytes
+from harness.plugin.method import N_UNLABELED, Method, Peaks, Shape, score_rows
+from harness.plugin.search_space import Distribution
+from harness.units import format_bytes
+
+# What the interpreter allocates around any fit, and what a heap has between its blocks.
+_FIXED_OVERHEAD = 1 << 18
+# What a search has of its own: settings, scores, and the heap between two fits.
+_SEARCH_OVERHEAD = 1 << 16
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The size and the points that a method gets at a budget, or why there is none.
+
+    Attributes
+    ----------
+    size : int or None
+        None for methods without a size, and where nothing fits.
+    planned_bytes : int
+        The storage model at that size (at the smallest size where nothing fits), with the
+        harness's own arrays.
+    reason : str
+        Empty if the plan is feasible.
+    outcome : str
+        What a trial ends as if it is not: "infeasible", or "error" where the method's own storage
+        model or sizes failed.
+    n_kept : int or None
+        Unlabeled points that fit is given where not all of them fit beside a useful size; None
+        where it is given all that it can use.
+    """
+
+    size: int | None
+    planned_bytes: int
+    reason: str = ""
+    outcome: str = "infeasible"
+    n_kept: int | None = None
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there is a size that fits."""
+        return not self.reason
+
+
+def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
+    """Bytes that the harness itself holds in a trial: targets and predictions."""
+    return _standing_bytes(shape, tuned) + max(_handed_bytes(shape), _folded_bytes(shape, tuned))
+
+
+def _standing_bytes(shape: Shape, tuned: bool) -> int:
+    """Bytes of targets and of what has a fixed size, held from the first stage to the last."""
+    fixed = _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if tuned else 0)
+    return shape.n * (shape.label_bytes or 8) + fixed
+
+
+def _handed_bytes(shape: Shape) -> int:
+    """Bytes of a block of predictions, or of reading the block of points that is next."""
+    reading = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
+    return max(prediction_bytes(shape), reading)
+
+
+def _folded_bytes(shape: Shape, tuned: bool) -> int:
+    """Bytes of what a search predicts at once: at most half of the labeled points."""
+    return _predicted_bytes(shape, -(-shape.n_labeled // 2)) if tuned else 0
+
+
+def fold_bytes(shape: Shape) -> int:
+    """Bytes of the labeled points that cross-validation copies where a fit is not split in two."""
+    return shape.n_labeled * shape.row_bytes
+
+
+def loading_bytes(shape: Shape) -> int:
+    """Bytes of X and of what reading it holds; no method holds anything yet."""
+    return shape.data_bytes + (reading_bytes(shape.n, shape.row_bytes) if shape.is_read else 0)
+
+
+def prediction_bytes(shape: Shape) -> int:
+    """Bytes of predictions, a part of `overhead_bytes` that the harness holds after the fit.
+
+    They are handed over block by block: scores and labels of one, in the estimator's type and in
+    float64, whatever the number of points. A storage model that returns `Peaks` is charged for
+    them beside its prediction alone.
+    """
+    return _predicted_bytes(shape, min(shape.scored, _predicted_rows(shape)))
+
+
+def _predicted_rows(shape: Shape) -> int:
+    """Rows of one block of predictions, of points that fit saw or of others."""
+    return max(score_rows(shape.n_classes), shape.block_rows)
+
+
+def _predicted_bytes(shape: Shape, rows: int) -> int:
+    columns = shape.n_classes if shape.n_classes > 2 else 1
+    return rows * (2 * 8 * columns + 16 + shape.label_bytes)
+
+
+def plan(
+    method: Method,
+    shape: Shape,
+    budget: int | None,
+    params: Mapping[str, Any] | None = None,
+    largest: int | None = None,
+    tuned: bool = False,
+    shown: int = 0,
+    space: Mapping[str, Distribution] | None = None,
+    paused: bool = False,
+) -> Plan:
+    """Find the largest size whose storage model fits a budget, and the points that fit with it.
+
+    All unlabeled points are kept if the method's smallest useful size fits with them. If it does
+    not, there are three choices: all points and a smaller size, as many points as fit with the
+    useful size, and as many as take half of the room above one point and the smallest size. The
+    one with the largest product is taken: share of the points times share of the useful size.
+
+    Parameters
+    ----------
+    method : Method
+        Its storage model must be monotone between the sizes where it may fall: there the search
+        is a bisection.
+    shape : Shape
+        All points of the trial; the method's own part of them is worked out here.
+    budget : int or None
+        Bytes; None for no limit, which gives the largest sensible size.
+    params : mapping, optional
+        Parameters fixed by the study. If they fix the size, it is taken as given; None leaves it
+        to the estimator's own rule, and the storage model is asked with a size of None.
+    largest : int, optional
+        A bound on the size itself (a landmark budget).
+    tuned : bool, default False
+        Whether parameters are searched by cross-validation.
+    shown : int, default 0
+        Unlabeled points that the search is shown the targets of.
+    space : mapping of str to Distribution, optional
+        What is searched, so that `tuned` need not be said. Of parameters that the storage model
+        asks for, the value counts that needs most: any of a choice, an end of a range, the
+        default.
+    paused : bool, default False
+        Whether the fit is paused at checkpoints and asked for predictions.
+
+    Returns
+    -------
+    Plan
+    """
+    params, tuned = {**method.params, **(params or {})}, tuned or bool(space)
+    settings = [params | setting for setting in _settings_that_count(method, space or {})]
+
+    lacking = shown if shown > shape.n_unlabeled else 0
+    shown = min(shown, shape.n_unlabeled)
+    need = _Need(method, shape, settings, tuned, paused, shown)
+    if lacking:
+        at_hand = f"there are {shape.n_unlabeled}"
+        reason = f"tuning shows the labels of {lacking} unlabeled points; {at_hand}"
+        return Plan(None, overhead_bytes(shape, tuned), reason)
+    turned = method.size is not None and params.get(method.size, 0) is not None
+    if not turned:
+        low = high = None if method.size else 0
+    elif method.size in params:
+        low = high = int(params[method.size])
+    elif method.size == N_UNLABELED:
+        low, high = 1, max(1, shape.n_unlabeled)
+    else:
+        low, high = map(operator.index, method.sizes(method.seen(shape)))
+    if largest is not None and turned:
+        high = min(high, largest)
+    if turned and high < low:
+        least = "fixed at" if method.size in params else "at least"
+        reason = f"{method.size} is {least} {low}, and here at most {high}"
+        return Plan(None, need.bytes(low), reason)
+    if budget is None:
+        return Plan(high if turned else None, need.bytes(high))
+    useful = min(high, max(low, method.enough)) if method.bounded_by_landmarks and turned else low
+    found = need.with_all(low, high, budget)
+    if method.may_subsample and (found is None or (turned and found.size < useful)):
+        tried = [*([found] if found else []), *need.with_fewer(useful, low, budget)]
+        found = max(tried, key=lambda tried: need.share(tried, useful), default=None)
+    if found is not None:
+        return found if turned else replace(found, size=None)
+    # few points that are copied may take more than all of them where they lie
+    choices = (None, 1) if method.may_subsample and shape.n_unlabeled else (None,)
+    kept = min(choices, key=lambda kept: need.bytes(low, kept))
+    fixed = method.size in params
+    at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}" if turned else ""
+    terms = ", ".join(f"{what} {format_bytes(many)}" for what, many in need.terms(low, kept))
+    least = need.bytes(low, kept)
+    reason = f"needs {format_bytes(least)}{at}, of which {terms}; the budget is "
+    return Plan(None, least, reason + format_bytes(budget))
+
+
+@dataclass(frozen=True)
+class _Need:
+    """What trials of one method on one data set need, by size and by the points that are kept."""
+
+    method: Method
+    shape: Shape
+    settings: list[dict[str, Any]]
+    tuned: bool
+    paused: bool
+    shown: int
+
+    def bytes(self, size: int | None, n_kept: int | None = None) -> int:
+        """Return what is needed at the peak; `n_kept` is None for all unlabeled points."""
+        method, shown = self.method, self.shown
+        fitted = method.seen(self.shape, size, n_kept)
+        # of the points that are kept, the search is shown the labels of some
+        left = max(0, size - shown) if method.size == N_UNLABELED else size
+        kept_left = None if n_kept is None else max(0, n_kept - shown)
+        searched = replace(
+            self.shape,
+            n_labeled=self.shape.n_labeled + shown,
+            n_unlabeled=self.shape.n_unlabeled - shown,
+        )
+        shown_too = method.seen(searched, left, kept_left)
+        if shown_too.n > fitted.n:  # more than the mapped rows: these are read
+            shown_too = replace(shown_too, mapped=False)
+        peaks = [self._of(seen, size) for seen in (fitted, shown_too)]
+        if shown_too.n > fitted.n:  # the points of the fit wait beside those of the search
+            peaks[1] += fitted.data_bytes
+        return max(peaks)
+
+    def _of(self, seen: Shape, size: int | None) -> int:
+        held = self._held(seen, size)
+        # points of the fit are read, fitted, searched, predicted: never two of these at once
+        stages = [loading_bytes(seen), held.fit, held.predict + _handed_bytes(seen)]
+        if self.paused:
+            stages.append(held.fit + _handed_bytes(seen))
+        if self.tuned:
+            splits = hasattr(self.method.estimator, "fit_features")
+            fitted = held.fit if splits else max(held) + fold_bytes(seen)
+            stages.append(fitted + _folded_bytes(seen, True))
+        return max(stages) + _standing_bytes(seen, self.tuned)
+
+    def _held(self, seen: Shape, size: int | None) -> Peaks:
+        found = [
+            self.method.peaks(seen, size, setting, self.tuned, self.paused)
+            for setting in self.settings
+        ]
+        return Peaks(*map(max, zip(*found, strict=True)))
+
+    def with_all(self, low: int | None, high: int | None, budget: int) -> Plan | None:
+        """Find the largest size that fits with all points; None where none does."""
+        turned = high is not None and high > low
+        whole = [high] if self.method.size == N_UNLABELED else []
+        starts = {
+            low,
+            *whole,
+            *(at for at in self.method.non_monotone_at if turned and low < at <= high),
+        }
+        for start in sorted(starts, reverse=True):
+            if self.bytes(start) <= budget:
+                size = _largest(lambda size: self.bytes(size) <= budget, start, high)
+                return Plan(size, self.bytes(size))
+            high = start - 1 if turned else high
+        return None
+
+    def with_fewer(self, useful: int | None, low: int | None, budget: int) -> Iterator[Plan]:
+        """Yield plans for as many points as fit beside the useful size, and as fit in half."""
+        most, least = self.shape.n_unlabeled, self.bytes(low, 1)
+        if most < 2 or least > budget:
+            return
+        half = least + (budget - least) // 2
+
+        def up_to(size: int | None, n_kept: int) -> int | None:
+            if useful == low:
+                return low
+            high = operator.index(self.method.sizes(self.method.seen(self.shape, None, n_kept))[1])
+            return max(low, min(size, high))
+
+        def fits_useful(n_kept: int) -> bool:
+            return self.bytes(up_to(useful, n_kept), n_kept) <= budget
+
+        fewer = [_largest(fits_useful, 1, most - 1)] if fits_useful(1) else []
+        if useful != low:
+            fewer.append(_largest(lambda kept: self.bytes(low, kept) <= half, 1, most - 1))
+        for kept in fewer:
+            high = up_to(budget, kept)
+            size = _largest(lambda size, kept=kept: self.bytes(size, kept) <= budget, low, high)
+            yield Plan(size, self.bytes(size, kept), n_kept=kept)
+
+    def share(self, planned: Plan, useful: int | None) -> float:
+        """Return the share of the points that are kept, times that of a useful size."""
+        kept = self.shape.n_unlabeled if planned.n_kept is None else planned.n_kept
+        of_points = (self.shape.n_labeled + kept) / max(1, self.shape.n)
+        return of_points * (min(1, planned.size / useful) if useful else 1)
+
+    def terms(self, size: int | None, n_kept: int | None) -> list[tuple[str, int]]:
+        """Name the largest parts of what is needed, the largest first."""
+        seen = self.method.seen(self.shape, size, n_kept)
+        rows = min(seen.scored, _predicted_rows(seen))
+        classes = f" x {seen.n_classes} classes" if seen.n_classes > 2 else ""
+        held = max(self._held(seen, size))
+        parts = {
+            f"the data of {seen.n:,} points": seen.data_bytes,
+            "what the method holds beside them": held - seen.data_bytes,
+            f"predictions of {rows:,} points{classes}": prediction_bytes(seen),
+            f"{seen.n:,} targets": seen.n * (seen.label_bytes or 8),
+            "what reading takes": max(0, loading_bytes(seen) - held)
+            + _handed_bytes(seen)
+            - prediction_bytes(seen),
+            "a fixed part": _standing_bytes(replace(seen, n_labeled=0, n_unlabeled=0), self.tuned),
+        }
+        largest = sorted(parts.items(), key=lambda part: part[1], reverse=True)
+        return [part for part in largest[:3] if part[1] > 0]
+
+
+def _settings_that_count(
+    method: Method, space: Mapping[str, Distribution]
+) -> list[dict[str, Any]]:
+    """Return the settings of a search whose bytes may be the most."""
+    asked = set(inspect.signature(method.storage).parameters).intersection(space)
+    values = {name: [method.default(name), *space[name].grid(2)] for name in sorted(asked)}
+    return [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
+
+
+def _largest(fits: Callable[[int], bool], low: int | None, high: int | None) -> int | None:
+    """Return the largest size up to `high` that fits, by bisection; `low` does."""
+    if low == high or fits(high):
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -1,0 +1,257 @@
+"""What a study will do, told before it does it: sizes, what is infeasible, time and disk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from harness.datasets import missing_bytes, unobtainable
+from harness.planning.fingerprints import changes
+from harness.planning.size import Plan, plan
+from harness.planning.workload import RESULTS, SkippedPair, Workload
+from harness.plugin.method import Method, Shape
+from harness.plugin.registry import Registry, plugin_location
+from harness.records.table import read_rows
+from harness.study.published_tables import ALL_DATASETS, read_printed
+from harness.study.study import Block
+from harness.trial.run import searched_space
+
+WORKER_START_S = 2.5
+"""Seconds that a block takes to import its method; measured by `benchmarks/trial_cost.py`."""
+
+ROW_BYTES = 2200
+"""Bytes of one row in a journal, and its share of the table."""
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """One data set, method, labeled count and budget."""
+
+    dataset: str
+    method: str
+    labeled: int
+    budget: str
+    trials: int
+    done: int
+    size: int | None
+    size_name: str | None
+    n_unlabeled: int
+    n_kept: int
+    planned_bytes: int
+    reason: str
+    seconds_per_trial: float | None
+
+    @property
+    def unlabeled(self) -> str:
+        """How many unlabeled points fit is given, and of how many if some are given up."""
+        if self.reason:
+            return "-"
+        part = 0 < self.n_kept < self.n_unlabeled
+        return f"{self.n_kept} of {self.n_unlabeled}" if part else str(self.n_kept)
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """All cells, and what they add up to."""
+
+    study: str
+    trials: int
+    done: int
+    blocks: int
+    cells: list[CellPlan]
+    left_out: list[SkippedPair]
+    fetch_bytes: int
+    disk_bytes: int
+    seconds: float
+    starts_seconds: float
+    untimed: list[str]
+    unbounded: list[str]
+    unobtainable: list[str]
+    unanswered: list[str]
+    stale: dict[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as plain JSON."""
+        return asdict(self)
+
+
+def shape_of(workload: Workload, block: Block) -> Shape:
+    """Return the shape of a block's trials, from the catalog alone."""
+    entry = workload.entry(block)
+    sizes = workload.sizes(block)
+    return Shape(
+        sizes.n_labeled,
+        sizes.n_unlabeled,
+        entry.d,
+        entry.n_classes,
+        n_test=sizes.n_test,
+        itemsize=entry.itemsize,
+        mapped=block.grid.data == "mapped",
+    )
+
+
+def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, Any]) -> Plan:
+    """Find the size that a block's trials get; `params` are its own, with names looked up.
+
+    Where the method's own storage model or sizes raise, that is the reason why there is none.
+    """
+    space = searched_space(method, params, block.method.ranges) if block.grid.tuning else {}
+    tuned = bool(space)
+    try:
+        return plan(
+            method,
+            shape,
+            block.budget.bytes,
+            params,
+            block.budget.size if method.bounded_by_landmarks else None,
+            space=space,
+            shown=block.grid.tuning.shown(shape.n_labeled) if tuned else 0,
+            paused=bool(block.grid.checkpoints),
+        )
+    except Exception as error:
+        what = f"{type(error).__name__}: {error} {plugin_location(error)}".rstrip()
+        return Plan(None, 0, f"its storage model or sizes failed: {what}", "error")
+
+
+def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
+    """Work out everything that can be known before a study runs.
+
+    Parameters
+    ----------
+    workload : Workload
+    cores : int, default 1
+        Trials that will run side by side, for the estimate of time.
+
+    Returns
+    -------
+    StudyPlan
+        `seconds` is the mean time of earlier trials of the same cell (else of the same data set
+        and method, in any study here) times the trials to come, and the start of their workers;
+        methods without any earlier trial are named in `untimed` and not part of it. `unbounded`
+        are methods that a budget of landmarks does not bound, `unobtainable` says which files are
+        neither at hand nor to be downloaded, `unanswered` are printed tables that the study has
+        no data set and method of. `stale` counts trials to come that have a row already, by what
+        has changed since.
+    """
+    registry = Registry.load(workload.study.plugin_folders)
+    timings = _Timings()
+    cells: dict[str, CellPlan] = {}
+    finished: dict[str, dict[str, dict[str, Any]]] = {}
+    stale: Counter[str] = Counter()
+    seconds, starts, untimed, unbounded = 0.0, 0, {}, {}
+    for block in workload.blocks:
+        method = registry.get("methods", block.method.name)[0]
+        shape = shape_of(workload, block)
+        params = registry.look_up(block.method.params)
+        planned = plan_block(method, shape, block, params)
+        if block.cell not in finished:  # its blocks find the same rows
+            finished[block.cell] = workload.finished_rows(block)
+        rows = finished[block.cell]
+        done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)
+        if done < len(block.seeds):
+            stale += _stale(block, rows)
+        per_trial = timings.seconds(block, shape.n_labeled) if planned.feasible else 0.0
+        to_run = len(block.seeds) - done
+        if to_run:
+            starts += 1
+            seconds += to_run * (per_trial or 0.0)
+            if per_trial is None:
+                untimed[f"{block.method.label} on {block.dataset}"] = None
+        whole = planned.feasible and planned.size is None
+        if block.budget.size is not None and (whole or not method.bounded_by_landmarks):
+            unbounded[block.method.label] = None
+        key = f"{block.cell}/{block.fingerprint}"
+        earlier = cells.get(key)
+        cells[key] = CellPlan(
+            block.dataset,
+            block.method.label,
+            shape.n_labeled,
+            block.budget.text,
+            len(block.seeds) + (earlier.trials if earlier else 0),
+            done + (earlier.done if earlier else 0),
+            planned.size,
+            method.size,
+            shape.n_unlabeled,
+            method.seen(shape, planned.size, planned.n_kept).n_unlabeled,
+            planned.planned_bytes,
+            planned.reason,
+            per_trial,
+        )
+    entries = [workload.catalog[name] for name in workload.datasets()]
+    missing = [e for e in entries if not (workload.prepared(e.name) / "meta.json").is_file()]
+    trials = sum(cell.trials for cell in cells.values())
+    return StudyPlan(
+        workload.study.name,
+        trials,
+        sum(cell.done for cell in cells.values()),
+        len(workload.blocks),
+        list(cells.values()),
+        list(workload.left_out),
+        sum(missing_bytes(entry) for entry in missing),
+        sum(e.n * e.d * e.itemsize for e in missing) + trials * ROW_BYTES,
+        (seconds + starts * WORKER_START_S) / cores,
+        starts * WORKER_START_S / cores,
+        list(untimed),
+        list(unbounded),
+        [problem for entry in missing for problem in unobtainable(entry)],
+        _unanswered(workload),
+        dict(stale.most_common()),
+    )
+
+
+def _stale(block: Block, rows: Mapping[str, Mapping[str, Any]]) -> Counter[str]:
+    """Count trials of a block whose rows others have taken the place of, by what has changed."""
+    latest: dict[str, Mapping[str, Any]] = {}
+    for fingerprint, row in rows.items():
+        latest[fingerprint.rpartition("-")[2]] = row
+    found: Counter[str] = Counter()
+    for seed in block.seeds:
+        row = latest.get(str(seed))
+        if row is not None and f"{block.fingerprint}-{seed}" not in rows:
+            found[" and ".join(changes(row.get("decided_by"), block.decided_by))] += 1
+    return found
+
+
+def _unanswered(workload: Workload) -> list[str]:
+    found = set()
+    for block in workload.blocks:
+        for dataset in (block.dataset, ALL_DATASETS):
+            found |= {(dataset, block.method.name), (dataset, block.method.label)}
+
+    def answers(table: str) -> bool:
+        for figure in read_printed(table):
+            dataset = figure.setting.dataset
+            if (dataset, figure.method) in found or (dataset, figure.label) in found:
+                return True
+        return False
+
+    return [table for table in workload.study.settings.published if not answers(table)]
+
+
+class _Timings:
+    """Mean seconds of earlier trials, of any study whose rows are here."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple, list[float]] = {}
+        self._pairs: dict[tuple, list[float]] = {}
+        for row in _earlier_rows(RESULTS):
+            if row["wall_s"] is not None:
+                pair = (row["dataset"], row["method"])
+                self._pairs.setdefault(pair, []).append(row["wall_s"])
+                cell = (*pair, row["n_labeled"], row["budget"])
+                self._cells.setdefault(cell, []).append(row["wall_s"])
+
+    def seconds(self, block: Block, n_labeled: int) -> float | None:
+        pair = (block.dataset, block.method.label)
+        cell = (*pair, n_labeled, block.budget.text)
+        found = self._cells.get(cell) or self._pairs.get(pair)
+        return fmean(found) if found else None
+
+
+def _earlier_rows(results: Path) -> Iterator[Mapping[str, Any]]:
+    for path in results.glob("*/journal/**/*.jsonl"):
+        yield from read_rows(path)

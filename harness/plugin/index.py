@@ -1,0 +1,128 @@
+"""The index: what all plugins provide, as plain JSON, read without importing any of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError, unknown_name
+from harness.plugin.code_digests import harness_code, plugin_code
+from harness.plugin.method import Method
+from harness.plugin.out_of_process import ask
+from harness.plugin.parameters import describe_parameters, own_names
+from harness.plugin.registry import PROVIDERS, Registry
+
+
+def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
+    """Describe all plugins without importing them here.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Folders besides `plugins/`.
+
+    Returns
+    -------
+    dict
+        "plugins": a list of {name, origin, path, sha256, failure, hooks};
+        "methods", "datasets", "metrics", ...: descriptions, each with `plugin`, `plugin_path` and
+        `plugin_sha256`, and with `code` and `versions` as `code_digests` tells them.
+        Kernels and landmark selectors that come with the harness are among them. "harness": the
+        code that runs and scores trials, likewise.
+
+    Raises
+    ------
+    HarnessError
+        If a folder is missing, or a plugin takes the describing process down with it.
+    """
+    return ask("harness.plugin.index", folders)
+
+
+def method_entry(index: Mapping[str, Any], name: str, where: str = "") -> dict[str, Any]:
+    """Return the index's description of a method.
+
+    Raises
+    ------
+    HarnessError
+        If no working plugin provides it, or two do. The message names plugins that failed to
+        load, since the method may be theirs.
+    """
+    found = [method for method in index["methods"] if method["name"] == name]
+    prefix = f"{where}: " if where else ""
+    if len(found) > 1:
+        owners = " and ".join(method["plugin_path"] for method in found)
+        raise HarnessError(f"{prefix}method {name!r} is provided twice, by {owners}")
+    if found:
+        return found[0]
+    raise unknown_entry(index, "method", name, (m["name"] for m in index["methods"]), where)
+
+
+def unknown_entry(
+    index: Mapping[str, Any], kind: str, name: str, known: Iterable[str], where: str = ""
+) -> HarnessError:
+    """Build the error for a name that no working plugin provides; failed ones are told with it."""
+    error = unknown_name(kind, name, known, where)
+    failed = [f"{p['path']}: {p['failure']}" for p in index["plugins"] if p["failure"]]
+    hint = "\nplugins that could not be loaded:\n  " + "\n  ".join(failed) if failed else ""
+    return HarnessError(f"{error}{hint}")
+
+
+def _describe(folders: Sequence[Path]) -> dict[str, Any]:
+    from harness.kernels import KERNELS, SELECTORS
+
+    registry = Registry.load(folders)
+    index: dict[str, Any] = {"harness": harness_code(), "plugins": []}
+    index |= {kind: [] for kind in PROVIDERS}
+    index["kernels"] += [{"name": name} | _BUILT_IN for name in KERNELS]
+    index["landmark selectors"] += [{"name": name} | _BUILT_IN for name in SELECTORS]
+    for plugin in registry.plugins:
+        callers = [] if plugin.failure else registry.manager.get_hookcallers(plugin.module)
+        owner = {
+            "name": plugin.source.name,
+            "origin": plugin.source.origin,
+            "path": plugin.source.location,
+            "sha256": plugin.source.sha256,
+            "failure": plugin.failure,
+            "hooks": sorted(caller.name for caller in callers or []),
+        }
+        index["plugins"].append(owner)
+        origin = {f"plugin{key}": owner[name] for key, name in _OWNER_KEYS.items()}
+        if any(plugin.provided.values()):
+            origin |= plugin_code(plugin)
+        for kind, items in plugin.provided.items():
+            index[kind] += [_plain(item) | _of_estimator(item) | origin for item in items]
+    return index
+
+
+_OWNER_KEYS = {"": "name", "_path": "path", "_sha256": "sha256"}
+
+# A method that is given one by name imports it, so its own code has it.
+_BUILT_IN = {"plugin": "harness", "plugin_path": "harness.kernels", "plugin_sha256": ""}
+_BUILT_IN |= {"code": "", "versions": {}}
+
+
+def _of_estimator(item: object) -> dict[str, Any]:
+    if not isinstance(item, Method):
+        return {}
+    return {"values": describe_parameters(item), "own_names": own_names(item)}
+
+
+def _plain(item: object) -> dict[str, Any]:
+    plain = {}
+    for name, value in vars(item).items():
+        if isinstance(value, type):
+            plain[name] = f"{value.__module__}.{value.__qualname__}"
+        elif isinstance(value, frozenset):
+            plain[name] = sorted(value)
+        elif isinstance(value, Mapping):
+            plain[name] = {key: str(entry) for key, entry in value.items()}
+        elif isinstance(value, (str, int, float, type(None))):
+            plain[name] = value
+    return plain
+
+
+if __name__ == "__main__":
+    print(json.dumps(_describe([Path(folder) for folder in sys.argv[1:]])))

@@ -1,0 +1,339 @@
+"""What a method is to the harness.
+
+A `Method` joins an ordinary scikit-learn estimator to what the harness must know about it: the one
+integer parameter that trades memory for quality or time (the *size*), and the bytes that fit and
+prediction hold at their peak as a function of shape and size (the *storage model*).
+`harness.planning.size` finds the largest size that fits a budget; no plugin solves for its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from harness.plugin.search_space import Distribution
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TASKS = ("binary", "multiclass", "regression", "clustering")
+SIZE_TRADES = ("quality", "time")
+LOOKS = ("fit", "predict")
+PREDICT_BLOCK = 1024
+"""Rows that the harness hands to one call of `decision_function` or `predict`, at most."""
+
+PREDICT_BYTES = 1 << 20
+"""Bytes of these rows at most, unless they are few."""
+
+FEWEST_ROWS = 16
+"""Rows of a block, however wide they are: fewer would cost more calls than they save bytes."""
+
+N_UNLABELED = "n_unlabeled"
+"""The size of a method that keeps a subsample of the unlabeled points instead of a parameter."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is known of a trial before any data is loaded.
+
+    Parameters
+    ----------
+    n_labeled, n_unlabeled : int
+        Points that `fit` sees, with and without a label.
+    n_features : int
+        Columns of X.
+    n_classes : int
+        Number of classes (or clusters); 0 for regression.
+    n_test : int, default 0
+        Points that are predicted but not seen by `fit`.
+    itemsize : int, default 8
+        Bytes of one element of X.
+    mapped : bool, default False
+        Whether X is mapped from its file, so that `fit`'s X is not charged.
+    n_scored : int or None, default None
+        Points whose predictions are handed over. None: those that `fit` does not see, or the
+        unlabeled ones where it sees all.
+    loaded : bool, default True
+        Whether the X of `fit` is read at all.
+    """
+
+    n_labeled: int
+    n_unlabeled: int
+    n_features: int
+    n_classes: int
+    n_test: int = 0
+    itemsize: int = 8
+    mapped: bool = False
+    n_scored: int | None = None
+    loaded: bool = True
+
+    @property
+    def scored(self) -> int:
+        """Points whose predictions are handed over."""
+        return (self.n_test or self.n_unlabeled) if self.n_scored is None else self.n_scored
+
+    @property
+    def n(self) -> int:
+        """Points that `fit` sees."""
+        return self.n_labeled + self.n_unlabeled
+
+    @property
+    def predicts_seen(self) -> bool:
+        """Whether points of `fit` are among those that are predicted: its X is held until then."""
+        return self.scored > self.n_test
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of the X that `fit` is given."""
+        return self.n * self.row_bytes if self.is_read else 0
+
+    @property
+    def predict_data_bytes(self) -> int:
+        """Bytes of X while points are predicted: that of `fit` if it is needed, a block of others.
+
+        What an estimator keeps of the X of `fit` is not counted, nor what a search needs of it.
+        """
+        held = self.data_bytes if self.predicts_seen else 0
+        return held + (self.block_bytes if self.n_test else 0)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the X of `fit` is read into memory: neither mapped nor left alone."""
+        return self.loaded and not self.mapped
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row of X."""
+        return self.n_features * self.itemsize
+
+    @property
+    def label_bytes(self) -> int:
+        """Bytes of one label; 0 for regression, whose targets are no labels."""
+        return target_type(self.n_classes).itemsize if self.n_classes else 0
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of one block handed to prediction: the fewer, the wider they are.
+
+        A search predicts labeled points.
+        """
+        return min(block_rows(self.row_bytes), max(self.n_labeled, self.scored))
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of one block of rows handed to prediction."""
+        return self.block_rows * self.row_bytes
+
+
+class Peaks(NamedTuple):
+    """Bytes that a method holds at the peak of its fit, and at that of a prediction.
+
+    What the harness holds of predictions is never there while a method fits: a storage model that
+    tells the two apart is not charged for both at once.
+    """
+
+    fit: float
+    predict: float
+
+
+def block_rows(row_bytes: int) -> int:
+    """Return how many rows of so many bytes the harness reads or predicts at a time."""
+    return min(PREDICT_BLOCK, max(FEWEST_ROWS, PREDICT_BYTES // max(1, row_bytes)))
+
+
+def score_rows(n_classes: int) -> int:
+    """Return of how many points that fit saw predictions are handed over at a time."""
+    return block_rows(8 * max(1, n_classes))
+
+
+def target_type(n_classes: int) -> np.dtype:
+    """Return the smallest integer type that holds -1 and all classes: one byte for up to 128."""
+    import numpy as np
+
+    return np.min_scalar_type(-max(1, n_classes))
+
+
+def _whole_sample(shape: Shape) -> tuple[int, int]:
+    return 1, shape.n
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named learner: an estimator and what the harness must know to budget and tune it.
+
+    Parameters
+    ----------
+    name : str
+        Lower case with hyphens; what study files and tables call it.
+    estimator : type
+        A scikit-learn estimator class. `fit(X, y)` gets -1 (classification) or NaN (regression)
+        where a point has no label, and labels 0 .. n_classes - 1 elsewhere.
+    storage : callable (Shape, size, **params) -> bytes or Peaks
+        Bytes held at the peak of fit and prediction, X included, or both apart. They must not fall
+        as size grows, but at `non_monotone_at` and, if the size is "n_unlabeled", where it is all
+        unlabeled points.
+        Parameters of the estimator that it names as further arguments are passed to it, and
+        `tuned`: whether parameters are searched by cross-validation, and `paused`: whether
+        `fit_steps` is paused at checkpoints and asked for predictions.
+    size : str or None, default None
+        The estimator's integer parameter that the plan turns. "n_unlabeled" means that the
+        harness keeps the largest uniform subsample of the unlabeled points that fits, and
+        predicts the rest out of sample. None: nothing can be turned.
+    sizes : callable Shape -> (smallest, largest), default 1 to n
+        The range of sizes that make sense.
+    non_monotone_at : sequence of int, default none
+        Sizes that may need less than those below, as where another solver takes over.
+    enough : int, default 100
+        The smallest useful size. A budget in which it does not fit with all unlabeled points is
+        one for a subsample of them.
+    size_affects : {"quality", "time"}, default "quality"
+        What the size trades memory for. One that trades for time alone, such as the rows of a
+        cache, is not bounded by a budget of landmarks.
+    tasks : set of str
+        Any of "binary", "multiclass", "regression", "clustering".
+    space : mapping of str to Distribution, default {}
+        Parameters that are tuned, and over what range.
+    head_params : set of str, default empty
+        Parameters that only `fit_labels` reads, of an estimator that splits its fit in two: a
+        search then computes once what serves all of their values.
+    params : mapping, default {}
+        Parameters held at values other than the estimator's defaults.
+    uses_unlabeled : bool, default True
+        False for supervised methods: `fit` is then given the labeled points only, and X of that
+        size is all they are charged for.
+    features : set of str, default {"fit", "predict"}
+        What looks at features. `fit` gets zeros that take no memory in place of an X that it does
+        not look at, prediction does for rows that it does not look at, and nothing is read.
+    oracle : bool, default False
+        A control whose predictions are replaced by the truth when they are scored.
+    reference : str, default ""
+        Where the method is from.
+    """
+
+    name: str
+    estimator: type
+    storage: Callable[..., float | Peaks]
+    size: str | None = None
+    sizes: Callable[[Shape], tuple[int, int]] = _whole_sample
+    non_monotone_at: Sequence[int] = ()
+    enough: int = 100
+    size_affects: str = "quality"
+    tasks: frozenset[str] = frozenset({"binary"})
+    space: Mapping[str, Distribution] = field(default_factory=dict)
+    head_params: frozenset[str] = frozenset()
+    params: Mapping[str, Any] = field(default_factory=dict)
+    uses_unlabeled: bool = True
+    features: frozenset[str] = frozenset(LOOKS)
+    oracle: bool = False
+    reference: str = ""
+    parameters: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Names that the estimator's constructor accepts."""
+
+    def __post_init__(self) -> None:
+        for name in ("tasks", "head_params", "features"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                message = f"method {self.name!r}: {name} = {value!r}; give a set, {{{value!r}}}"
+                raise ValueError(message)
+            object.__setattr__(self, name, frozenset(value))
+        for name, over in self.space.items():
+            if not isinstance(over, Distribution):
+                message = f"method {self.name!r}: space[{name!r}] is {over!r}; allowed are "
+                raise ValueError(
+                    message + "uniform(low, high), log_uniform(low, high) and choice(values)"
+                )
+        # here and not in each trial: looking it up copies a thousand pages of a forked child
+        accepted = frozenset(inspect.signature(self.estimator).parameters)
+        object.__setattr__(self, "parameters", accepted)
+        unknown = self.tasks - set(TASKS)
+        if unknown or not self.tasks:
+            message = f"method {self.name!r}: tasks {sorted(unknown)} are not among {TASKS}"
+            raise ValueError(message)
+        if self.size_affects not in SIZE_TRADES:
+            message = f"method {self.name!r}: size_affects {self.size_affects!r} is not "
+            raise ValueError(message + " or ".join(map(repr, SIZE_TRADES)))
+        sized = {self.size} - {None, N_UNLABELED}
+        for name in {*sized, *self.space, *self.params, *self.head_params}:
+            if name not in accepted:
+                message = f"method {self.name!r}: {self.estimator.__name__} has no {name!r}"
+                raise ValueError(message)
+        unknown = self.features - set(LOOKS)
+        if unknown or (self.space and "fit" not in self.features):
+            message = f"method {self.name!r}: features {sorted(self.features)} are not of {LOOKS}"
+            if not unknown:
+                message = f"method {self.name!r}: a search over {sorted(self.space)} needs the "
+                message += 'features of "fit"'
+            raise ValueError(message)
+        if self.head_params and not hasattr(self.estimator, "fit_labels"):
+            message = f"method {self.name!r}: head_params need an estimator with fit_labels"
+            raise ValueError(message)
+
+    @property
+    def bounded_by_landmarks(self) -> bool:
+        """Whether a budget of landmarks bounds the size: not a subsample, nor a cache."""
+        return self.size_affects == "quality" and self.size not in (None, N_UNLABELED)
+
+    def default(self, name: str) -> Any:
+        """Return the value that a parameter has where it is neither fixed nor tuned."""
+        accepted = inspect.signature(self.estimator).parameters
+        return self.params.get(name, accepted[name].default)
+
+    @property
+    def may_subsample(self) -> bool:
+        """Whether unlabeled points may be given up beside the size."""
+        return self.uses_unlabeled and self.size != N_UNLABELED
+
+    def storage_bytes(
+        self,
+        shape: Shape,
+        size: int,
+        params: Mapping[str, Any],
+        tuned: bool = False,
+        paused: bool = False,
+    ) -> int:
+        """Bytes at the peak for one size, with the estimator's parameters where it asks."""
+        return max(self.peaks(shape, size, params, tuned, paused))
+
+    def peaks(
+        self,
+        shape: Shape,
+        size: int,
+        params: Mapping[str, Any],
+        tuned: bool = False,
+        paused: bool = False,
+    ) -> Peaks:
+        """Bytes at the peaks of fit and prediction; the same where a model does not tell."""
+        names = list(inspect.signature(self.storage).parameters)[2:]
+        # as `make_estimator` sets it
+        clusters = {"n_clusters": shape.n_classes} if shape.n_classes else {}
+        given = {**clusters, **params, "tuned": tuned, "paused": paused}
+        wanted = {name: value for name, value in given.items() if name in names}
+        held = self.storage(shape, size, **wanted)
+        return Peaks(*map(int, held if isinstance(held, Peaks) else (held, held)))
+
+    def seen(self, shape: Shape, size: int | None = None, n_kept: int | None = None) -> Shape:
+        """Return the shape that `fit` sees: labeled points only, a subsample, or everything.
+
+        Parameters
+        ----------
+        shape : Shape
+            All points of the trial.
+        size : int, optional
+            Counts where it is the number of unlabeled points that are kept.
+        n_kept : int, optional
+            Unlabeled points that are kept beside a size; all by default.
+        """
+        kept = shape.n_unlabeled if n_kept is None else n_kept
+        if not self.uses_unlabeled:
+            kept = 0
+        elif self.size == N_UNLABELED and size is not None:
+            kept = size
+        loaded = "fit" in self.features
+        if kept == shape.n_unlabeled and loaded:
+            return shape
+        unseen = shape.n_test or shape.n_unlabeled - (kept if loaded else 0)
+        return replace(
+            shape, n_unlabeled=kept, n_test=unseen, n_scored=shape.scored, loaded=loaded
+        )

@@ -1,0 +1,88 @@
+"""What takes importing every plugin to answer is asked of a process of its own, once.
+
+Snakemake and most commands only need names, tasks, digests and whether values are allowed.
+Importing every plugin for that would cost each of them the seconds that scikit-learn takes, so
+the answer is cached under a digest of the question and of all plugins' source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import site
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError, shown
+from harness.files import write_whole
+from harness.plugin.registry import digest_files, find_sources
+from harness.project import ROOT
+
+CACHE = Path(".harness")
+
+
+def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
+    """Run a module on plugin folders and a question, and return what it prints.
+
+    Parameters
+    ----------
+    module : str
+        Run with the folders as arguments and the question, as JSON, on its standard input; the
+        last line that it prints is the answer as JSON.
+    folders : sequence of Path
+        Folders besides `plugins/`.
+    question : optional
+        Anything that JSON can say.
+
+    Raises
+    ------
+    HarnessError
+        If a folder is missing, or a plugin takes the process down with it.
+    """
+    asked = json.dumps(question, sort_keys=True, default=str)
+    parts = [
+        sys.version,
+        # changes where a package is installed, which a plugin may have lacked
+        *(f"{path} {path.stat().st_mtime_ns}" for path in _package_folders()),
+        digest_files((ROOT / "harness").rglob("*.py"), ROOT),
+        *(f"{s.name} {s.origin} {s.sha256}" for s in find_sources(folders)),
+        asked,
+    ]
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    cached = CACHE / f"{module.rpartition('.')[2]}-{key}.json"
+    kept = _kept(cached)
+    if kept is not None:
+        return kept
+    command = [sys.executable, "-m", module, *map(str, folders)]
+    made = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise HarnessError(f"plugins: {module} could not load them:\n{made.stderr.strip()}")
+    text = (made.stdout.splitlines() or [""])[-1]
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        raise HarnessError(f"plugins: {module} said {shown(text)}, which is no answer") from None
+    # a cache: where it cannot be written, the next reader makes it again
+    with suppress(HarnessError):
+        write_whole(f"{_seal(text)}\n{text}", cached)
+    return answer
+
+
+def _package_folders() -> list[Path]:
+    return [path for path in map(Path, site.getsitepackages()) if path.is_dir()]
+
+
+def _kept(path: Path) -> Any:
+    """Return an answer that was kept; None where it is not what was written."""
+    with suppress(OSError, ValueError):
+        seal, _, text = path.read_text(encoding="utf-8").partition("\n")
+        return json.loads(text) if seal == _seal(text) else None
+    return None
+
+
+def _seal(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

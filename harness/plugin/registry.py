@@ -1,0 +1,258 @@
+"""The plugin manager: finds plugins, loads them, and answers what they provide.
+
+Plugins come from the folder `plugins/`, from folders that a study names and from installed
+packages (entry point group `harness`); all are treated alike. A plugin that cannot be loaded stays
+listed with its reason and stops only what asks for it.
+
+Loading a plugin imports numpy and scikit-learn. What only needs to know which plugins there are
+(Snakemake, most commands) reads `harness.plugin.index` instead.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pluggy
+
+from harness.errors import HarnessError, unknown_name
+from harness.files import is_file
+from harness.plugin import hookspecs
+from harness.project import PLUGINS
+
+ENTRY_POINTS = "harness"
+_PACKAGE = "harness_plugins"
+
+PROVIDERS = {
+    "methods": "harness_methods",
+    "datasets": "harness_datasets",
+    "metrics": "harness_metrics",
+    "kernels": "harness_kernels",
+    "landmark selectors": "harness_landmark_selectors",
+    "searches": "harness_searches",
+    "report sections": "harness_report_sections",
+}
+"""What can be provided, and by which hook."""
+
+NAMED = {"kernel": "kernels", "selector": "landmark selectors"}
+"""Parameters of estimators whose values may be names, and of what."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where one plugin is: a file, a package folder, or an installed entry point."""
+
+    name: str
+    origin: str
+    path: Path | None = None
+    entry_point: importlib.metadata.EntryPoint | None = None
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """Digest of the plugin's source, or of name and version of an installed package."""
+        if self.path is None:
+            distribution = self.entry_point.dist
+            text = f"{distribution.name} {distribution.version} {self.entry_point.value}"
+            return hashlib.sha256(text.encode()).hexdigest()
+        if self.path.is_file():
+            return digest_files([self.path])
+        return digest_files(self.path.rglob("*.py"), self.path)
+
+    @property
+    def location(self) -> str:
+        """The file or folder, or what the entry point names."""
+        return str(self.path) if self.path is not None else self.entry_point.value
+
+    def load(self) -> ModuleType:
+        """Import the plugin's module."""
+        if self.entry_point is not None:
+            return self.entry_point.load()
+        # one module per file however often it is loaded: its classes must stay picklable
+        where = hashlib.sha256(str(self.path).encode()).hexdigest()[:8]
+        name = f"{_PACKAGE}.{self.name}_{where}"
+        location = self.path if self.path.is_file() else self.path / "__init__.py"
+        spec = importlib.util.spec_from_file_location(
+            name,
+            location,
+            submodule_search_locations=None if self.path.is_file() else [str(self.path)],
+        )
+        module = importlib.util.module_from_spec(spec)
+        # pickle imports the parent package of a class it restores
+        sys.modules.setdefault(_PACKAGE, ModuleType(_PACKAGE))
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
+
+
+@dataclass
+class Plugin:
+    """One plugin and what it provides, or why it could not be loaded."""
+
+    source: Source
+    failure: str = ""
+    module: ModuleType | None = None
+    provided: dict[str, list] = field(default_factory=dict)
+
+
+def digest_files(paths: Iterable[Path], folder: Path | None = None) -> str:
+    """Digest of the names and contents of files, with their places within a folder if given."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        name = path.relative_to(folder).as_posix() if folder else path.name
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def find_sources(folders: Sequence[Path] = ()) -> list[Source]:
+    """List every plugin there is, sorted by origin and name, without importing any.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Folders besides `plugins/`. A path to a single file is accepted too.
+
+    Raises
+    ------
+    HarnessError
+        If a folder does not exist.
+    """
+    sources, found = [], set()
+    for folder in (PLUGINS, *folders):
+        if not folder.exists():
+            raise HarnessError(f"plugins: there is no folder {str(folder)!r}")
+        candidates = [folder] if folder.is_file() else sorted(folder.iterdir())
+        for path in candidates:
+            is_plugin = (path.suffix == ".py" and is_file(path)) or is_file(path / "__init__.py")
+            # a folder may be named twice, or be one that is searched anyway
+            if is_plugin and not path.name.startswith("_") and path.resolve() not in found:
+                found.add(path.resolve())
+                sources.append(Source(path.stem, str(path.parent), path.resolve()))
+    for entry in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: e.name):
+        sources.append(Source(entry.name, f"package {entry.dist.name}", entry_point=entry))
+    return sources
+
+
+def load_plugin(source: Source) -> Plugin:
+    """Import one plugin and call its providers; a failure of any kind is kept as its reason."""
+    plugin = Plugin(source)
+    try:
+        plugin.module = source.load()
+        manager = _manager()
+        manager.register(plugin.module, name=source.name)
+        manager.check_pending()
+        for kind, hook in PROVIDERS.items():
+            where = f"{hook} in {Path(source.location).name}"
+            calls = getattr(manager.hook, hook)()
+            plugin.provided[kind] = [item for result in calls for item in _items(where, result)]
+    except (Exception, SystemExit) as error:
+        plugin.provided = {}
+        plugin.failure = f"{type(error).__name__}: {error} {plugin_location(error)}".rstrip()
+    return plugin
+
+
+def plugin_location(error: BaseException) -> str:
+    """Write where in a plugin an exception came through last: "(file.py, line 18)".
+
+    Returns
+    -------
+    str
+        Empty if it came through none.
+    """
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals.get("__name__", "").startswith(f"{_PACKAGE}."):
+            place = f"({Path(frame.f_code.co_filename).name}, line {line})"
+    return place
+
+
+class Registry:
+    """Loaded plugins, asked by name.
+
+    Parameters
+    ----------
+    plugins : iterable of Plugin
+    """
+
+    def __init__(self, plugins: Iterable[Plugin]) -> None:
+        self.plugins = list(plugins)
+        self.manager = _manager()
+        for plugin in self.plugins:
+            if not plugin.failure:
+                self.manager.register(plugin.module, name=plugin.source.location)
+
+    @classmethod
+    def load(
+        cls, folders: Sequence[Path] = (), wanted: Callable[[Source], bool] | None = None
+    ) -> Registry:
+        """Find and load plugins, all of them or those that `wanted` accepts."""
+        sources = find_sources(folders)
+        return cls(load_plugin(s) for s in sources if wanted is None or wanted(s))
+
+    def items(self, kind: str) -> Iterator[tuple[Any, Plugin]]:
+        """Iterate over what is provided of one kind, with its plugin."""
+        for plugin in self.plugins:
+            for item in plugin.provided.get(kind, []):
+                yield item, plugin
+
+    def get(self, kind: str, name: str) -> tuple[Any, Plugin]:
+        """Return what is provided under a name, with its plugin.
+
+        Raises
+        ------
+        HarnessError
+            If there is none, or more than one.
+        """
+        found = [(item, plugin) for item, plugin in self.items(kind) if item.name == name]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise unknown_name(
+                kind.removesuffix("s"), name, (item.name for item, _ in self.items(kind))
+            )
+        owners = " and ".join(plugin.source.location for _, plugin in found)
+        raise HarnessError(f"{kind.removesuffix('s')} {name!r} is provided twice, by {owners}")
+
+    def look_up(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace the names of kernels and landmark selectors of plugins by the objects."""
+        provided = {
+            parameter: item
+            for parameter, kind in NAMED.items()
+            for item, _ in self.items(kind)
+            if params.get(parameter) == item.name
+        }
+        return {**params, **provided}
+
+
+def _manager() -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
+def _items(where: str, result: Any) -> Iterator[Any]:
+    """Iterate over what a hook returned or yields, and refuse what cannot be provided."""
+    if not isinstance(result, Iterable):
+        message = f"{where} returned {_an_object(result)}; yield it, or return it in a list"
+        raise TypeError(message)
+    for item in result:
+        if not isinstance(getattr(item, "name", getattr(item, "title", None)), str):
+            message = f"{where} gave {_an_object(item)}, which has no name; yield each by itself"
+            raise TypeError(message)
+        yield item
+
+
+def _an_object(item: Any) -> str:
+    return f"an object of type {type(item).__name__}"

@@ -1,0 +1,1 @@
+"""Rows of trials: their columns, the journal of a block, the table of a study."""

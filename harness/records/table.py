@@ -1,0 +1,260 @@
+"""The record: one row a trial, its columns, what is a row, and the table of all rows.
+
+A row says what was asked, planned, enforced, measured and scored, or why not. The journal of its
+block has it as soon as a trial ends, a JSON line each. A line that a kill cut short, or that holds
+what its columns do not, is not a row. `write_table` joins them into one Parquet file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import DamagedFileError, HarnessError, shown
+from harness.files import is_file, write_whole
+from harness.records.cells import MOST_TEXT, clean_text, read, written
+from harness.records.columns import COLUMNS, JSON_COLUMNS, LATER, NEVER_NULL, OUTCOMES
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+VERSION = 1
+"""Of the table's form; raised when what a column means is no longer what it was."""
+
+_VERSION_KEY = b"memory_budget_harness"
+
+
+_KINDS = COLUMNS | JSON_COLUMNS
+
+
+def writable_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Bring a row to the types of its columns, whatever it holds; metrics are numbers.
+
+    What cannot be kept is null, and `reason` names its columns.
+    """
+    made, lost = {}, []
+    for name, value in row.items():
+        made[clean_text(str(name))] = cell = written(value, _KINDS.get(name, "float64"))
+        undefined = isinstance(value, float) and not math.isfinite(value)
+        if cell is None and value is not None and not undefined:
+            lost.append(clean_text(str(name), 60))
+    if lost:
+        told = f"could not be recorded: {', '.join(lost[:10])}"
+        said = clean_text(made.get("reason") or "", MOST_TEXT - len(told) - 2)
+        made["reason"] = "; ".join(filter(None, [said, told]))
+    return made
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Read the rows of a journal, published or still being written, and leave out what is none."""
+    return rows_and_faults(path)[0]
+
+
+def rows_and_faults(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """Read the rows of a journal, and say what of it cannot be used.
+
+    Returns
+    -------
+    rows : list of dict
+        Every column of the record is in each; those of plugins' metrics are numbers or None.
+    faults : list of str
+        A sentence for each line that is no row, or for a file that cannot be read.
+    """
+    if not is_file(path):  # a pipe would be waited for
+        return [], [f"{path}: there is no such file"]
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return [], [f"{path}: cannot be read: {error.strerror}"]
+    return parse_rows(path, content[: content.rfind(b"\n") + 1])
+
+
+def rows_of_trials(path: Path, fingerprints: Collection[str]) -> tuple[list[dict[str, Any]], str]:
+    """Read the rows of some trials from a published block.
+
+    Returns
+    -------
+    rows : list of dict
+        One a trial, the last where it stands there several times.
+    lack : str
+        Which file lacks how many of them, and why; empty if it lacks none.
+    """
+    read, faults = rows_and_faults(path)
+    found = {row["fingerprint"]: row for row in read}
+    rows = [found[name] for name in fingerprints if name in found]
+    if len(rows) == len(fingerprints):
+        return rows, ""
+    why = f" ({faults[0].removeprefix(f'{path}: ')})" if faults else ""
+    return rows, f"{path}: holds {len(rows)} of the {len(fingerprints)} rows of its trials{why}"
+
+
+def finished_rows(*folders: Path) -> dict[str, dict[str, Any]]:
+    """Read all rows of a cell, by fingerprint, whatever blocks they were run in.
+
+    Parameters
+    ----------
+    *folders : Path
+        Where the cell's rows are: its journals, its published blocks. Publishing links a journal
+        to another name; what is linked is read once.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    read = set()
+    for path in (path for folder in folders for path in sorted(folder.glob("*.jsonl"))):
+        with suppress(OSError):  # a link that leads nowhere holds no rows
+            status = path.stat()
+            content = (status.st_dev, status.st_ino)
+            if content in read:
+                continue
+            read.add(content)
+            rows |= {row["fingerprint"]: row for row in read_rows(path)}
+    return rows
+
+
+def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write rows as one Parquet file, atomically; metrics of plugins become further columns."""
+    import pyarrow
+    import pyarrow.parquet
+
+    rows = list(rows)
+    extra = sorted({name for row in rows for name in row} - set(COLUMNS))
+    schema = _schema([*COLUMNS, *extra])
+    table = pyarrow.Table.from_pylist([dict(row) for row in rows], schema=schema)
+    made = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(table, made)
+    write_whole(made.getvalue().to_pybytes(), path)
+
+
+def read_table(path: Path) -> pandas.DataFrame:
+    """Read the table of a study: the columns of the record, then those that are numbers.
+
+    Raises
+    ------
+    HarnessError
+        If there is none yet, or it has no rows.
+    DamagedFileError
+        If it is not readable, lacks columns or holds other types than theirs, or another version
+        wrote it.
+    """
+    import pandas
+    import pyarrow
+    import pyarrow.parquet
+
+    if not path.exists():
+        # results lie in the folder that commands are run from, which may be the wrong one
+        absent = f"{path.absolute()}: no results yet; run the study first"
+        raise HarnessError(absent)
+    if not is_file(path):
+        raise DamagedFileError(path, f"{path}: is no file")
+    try:
+        # as one file: a folder's name may look as if it were part of the data
+        table = pyarrow.parquet.ParquetFile(path).read()
+    except (OSError, pyarrow.ArrowException, ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise DamagedFileError(path, f"{path}: cannot be read: {shown(reason)}") from None
+    written = (table.schema.metadata or {}).get(_VERSION_KEY, b"1")
+    if written != str(VERSION).encode():
+        raise DamagedFileError(
+            path,
+            f"{path}: another version of the harness wrote it (its tables are of version "
+            f"{shown(written)}, those read here of version {VERSION})",
+        )
+    for name in LATER - set(table.column_names):
+        table = table.append_column(name, pyarrow.nulls(table.num_rows))
+    missing = [name for name in COLUMNS if name not in table.column_names]
+    if missing:
+        raise DamagedFileError(path, f"{path}: columns {', '.join(missing)} are missing")
+    try:
+        table = _typed(table)
+        for name in JSON_COLUMNS.keys() - {"checkpoints"}:  # whoever reads those looks at each
+            for text in table[name].unique().to_pylist():
+                read(text, JSON_COLUMNS[name])
+    except (pyarrow.ArrowException, ValueError) as error:
+        reason = " ".join(str(error).split())
+        message = f"{path}: a column is not of its type: {shown(reason)}"
+        raise DamagedFileError(path, message) from None
+    if not table.num_rows:
+        raise HarnessError(f"{path}: holds no trials; run the study first")
+    kinds = {"string": pandas.StringDtype(), "bool": pandas.BooleanDtype()}
+    kinds |= {"int64": pandas.Int64Dtype(), "double": pandas.Float64Dtype()}
+    return table.to_pandas(
+        types_mapper=lambda kind: kinds[str(kind)], ignore_metadata=True, self_destruct=True
+    )
+
+
+def _typed(table: pyarrow.Table) -> pyarrow.Table:
+    """Bring columns to their types; those that no version here knows stay if they are numbers."""
+    import pyarrow.types
+
+    kept = [
+        (name, kind)
+        for name, kind in zip(table.schema.names, table.schema.types, strict=True)
+        if name in COLUMNS
+        or pyarrow.types.is_floating(kind)
+        or pyarrow.types.is_integer(kind)
+        or pyarrow.types.is_null(kind)
+    ]
+    schema = _schema(name for name, _ in kept)
+    return table.select([name for name, _ in kept]).cast(schema)
+
+
+def _schema(names: Iterable[str]) -> pyarrow.Schema:
+    import pyarrow
+
+    arrow = {"string": pyarrow.string(), "bool": pyarrow.bool_(), "int64": pyarrow.int64()}
+    kinds = ((name, COLUMNS.get(name, "float64")) for name in names)
+    return pyarrow.schema(
+        [(name, arrow.get(kind, pyarrow.float64())) for name, kind in kinds],
+        metadata={_VERSION_KEY: str(VERSION)},
+    )
+
+
+def without_nan(content: Any) -> Any:
+    """Return JSON content with null in the place of every number that JSON has no word for."""
+    if isinstance(content, Mapping):
+        return {name: without_nan(value) for name, value in content.items()}
+    if isinstance(content, list):
+        return [without_nan(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
+
+
+def parse_rows(path: Path, lines: bytes) -> tuple[list[dict[str, Any]], list[str]]:
+    """Read lines of a journal; see `rows_and_faults`."""
+    rows, faults = [], []
+    for number, line in enumerate(lines.splitlines(), 1):
+        try:
+            rows.append(_row(line))
+        except (ValueError, RecursionError) as error:
+            faults.append(f"{path}: line {number} is not a row: {error}")
+    return rows, faults
+
+
+def _row(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    if not isinstance(found, dict):
+        raise ValueError("it is not an object")
+    row = dict.fromkeys(COLUMNS)
+    for name, value in found.items():
+        if value is None and name in COLUMNS:
+            continue
+        try:
+            row[clean_text(name)] = read(value, _KINDS.get(name, "float64"))
+        except ValueError as error:
+            if name in COLUMNS:
+                raise ValueError(f"{name} {error}") from None
+            # a column of another version; what decides the outcome is in the fingerprint
+    for name in NEVER_NULL:
+        if row[name] is None:
+            raise ValueError(f"{name} is missing")
+    if row["outcome"] not in OUTCOMES:
+        raise ValueError(f"outcome is {row['outcome']!r}, not one of {', '.join(OUTCOMES)}")
+    if not row["fingerprint"].endswith(f"-{row['seed']}"):
+        raise ValueError(f"its seed is {row['seed']}, its fingerprint {row['fingerprint']}")
+    return row

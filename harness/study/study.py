@@ -1,0 +1,352 @@
+"""A study: one YAML file, validated, and what it asks for as trials and blocks.
+
+Nothing heavy is imported here: Snakemake reads the study again in every job of a cluster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.files import is_file, is_folder, why_no_path
+from harness.strict_yaml import read_document
+from harness.study.budget import JOB_BYTES, Budget
+from harness.study.schema import Grid, MethodChoice, StudyFile, validate
+
+MAX_JOBS = 1000
+"""Jobs that `seeds_per_job: auto` aims at: Snakemake plans them in about two seconds."""
+
+MAX_SEEDS_PER_JOB = 50
+
+MOST_TRIALS = 10**7
+MOST_JOBS = 10**5
+"""Snakemake takes about 1 ms and 15 kB for each, so these are minutes and gigabytes."""
+
+_FOR_PATHS = re.compile(r"[^A-Za-z0-9.+=_-]+")
+"""What a label may have that its folder has not."""
+
+_LONGEST_NAME = 255
+"""Bytes of a folder's name that file systems allow."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """The consecutive seeds of one data set, method, labeled count and budget: one job.
+
+    `fingerprint` covers everything that decides the outcome of its trials but the seed, so a block
+    of another fingerprint is another file. `decided_by` is the share of it that the study does not
+    say, part by part: data, code and versions, as JSON.
+    """
+
+    dataset: str
+    method: MethodChoice
+    labeled: int | float
+    budget: Budget
+    seeds: tuple[int, ...]
+    grid: Grid
+    fingerprint: str = ""
+    decided_by: str = "{}"
+
+    @property
+    def cell(self) -> str:
+        """Folder of the block: everything but the seeds, as a path."""
+        spelt = (_FOR_PATHS.sub("_", n).strip("_") for n in (self.method.label, self.method.name))
+        # "." and ".." are not folders of their own
+        label = next((name for name in spelt if name.strip(".")), "method")
+        if len(label) > _LONGEST_NAME:
+            digest = hashlib.sha256(self.method.label.encode()).hexdigest()[:8]
+            label = f"{label[:100]}-{digest}"
+        return f"{self.dataset}/{label}/l{self.labeled}-b{self.budget.slug}"
+
+    @property
+    def name(self) -> str:
+        """The block's own name within its folder."""
+        first, last, count = self.seeds[0], self.seeds[-1], len(self.seeds)
+        seeds = f"s{first}-{last}n{count}"
+        if count <= last - first:
+            # with gaps, first, last and count do not tell 0, 1, 3 from 0, 2, 3
+            seeds += "x" + hashlib.sha256(repr(self.seeds).encode()).hexdigest()[:8]
+        return f"{seeds}-{self.fingerprint}"
+
+    @property
+    def id(self) -> str:
+        """Cell and name: unique within the study, and a relative path."""
+        return f"{self.cell}/{self.name}"
+
+    @property
+    def memory_bytes(self) -> int:
+        """What a scheduler should reserve: for a trial, and for the processes around it."""
+        return JOB_BYTES + (self.budget.bytes or self.grid.limits.memory)
+
+    @property
+    def minutes(self) -> int:
+        """What a scheduler should allow if every trial takes all of its time."""
+        return 5 + math.ceil(len(self.seeds) * self.grid.limits.time / 60)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A validated study."""
+
+    path: Path
+    settings: StudyFile
+    grids: tuple[Grid, ...]
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending; also the folder of the results."""
+        return self.path.stem
+
+    @property
+    def plugin_folders(self) -> list[Path]:
+        """Extra plugin folders, relative to the study's file."""
+        return [(self.path.parent / folder).resolve() for folder in self.settings.plugins]
+
+    @property
+    def catalogs(self) -> list[Path]:
+        """Extra data set catalogs, relative to the study's file."""
+        return [(self.path.parent / catalog).resolve() for catalog in self.settings.catalogs]
+
+    @cached_property
+    def seeds_per_job(self) -> int:
+        """Seeds of one block: as asked for, or so that neither jobs nor blocks are too many."""
+        asked = self.settings.seeds_per_job
+        if asked != "auto":
+            return asked
+        return min(MAX_SEEDS_PER_JOB, max(5, math.ceil(self.n_trials / MAX_JOBS)))
+
+    @property
+    def n_trials(self) -> int:
+        """Trials that are asked for; those asked for twice count twice."""
+        return sum(_n_cells(grid) * len(grid.seeds) for grid in self.grids)
+
+    def cells(self) -> Iterator[tuple[Grid, str, MethodChoice, int | float, Budget]]:
+        """Everything but the seeds, in the order of the file."""
+        for grid in self.grids:
+            for dataset in grid.datasets:
+                for method in grid.methods:
+                    for labeled in grid.labeled:
+                        for budget in grid.budgets:
+                            yield grid, dataset, method, labeled, budget
+
+    def blocks(
+        self,
+        decides: Callable[[Grid, str, MethodChoice], Mapping[str, Any]] | None = None,
+    ) -> list[Block]:
+        """Expand into blocks.
+
+        Parameters
+        ----------
+        decides : callable (grid, dataset, method) -> mapping, optional
+            What decides the outcome of trials besides the study, part by part, as JSON (see
+            `harness.planning.fingerprints`); it is part of each block's fingerprint.
+
+        Returns
+        -------
+        list of Block
+            Without duplicates, in the order of the file.
+        """
+        size = self.seeds_per_job
+        # cases may ask for more seeds of what others ask for
+        alike: dict[tuple[str, str], tuple[Block, dict[int, None]]] = {}
+        for grid, dataset, method, labeled, budget in self.cells():
+            decided = decides(grid, dataset, method) if decides else {}
+            decided_by = json.dumps(decided, sort_keys=True, separators=(",", ":"))
+            parts = (grid, dataset, method, labeled, budget, decided_by)
+            fingerprint = self._fingerprint(*parts)
+            block = Block(dataset, method, labeled, budget, (), grid, fingerprint, decided_by)
+            _, seeds = alike.setdefault((block.cell, fingerprint), (block, {}))
+            seeds |= dict.fromkeys(grid.seeds)
+        blocks = []
+        for block, seeds in alike.values():
+            # groups are aligned to multiples of the size, so that a new seed extends the last one
+            groups: dict[int, list[int]] = {}
+            for seed in sorted(seeds):
+                groups.setdefault(seed // size, []).append(seed)
+            blocks += [replace(block, seeds=tuple(group)) for group in groups.values()]
+        return blocks
+
+    def _fingerprint(
+        self,
+        grid: Grid,
+        dataset: str,
+        method: MethodChoice,
+        labeled: int | float,
+        budget: Budget,
+        decided_by: str,
+    ) -> str:
+        parts = [
+            dataset,
+            method.model_dump(mode="json"),
+            labeled,
+            [budget.text, budget.bytes, budget.size],
+            deciding_settings(grid),
+            self.settings.metrics[:1] if grid.tuning else [],
+            self.settings.seed,
+            self.settings.enforcement,
+            decided_by,
+        ]
+        text = json.dumps(parts, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def deciding_settings(grid: Grid) -> dict[str, Any]:
+    """Return what a grid says besides its product that decides the outcome of trials, as JSON."""
+    settings = grid.model_dump(
+        mode="json", include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"}
+    )
+    # what the scheduler reserves does not change what a trial computes
+    del settings["limits"]["memory"]
+    if not grid.checkpoints:  # rows of studies that ask for none stay what they are
+        del settings["checkpoints"]
+    if grid.tuning:
+        for key in ("labeled", "validation"):
+            if not settings["tuning"][key]:
+                del settings["tuning"][key]
+    return settings
+
+
+def load_study(path: str | Path) -> Study:
+    """Read and validate a study file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A YAML file. Without an ending or folder it is looked for in `studies/`.
+
+    Raises
+    ------
+    HarnessError
+        With every mistake of the file, each with its key, what was given and what is allowed.
+    """
+    path = _find(Path(path))
+    if not {"{", "}"}.isdisjoint(str(path)):
+        raise HarnessError(
+            f"{path}: a study's path has no braces, which stand for something else in Snakemake: "
+            "rename it"
+        )
+    reason = why_no_path(path.stem)
+    if reason:
+        raise HarnessError(f"{path}: its results would have no folder: {reason}; rename it")
+    text, content = read_document(path)
+    if not isinstance(content, dict):
+        raise HarnessError(
+            f"{path}: a study is a mapping of keys, this is {type(content).__name__}"
+        )
+    settings = validate(StudyFile, content, str(path))
+    inherited = {key: value for key, value in content.items() if key in Grid.model_fields}
+    grids = [validate(Grid, inherited, str(path))]
+    seeds = len(grids[0].seeds)
+    for number, case in enumerate(settings.cases):
+        grids.append(validate(Grid, {**inherited, **case}, f"{path}: cases.{number}"))
+        seeds += len(grids[-1].seeds)
+        if seeds > MOST_TRIALS:  # each case has a list of its own
+            raise HarnessError(f"{path}: cases: list more than {MOST_TRIALS} seeds together")
+    _refuse_missing_paths(path, settings)
+    grids = _with_one_spelling(grids)
+    wanted = [grid for grid in grids if grid.datasets and grid.methods]
+    for grid in wanted:
+        if not grid.labeled and grid.task != "clustering":
+            raise HarnessError(f"{path}: labeled: give counts or shares of labeled points")
+        _refuse_shown_labels(path, grid)
+    _refuse_label_clash(path, wanted)
+    if not wanted:
+        raise HarnessError(f"{path}: names no data set with a method: give datasets and methods")
+    # clusters are found in all points, without labels: there is nothing to hold out or to tune by
+    unlabeled = {"labeled": [0], "evaluation": None, "tuning": None}
+    grids = [
+        grid.model_copy(update=unlabeled) if grid.task == "clustering" else grid for grid in wanted
+    ]
+    study = Study(path, settings, tuple(grids), text)
+    _refuse_too_many(study)
+    return study
+
+
+def _n_cells(grid: Grid) -> int:
+    return len(grid.datasets) * len(grid.methods) * len(grid.labeled) * len(grid.budgets)
+
+
+def _refuse_too_many(study: Study) -> None:
+    """Refuse what nobody could wait for, before it is expanded."""
+    if study.n_trials > MOST_TRIALS:
+        raise HarnessError(
+            f"{study.path}: asks for {study.n_trials} trials, more than {MOST_TRIALS}: give fewer "
+            "seeds, budgets or labeled counts, or several studies"
+        )
+    size = study.seeds_per_job
+    jobs = sum(_n_cells(grid) * math.ceil(len(grid.seeds) / size) for grid in study.grids)
+    if jobs > MOST_JOBS:
+        raise HarnessError(
+            f"{study.path}: asks for {jobs} jobs of {size} seeds, more than {MOST_JOBS}: raise "
+            "seeds_per_job, or give several studies"
+        )
+
+
+def _with_one_spelling(grids: list[Grid]) -> list[Grid]:
+    """Write equal budgets as the first of them is: each is one column, and run once."""
+    first: dict[tuple[int | None, int | None], Budget] = {}
+    alike = []
+    for grid in grids:
+        budgets = [first.setdefault((b.bytes, b.size), b) for b in grid.budgets]
+        alike.append(grid.model_copy(update={"budgets": list(dict.fromkeys(budgets))}))
+    return alike
+
+
+def _find(path: Path) -> Path:
+    for candidate in (path, Path("studies") / path, Path("studies") / f"{path}.yaml"):
+        if is_file(candidate):
+            return candidate
+    raise HarnessError(f"no study {str(path)!r}: neither a file nor in studies/")
+
+
+def _refuse_missing_paths(path: Path, settings: StudyFile) -> None:
+    mistakes = [
+        f"{path}: {key}: there is no {kind} {named!r} beside the study: {path.parent / named}"
+        for key, kind in (("plugins", "folder"), ("catalogs", "file"))
+        for named in getattr(settings, key)
+        if not is_file(path.parent / named)
+        and not (kind == "folder" and is_folder(path.parent / named))
+    ]
+    if mistakes:
+        raise HarnessError("\n".join(mistakes))
+
+
+def _refuse_shown_labels(path: Path, grid: Grid) -> None:
+    given = [key for key in ("labeled", "validation") if getattr(grid.tuning, key, None)]
+    if given and grid.transductive:
+        raise HarnessError(
+            f"{path}: tuning.{given[0]}: shows labels of unlabeled points, which are scored if "
+            "evaluation is 'transductive'; give evaluation: {test: ...}"
+        )
+    if len(given) > 1:
+        raise HarnessError(f"{path}: tuning: give either labeled or validation, not both")
+
+
+def _refuse_label_clash(path: Path, grids: Iterable[Grid]) -> None:
+    """Refuse a label of two methods, or of two settings of one method on the same data set."""
+    names: dict[str, str] = {}
+    choices: dict[tuple[str, str], MethodChoice] = {}
+    for grid in grids:
+        for method, dataset in itertools.product(grid.methods, grid.datasets):
+            name = names.setdefault(method.label, method.name)
+            choice = choices.setdefault((method.label, dataset), method)
+            if name != method.name or choice != method:
+                what = (
+                    f"{name} and {method.name}"
+                    if name != method.name
+                    else f"{name} with other parameters on {dataset}"
+                )
+                raise HarnessError(
+                    f"{path}: methods: two different methods are called {method.label!r}: {what}; "
+                    "tell them apart with 'as: label'"
+                )

@@ -1,0 +1,1 @@
+"""All that runs under a trial's limit: load, tune, fit, predict."""

@@ -1,0 +1,106 @@
+"""What a trial is told: data, method, size, settings, and the labels that it may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.plugin.hookspecs import Metric, Search
+from harness.plugin.method import N_UNLABELED, Method
+from harness.plugin.search_space import Distribution
+from harness.study.schema import Tuning
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """All that one trial needs to know.
+
+    Attributes
+    ----------
+    method : Method
+    params : mapping
+        Parameters fixed by the plugin and the study, kernels and selectors already looked up.
+    size : int or None
+        As planned.
+    task : str
+    n_classes : int
+    features : Path
+        The prepared `X.npy`.
+    labeled, unlabeled, test : (n,) int arrays
+        Row numbers; the unlabeled ones in the random order in which a subsample is taken.
+    y_labeled : (n_labeled,) array
+    transductive : bool
+        Whether the unlabeled points are predicted, or the test points.
+    mapped : Path or None
+        A file with the rows of `fit` in their order, to be mapped instead of loaded, so that its
+        bytes are not counted.
+    tuning : Tuning or None
+    metric : Metric
+        What tuning goes by.
+    seed : numpy.random.SeedSequence
+    checkpoints : tuple of int, default ()
+        Steps of the fit after which it is paused and its predictions are delivered.
+    search : Search or None, default None
+        What `tuning.search` names.
+    y_shown : (k,) array, default of length 0
+        Targets of the first k unlabeled rows, for the search alone.
+    ranges : mapping of str to Distribution, default {}
+        What a study has some parameters searched over, besides or instead of the method's own.
+    """
+
+    method: Method
+    params: Mapping[str, Any]
+    size: int | None
+    task: str
+    n_classes: int
+    features: Path
+    labeled: np.ndarray
+    unlabeled: np.ndarray
+    test: np.ndarray
+    y_labeled: np.ndarray
+    transductive: bool
+    mapped: Path | None
+    tuning: Tuning | None
+    metric: Metric
+    seed: np.random.SeedSequence
+    checkpoints: tuple[int, ...] = ()
+    search: Search | None = None
+    y_shown: np.ndarray = field(default_factory=lambda: np.empty(0))
+    ranges: Mapping[str, Distribution] = field(default_factory=dict)
+    n_kept: int | None = None
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Unlabeled rows that `fit` is given."""
+        if not self.method.uses_unlabeled:
+            return self.unlabeled[:0]
+        return self.unlabeled[: self.size if self.method.size == N_UNLABELED else self.n_kept]
+
+    @property
+    def seen(self) -> np.ndarray:
+        """Rows that `fit` is given, labeled ones first."""
+        return np.concatenate([self.labeled, self.kept])
+
+    @property
+    def predicts_seen(self) -> bool:
+        """Whether points that `fit` is given are among those that are predicted."""
+        return self.transductive and len(self.kept) > 0 and "fit" in self.method.features
+
+    @property
+    def searched(self) -> Assignment:
+        """The same trial as its search sees it: what `y_shown` says is labeled."""
+        k = len(self.y_shown)
+        if not k:
+            return self
+        return replace(
+            self,
+            labeled=np.concatenate([self.labeled, self.unlabeled[:k]]),
+            unlabeled=self.unlabeled[k:],
+            y_labeled=np.concatenate([self.y_labeled, self.y_shown]),
+            size=max(0, self.size - k) if self.method.size == N_UNLABELED else self.size,
+            n_kept=None if self.n_kept is None else max(0, self.n_kept - k),
+        )

@@ -1,0 +1,307 @@
+"""One trial, as it runs inside its sandbox: load, tune, fit, predict.
+
+This is all that a method's process ever executes. It is given the labels of the labeled points and
+nothing of the others; what it predicts is scored elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.datasets import open_mapped, read_header, read_rows, row_blocks
+from harness.plugin.method import Method, block_rows, target_type
+from harness.plugin.registry import plugin_location
+from harness.plugin.search_space import Distribution, contains
+from harness.sandbox import map_array, return_freed
+from harness.trial.assignment import Assignment
+from harness.trial.checkpoints import fit_in_steps, point
+from harness.trial.prediction import predict, transduction
+from harness.trial.tuning import tune
+
+if TYPE_CHECKING:
+    from harness.sandbox import Monitor
+
+_MOST_NOTED = 10
+"""Different warnings of a trial that are kept."""
+
+
+def run_trial(
+    assignment: Assignment, monitor: Monitor
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Run one trial, and send what it predicts as it is predicted.
+
+    Sent are parts of "labels", "scores" or "values", for the unlabeled rows (transductive) or the
+    test rows, in the assignment's order: at each checkpoint and at the end. Never are predictions
+    of more than a block of rows held beside the estimator.
+
+    Returns
+    -------
+    facts : dict
+        "params" (JSON-ready), "data_bytes", "tuned_score", "warnings" (those of the fit and of
+        the predictions), and "end": the last point of the fit's curve, None unless there are
+        checkpoints.
+    arrays : dict
+        Empty: all predictions are sent by then.
+
+    Raises
+    ------
+    BaseException
+        Whatever the method raises, with its place in the plugin as a note.
+    """
+    try:
+        return _run(assignment, monitor), {}
+    except BaseException as error:
+        place = plugin_location(error)
+        if place:
+            error.add_note(place)
+        raise
+
+
+def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
+    search_seed, fit_seed = assignment.seed.spawn(2)
+    with monitor.stage("load"):
+        X = _features(assignment)
+        y, center, scale = _targets(assignment, len(X))
+    read = assignment.mapped is None and "fit" in assignment.method.features
+    data_bytes = (X.nbytes if read else 0) + y.nbytes
+    return_freed()  # what reading took would lie in the heap beside all that follows
+    tuned: dict[str, Any] = {}
+    score = None
+    random_state = int(fit_seed.generate_state(1)[0])
+
+    def make(**tuned: Any) -> Any:
+        return make_estimator(
+            assignment.method,
+            {**assignment.params, **tuned},
+            size=assignment.size,
+            n_classes=assignment.n_classes,
+            random_state=random_state,
+        )
+
+    space = searched_space(assignment.method, assignment.params, assignment.ranges)
+    if assignment.tuning is not None and space:
+        with monitor.stage("tune"):
+            tuned, score = tune(
+                make,
+                space,
+                *_shown(assignment, X, y),
+                search=assignment.search.function,
+                trials=assignment.tuning.trials,
+                task=assignment.task,
+                n_classes=assignment.n_classes,
+                uses_unlabeled=assignment.method.uses_unlabeled,
+                metric=assignment.metric,
+                folds=assignment.tuning.folds,
+                rng=np.random.default_rng(search_seed),
+                head_params=assignment.method.head_params,
+                defaults=_defaults(assignment, space),
+                standard_errors=assignment.tuning.standard_errors,
+                validation=len(assignment.y_shown) if assignment.tuning.validation else 0,
+            )
+        return_freed()
+    estimator = make(**tuned)
+    seen: np.ndarray | None = X
+
+    def answer() -> Iterator[dict[str, np.ndarray]]:
+        for part in _predictions(assignment, estimator, seen):
+            if "values" in part:
+                part["values"] = part["values"] * scale + center
+            yield part
+            del part  # or it would be held while the next one is made
+
+    checkpoints, step, end = assignment.checkpoints, None, None
+    with _noted_warnings() as noted:
+        if checkpoints and hasattr(estimator, "fit_steps"):
+            step = fit_in_steps(estimator, X, y, checkpoints, monitor, answer)
+        else:
+            with monitor.stage("fit"):
+                estimator.fit(X, y)
+        if checkpoints:
+            with monitor.stage("checkpoint"):
+                end = point(estimator, X, step, monitor)
+        if not assignment.predicts_seen:
+            # so that what a prediction holds is what it holds on a device: a model that needs the
+            # points it was fitted to has kept them
+            del X
+            seen = None
+        return_freed()
+        with monitor.stage("predict"):
+            monitor.send(answer())
+    facts = {
+        "params": {name: _plain(value) for name, value in estimator.get_params().items()},
+        "data_bytes": data_bytes,
+        "tuned_score": None if score is None or np.isnan(score) else score,
+        "warnings": list(noted),
+        "end": end,
+    }
+    return facts
+
+
+@contextlib.contextmanager
+def _noted_warnings() -> Iterator[dict[str, None]]:
+    """Note each warning once, in the order in which they come, and let it be shown as ever."""
+    noted: dict[str, None] = {}
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def note(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if len(noted) < _MOST_NOTED:
+                noted.setdefault(f"{category.__name__}: {message}")
+            show(message, category, *where)
+
+        warnings.showwarning = note
+        yield noted
+
+
+def _shown(assignment: Assignment, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points and targets of the search, which are those of `fit` if none are shown."""
+    searched = assignment.searched
+    if searched is assignment:
+        return X, y
+    if len(searched.seen) > len(X):
+        X = _features(replace(searched, mapped=None))
+    return X, _targets(searched, len(X))[0]
+
+
+def _features(assignment: Assignment) -> np.ndarray:
+    if "fit" not in assignment.method.features:
+        return _zeros(assignment.features, len(assignment.seen))
+    if assignment.mapped is not None:
+        X = open_mapped(assignment.mapped)
+        map_array(X)
+        return X
+    X = read_rows(assignment.features, assignment.seen)
+    X.flags.writeable = False
+    return X
+
+
+def _zeros(path: Path, n: int) -> np.ndarray:
+    """Return n rows that no one looks at: one number, repeated."""
+    header = read_header(path)
+    return np.broadcast_to(np.zeros(1, header.dtype), (n, *header.shape[1:]))
+
+
+def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
+    """Targets of `fit`; regression targets are standardised by the labeled ones."""
+    n_labeled = len(assignment.y_labeled)
+    if assignment.task != "regression":
+        y = np.full(n, -1, dtype=target_type(assignment.n_classes))
+        if assignment.task != "clustering":
+            y[:n_labeled] = assignment.y_labeled
+        y.flags.writeable = False
+        return y, 0.0, 1.0
+    center = float(np.mean(assignment.y_labeled))
+    scale = float(np.std(assignment.y_labeled)) or 1.0
+    y = np.full(n, np.nan)
+    y[:n_labeled] = (assignment.y_labeled - center) / scale
+    y.flags.writeable = False
+    return y, center, scale
+
+
+def searched_space(
+    method: Method, params: Mapping[str, Any], ranges: Mapping[str, Distribution] | None = None
+) -> dict[str, Distribution]:
+    """Return what a search turns: what is not fixed, and no width of a kernel that has none.
+
+    Parameters
+    ----------
+    method : Method
+    params : mapping
+        Parameters that a study holds fixed.
+    ranges : mapping of str to Distribution, optional
+        What it has searched besides or instead of the method's own space.
+    """
+    from harness.kernels import has_width
+
+    space = {**method.space, **(ranges or {})}
+    space = {name: over for name, over in space.items() if name not in params}
+    kernel = {**method.params, **params}.get("kernel")
+    if kernel is not None and not has_width(kernel):
+        space.pop("sigma", None)
+    return space
+
+
+def _defaults(assignment: Assignment, space: Mapping[str, Distribution]) -> dict[str, Any] | None:
+    """Return the setting that stands in doubt: none if a study's range leaves it out."""
+    defaults = {name: assignment.method.default(name) for name in space}
+    left_out = (
+        name in space and not contains(over, defaults[name])
+        for name, over in assignment.ranges.items()
+    )
+    return None if any(left_out) else defaults
+
+
+def make_estimator(
+    method: Method,
+    params: Mapping[str, Any],
+    *,
+    size: int | None,
+    n_classes: int,
+    random_state: int,
+) -> Any:
+    """Return a method's estimator as a trial fits it: given and planned parameters set."""
+    params = {**method.params, **params}
+    given = {
+        "random_state": random_state,
+        "n_classes": n_classes,
+        method.size: size,
+    }
+    if n_classes:
+        given["n_clusters"] = n_classes
+    for name, value in given.items():
+        if name in method.parameters:
+            params.setdefault(name, value)
+    return method.estimator(**params)
+
+
+def _predictions(
+    assignment: Assignment, estimator: Any, X: np.ndarray | None
+) -> Iterator[dict[str, np.ndarray]]:
+    """Predict what is scored; X, the points of the fit, is needed if some are among it.
+
+    A kind of prediction that is not there for all points, as scores of those that fit saw may not
+    be, is there for none.
+    """
+    n_labeled, task, n_classes = len(assignment.labeled), assignment.task, assignment.n_classes
+    unseen = assignment.test
+    if assignment.transductive:
+        seen = len(assignment.kept) if assignment.predicts_seen else 0
+        unseen = assignment.unlabeled[seen:]
+    scores = True
+    if assignment.predicts_seen:
+        found = transduction(estimator, len(X), task, n_classes)
+        if found is not None:
+            scores = found.has_scores
+            yield from found.blocks(slice(n_labeled, len(X)))
+        else:
+            for block in _blocks(X[n_labeled:]):
+                yield predict(estimator, block, task, n_classes)
+    if "predict" in assignment.method.features:
+        blocks = row_blocks(assignment.features, unseen)
+    else:
+        blocks = _blocks(_zeros(assignment.features, len(unseen)))
+    for block in blocks:
+        part = predict(estimator, block, task, n_classes)
+        yield part if scores else {"labels": part["labels"]}
+        del part
+
+
+def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:
+    step = block_rows(X.shape[1] * X.itemsize)
+    for start in range(0, len(X), step):
+        yield X[start : start + step]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return value
+    return getattr(value, "name", getattr(value, "__name__", str(value)))

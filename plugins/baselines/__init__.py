@@ -1,0 +1,315 @@
+"""What a user of scikit-learn runs today: its kernel maps with its ridge, and self-training.
+
+The papers on streamed methods leave these out. They hold their features whole, so that their
+storage grows with the number of points: it is scikit-learn's own, and is not improved on here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Literal, Self
+
+import numpy as np
+
+# Nystroem imports it when it is first used: within a trial, which would be charged for it.
+import sklearn.gaussian_process.kernels  # noqa: F401
+from annotated_types import Interval
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.semi_supervised import SelfTrainingClassifier
+from sklearn.utils import check_random_state
+
+from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform
+from harness.estimator import PositiveFloat, PositiveInt, RandomState
+
+from .scikit_learn import ridge_bytes, upcast_bytes, weights_bytes
+
+# Columns up to which no library keeps what it packs of the rows that they are multiplied with.
+_WHOLE_COLUMNS = 128
+_STEPS = 200
+"""Steps of logistic regression: where it has not converged by then, scores hardly change."""
+
+
+class _FeatureClassifier(kernels.PartlyLabeledClassifier):
+    """A feature map of scikit-learn's, and one of its linear classifiers on the features."""
+
+    def _fit_map(self, X: np.ndarray) -> None:
+        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        rng = check_random_state(self.random_state)
+        self._map = self._make_map(0.5 / width**2, len(X), rng).fit(X)
+
+    def _decision(self, X: np.ndarray) -> np.ndarray:
+        return self._scores(self._map.transform(X))
+
+    def _scores(self, Z: np.ndarray) -> np.ndarray:
+        scores = self._classifier.decision_function(Z)
+        return kernels.expand_scores(scores, self._present, len(self.classes_))
+
+
+class RBFSamplerRidge(_FeatureClassifier):
+    """`RBFSampler` and `RidgeClassifier`, on the labeled points alone.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    """
+
+    n_components: PositiveInt = 100
+    """Random Fourier features: cosines with a random phase."""
+    alpha: PositiveFloat = 1.0
+    """Penalty of the squared norm."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between labeled points, or units of the features."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
+        if len(labels.rows) < len(X):
+            X = X[labels.rows]
+        self._fit_map(X)
+        self._train(self._map.transform(X), labels)
+
+    def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> RBFSampler:
+        return RBFSampler(gamma=gamma, n_components=self.n_components, random_state=rng)
+
+    def _train(self, Z: np.ndarray, labels: kernels.Labels) -> None:
+        self._classifier = RidgeClassifier(alpha=self.alpha).fit(Z, labels.codes)
+
+
+class NystroemRidge(kernels.SplitClassifier, RBFSamplerRidge):
+    """`Nystroem` and `RidgeClassifier`: landmarks from all points, least squares on the labeled.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    """
+
+    n_components: PositiveInt = 100
+    """Landmarks; all points where there are fewer."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
+        self._learn(X, labels.rows)
+        self._train(self._Z, labels)
+        del self._Z
+
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        self._fit_map(X)
+        self._Z = self._map.transform(X[labeled])
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Learn from those of the labeled rows whose y is not -1."""
+        labels = self._read(y)
+        self._train(self._Z[labels.rows], labels)
+        self.held_out_scores_ = self._scores(self._Z[np.asarray(y) == -1])
+        return self
+
+    def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> Nystroem:
+        return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
+
+
+class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _FeatureClassifier):
+    """`SelfTrainingClassifier` around `LogisticRegression`, on `Nystroem` features of all points.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_iter_ : int
+        Fits of the classifier.
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores.
+    decision_scores_ : ndarray of shape (n,) or (n, n_classes)
+        Scores of the points of `fit`.
+    """
+
+    n_components: PositiveInt = 100
+    """Landmarks; all points where there are fewer."""
+    C: PositiveFloat = 1.0
+    """Inverse of the penalty."""
+    threshold: Annotated[float, Interval(ge=0, lt=1)] = 0.75
+    """Probability from which on a point gets the class that is predicted."""
+    max_iter: PositiveInt = 10
+    """Rounds of labeling."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
+    _: KW_ONLY
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes. "zero" is scikit-learn's. "share", a study's default, moves
+    scores until each class has its share of the labeled points among the others, after the rounds.
+    """
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        rows = self._read(y).rows
+        self._learn(X, rows)
+        labels = self._label(y[rows])
+        self._place_threshold_by(self._Z, labels, super()._scores)
+        self.decision_scores_ = self._scores(self._Z)
+        del self._Z
+
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        self._labeled = labeled
+        self._fit_map(X)
+        self._Z = self._map.transform(X)
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Label and learn in turn, from those of the labeled rows whose y is not -1."""
+        labels, held_out = self._label(y), self._Z[self._labeled[np.asarray(y) == -1]]
+        self._place_threshold(super()._scores(held_out), labels, fewest=2)
+        self.held_out_scores_ = self._scores(held_out)
+        return self
+
+    def _scores(self, Z: np.ndarray) -> np.ndarray:
+        return self._moved(super()._scores(Z))
+
+    def _label(self, y: np.ndarray) -> kernels.Labels:
+        labels = self._read(y)
+        codes = np.full(len(self._Z), -1)
+        codes[self._labeled[labels.rows]] = labels.codes
+        base = LogisticRegression(C=self.C, max_iter=_STEPS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            if codes.min() >= 0:
+                # Nothing is left to label, which scikit-learn would warn of.
+                warnings.simplefilter("ignore", UserWarning)
+            self._classifier = SelfTrainingClassifier(
+                base, threshold=self.threshold, max_iter=self.max_iter
+            ).fit(self._Z, codes)
+        self.n_iter_ = self._classifier.n_iter_ + 1
+        return replace(labels, rows=self._labeled[labels.rows])
+
+    def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> Nystroem:
+        return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
+
+
+def sampler_storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
+    """Bytes held: labeled points, 3 l m of features and copies, 3 m^2 (or l^2, if it is less)."""
+    n, d, m, i = shape.n, shape.n_features, size, shape.itemsize
+    weights = i * d * m
+    # Labels are sorted beside the features and one copy; that is most where features are few.
+    sorting = n * (81 + 3 * m * i // 2)
+    fitting = max(ridge_bytes(n, m, i, shape.n_classes), sorting)
+    panels = 2 * kernels.blas_bytes(min(n, m), i)
+    drawing = 8 * d * m + (weights if i < 8 else 0)  # in float64, then in the type of X
+    peak = max(kernels.width_bytes(n, d, i), drawing, weights + fitting + panels)
+    held = shape.data_bytes if tuned else 0  # a search needs them for its next fit
+    predicting = held + weights + weights_bytes(m, i, shape.n_classes) + panels
+    predicting += shape.block_bytes + shape.block_rows * (m + 3 * shape.n_classes) * i
+    return Peaks(shape.data_bytes + peak, predicting)
+
+
+def _landmark_bytes(shape: Shape, m: int, rows: int) -> tuple[int, int, int]:
+    """Bytes of landmarks with their root, of making features of rows, and of predicting a block.
+
+    Features of all rows are one product, for which BLAS packs as many columns, m deep.
+    """
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    panels = kernels.blas_bytes(rows, i, m) if m > _WHOLE_COLUMNS else 0
+    kept = i * m * (d + m) + panels + 3 * kernels.blas_bytes(m, i)
+    # Singular values and vectors are computed in float64 with 7 m^2 of workspace and copies.
+    decomposing = max(
+        kernels.width_bytes(n, d, i),
+        (72 - i) * m * m,
+        i * m * m + upcast_bytes(m, m, d, i),
+    )
+    picked = rows * d * i if rows < n else 0
+    features = rows * m * i
+    decomposing = max(decomposing, picked + features + max(features, upcast_bytes(rows, m, d, i)))
+    predicting = shape.block_bytes + shape.block_rows * m * i
+    predicting += max(shape.block_rows * m * i, upcast_bytes(shape.block_rows, m, d, i))
+    predicting += max(0, kernels.blas_bytes(shape.block_rows, i, m) - panels)
+    return kept, decomposing, predicting
+
+
+def nystroem_storage(shape: Shape, size: int) -> Peaks:
+    """Bytes held: the data, 72 m^2 while landmarks are decomposed, 3.4 l m + 4 m^2 afterwards."""
+    labeled, m, i = shape.n_labeled, min(size, shape.n), shape.itemsize
+    kept, decomposing, predicting = _landmark_bytes(shape, m, labeled)
+    fitting = ridge_bytes(labeled, m, i, shape.n_classes) + labeled * i * (
+        2 * m // 5 + shape.n_features
+    )
+    held = shape.data_bytes if shape.predicts_seen else 0
+    return Peaks(
+        shape.data_bytes + 8 * shape.n + kept + max(decomposing, fitting),
+        held + kept + predicting,
+    )
+
+
+def self_training_storage(shape: Shape, size: int) -> Peaks:
+    """Bytes held: the data, features of all points, a copy of those that have got a label.
+
+    How many get one, no one knows before: it may be all of them.
+    """
+    n, m, i, Q = shape.n, min(size, shape.n), shape.itemsize, max(2, shape.n_classes)
+    kept, decomposing, predicting = _landmark_bytes(shape, m, n)
+    # LBFGS keeps 10 pairs of steps and works on 20 vectors more, beside scores and gradients of
+    # all points; or there are their probabilities
+    steps = 8 * 40 * (m + 1) * (Q if Q > 2 else 1)
+    learning = 2 * n * m * i + max(steps + 2 * n * Q * i, 24 * n * Q)
+    scores = 8 * n * (Q if Q > 2 else 1)
+    points = 48 * n
+    held = shape.data_bytes if shape.predicts_seen else 0
+    return Peaks(
+        shape.data_bytes + points + kept + max(decomposing, learning),
+        held + points + scores + kept + predicting,
+    )
+
+
+def landmark_sizes(shape: Shape) -> tuple[int, int]:
+    """Return at most as many landmarks as points, or 3,000: decomposing them takes a minute."""
+    return 1, max(1, min(shape.n, 3_000))
+
+
+def feature_sizes(shape: Shape) -> tuple[int, int]:
+    """Return 10,000 random features at the most, whatever the number of points."""
+    return 1, 10_000
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide scikit-learn's baselines."""
+    shared = {"tasks": {"binary", "multiclass"}, "reference": "scikit-learn"}
+    ridge = {"alpha": log_uniform(1e-3, 1e2), "sigma": log_uniform(0.1, 2)}
+    return [
+        Method(
+            "nystroem-ridge",
+            NystroemRidge,
+            nystroem_storage,
+            size="n_components",
+            sizes=landmark_sizes,
+            space=ridge,
+            head_params={"alpha"},
+            **shared,
+        ),
+        Method(
+            "rbf-sampler-ridge",
+            RBFSamplerRidge,
+            sampler_storage,
+            size="n_components",
+            sizes=feature_sizes,
+            space=ridge,
+            uses_unlabeled=False,
+            **shared,
+        ),
+        Method(
+            "self-training",
+            SelfTraining,
+            self_training_storage,
+            size="n_components",
+            sizes=landmark_sizes,
+            params={"decision_threshold": "share"},
+            space={"C": log_uniform(1e-2, 1e3), "sigma": log_uniform(0.1, 2)},
+            head_params={"C"},
+            **shared,
+        ),
+    ]

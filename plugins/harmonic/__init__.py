@@ -1,0 +1,340 @@
+"""Harmonic functions and class mass normalisation (Zhu, Ghahramani & Lafferty 2003).
+
+Labels spread over a complete graph whose edges weigh exp(-|x - z|^2 / (2 sigma^2)): a point that
+has no label takes the weighted mean of all others, f_u = (D_uu - W_uu)^-1 W_ul f_l.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels
+from harness.estimator import PositiveFloat, PositiveInt
+
+from .laplacian import SOLVE_COLUMNS, GroundedLaplacian, tile_copies_bytes
+
+# Unlabeled points up to which a factorisation is taken: about as fast as conjugate gradients at
+# useful widths, far faster at small ones, and exact at all.
+_FACTORED = 4_000
+# Conjugate gradients settle in 5 to 30 iterations at useful widths. Each costs n^2 kernel values
+# on the complete graph, but next to nothing on a sparse one, where many more are needed.
+_ITERATIONS = {"complete": 200, "sparse": 2_000}
+
+
+class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifier):
+    """Gaussian fields and harmonic functions, with Parzen induction out of sample.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    label_distributions_ : ndarray of shape (n, n_classes)
+        The harmonic function of each class; rows sum to one.
+    offset_ : ndarray of shape () or (n_classes,)
+        What the threshold adds to scores of the points of `fit`.
+    decision_scores_ : ndarray of shape (n,) or (n, n_classes)
+        Scores of the points of `fit`, from their `label_distributions_`. `decision_function`
+        takes them for new points: it gives others, since a point is then its own neighbor.
+    transduction_ : ndarray of shape (n,)
+        The classes of the points of `fit`; labels that were given stay.
+    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
+        After `fit_labels`: scores of the points whose label it was not given.
+    """
+
+    sigma: PositiveFloat = 0.5
+    """Width of the edge weights."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    n_neighbors: PositiveInt | None = None
+    """Only edges between points of which one is among so many nearest of the other. All edges by
+    default.
+    """
+    solver: Literal["auto", "cholesky", "cg"] = "auto"
+    """A Cholesky factorisation, or conjugate gradients, which hold nothing of size n^2. "auto"
+    factors for up to 4,000 unlabeled points of the complete graph.
+    """
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
+        deviations = _deviations(labels)
+        unlabeled = np.setdiff1d(np.arange(len(X)), labels.rows)
+        if self._prepare(X, len(unlabeled)):
+            extended = np.empty((len(X), deviations.shape[1]))
+            laplacian = GroundedLaplacian(X, self._width, unlabeled, labels.rows)
+            extended[labels.rows] = deviations
+            extended[unlabeled] = laplacian.extend(deviations)
+            del laplacian
+        else:
+            extended = self._iterate(self._graph(), labels.rows, deviations)
+        total = extended[unlabeled].sum(axis=0)
+        self.label_distributions_ = self._distributions(labels, extended, total, len(unlabeled))
+        del extended
+        # new points are scored otherwise: the threshold is one of its own
+        self._place_threshold_by(X, labels, self._induced_decision)
+        self._induced_offset = self.offset_
+        rows = kernels.threshold_rows(labels, len(X))
+        self._place_threshold(self._weighted(self.label_distributions_[rows]), labels)
+        self.decision_scores_ = self._moved(self._weighted(self.label_distributions_))
+        self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
+        self.transduction_[labels.rows] = self.classes_[labels.codes]
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Eliminate the points that never get a label, or build the graph.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        labeled : ndarray of shape (n_labeled,)
+            Numbers of the rows that may get labels.
+        """
+        self._validate_params()
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        vars(self).pop("label_distributions_", None)
+        self._labeled = np.asarray(labeled)
+        self._unlabeled = np.setdiff1d(np.arange(len(X)), self._labeled)
+        if self._prepare(X, len(self._unlabeled)):
+            self._reduced = GroundedLaplacian(
+                X, self._width, self._unlabeled, self._labeled
+            ).reduce()
+        else:
+            self._reduced, self._kept_graph = None, self._graph()
+        return self
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Score those of the points that may have labels whose y is -1."""
+        labels = self._read(y)
+        deviations = _deviations(labels)
+        if self._reduced is not None:
+            extended, total = self._reduced.extend(labels.rows, deviations)
+        else:
+            known = self._labeled[labels.rows]
+            everywhere = self._iterate(self._kept_graph, known, deviations)
+            extended = everywhere[self._labeled]
+            total = everywhere.sum(axis=0) - deviations.sum(axis=0)
+        n_unlabeled = len(self._unlabeled) + len(self._labeled) - len(labels.rows)
+        distributions = self._distributions(labels, extended, total, n_unlabeled)
+        scores = self._weighted(distributions[np.asarray(y) == -1])
+        self._place_threshold(scores, labels, fewest=2)
+        self.held_out_scores_ = self._moved(scores)
+        return self
+
+    def _prepare(self, X: np.ndarray, n_unlabeled: int) -> bool:
+        """Set what all solvers need; return whether the system is to be factored."""
+        if self.n_neighbors is not None and self.solver == "cholesky":
+            message = (
+                "solver='cholesky' factors the complete graph; with n_neighbors="
+                f"{self.n_neighbors} use solver='auto' or 'cg'. In a search hold n_neighbors "
+                "at null"
+            )
+            raise ValueError(message)
+        factored = _factors(n_unlabeled, self.solver, self.n_neighbors)
+        # A width below the rounding of distances would make weights of nothing but that.
+        if self.n_neighbors is not None:
+            rounded = np.float64
+        else:
+            rounded = X.dtype if factored else np.float32
+        extent = (X.max(axis=0) - X.min(axis=0)).max()
+        smallest = max(float(np.finfo(rounded).eps) ** 0.5 * float(extent), 1e-100)
+        self._X, self._center = X, kernels.column_medians(X)
+        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._width = max(width, smallest)
+        return factored
+
+    def _graph(self) -> kernels.CompleteGraph | kernels.NeighborGraph:
+        if self.n_neighbors is None:
+            return kernels.CompleteGraph(self._X, self._width)
+        return kernels.NeighborGraph(self._X, self.n_neighbors, self._width)
+
+    def _iterate(
+        self,
+        graph: kernels.CompleteGraph | kernels.NeighborGraph,
+        known: np.ndarray,
+        deviations: np.ndarray,
+    ) -> np.ndarray:
+        limit = _ITERATIONS["complete" if self.n_neighbors is None else "sparse"]
+        return kernels.extend_harmonically(graph, known, deviations, max_iterations=limit)[0]
+
+    def _distributions(
+        self, labels: kernels.Labels, extended: np.ndarray, total: np.ndarray, n_unlabeled: int
+    ) -> np.ndarray:
+        """Return label distributions from deviations; set what later predictions need."""
+        self._prior = labels.prior
+        mean = labels.prior.copy()
+        if n_unlabeled:
+            mean[:-1] += total / n_unlabeled
+            mean[-1] -= total.sum() / n_unlabeled
+        self._mass_weights = self._weigh(mean)
+        distributions = np.empty((len(extended), len(labels.classes)))
+        found = distributions[:, :-1]
+        np.clip(extended + labels.prior[:-1], 0, 1, out=found)
+        distributions[:, -1] = np.clip(1 - found.sum(axis=1), 0, 1)
+        # Iterations that were cut short may leave more than one to share.
+        distributions /= distributions.sum(axis=1, keepdims=True)
+        return distributions
+
+    def _weigh(self, mean: np.ndarray) -> np.ndarray:
+        return np.ones(len(mean))
+
+    def _weighted(self, distributions: np.ndarray) -> np.ndarray:
+        scores = distributions * self._mass_weights
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _decision(self, X: np.ndarray) -> np.ndarray:
+        """Return scores by Parzen induction (Delalleau, Bengio & Le Roux 2006).
+
+        A new point takes the mean of all points of `fit`, weighted by its edges to them.
+        """
+        check_is_fitted(self, "label_distributions_")
+        return self._induced_decision(X) + self._induced_offset
+
+    def _induced_decision(self, X: np.ndarray) -> np.ndarray:
+        distributions, search = np.empty((len(X), len(self.classes_))), None
+        if self.n_neighbors is not None:
+            search = kernels.NeighborSearch(self._X, self.n_neighbors, self._width)
+        width = _induced_width(*self._X.shape, X.itemsize, self.n_neighbors)
+        width += 24 * len(self.classes_)
+        for block in kernels.row_blocks(len(X), width, 1):
+            distributions[block] = self._induce(X[block], search)
+        return self._weighted(distributions)
+
+    def _induce(self, X: np.ndarray, search: kernels.NeighborSearch | None) -> np.ndarray:
+        if search is None:
+            W = kernels.gaussian_kernel(X, self._X, self._width, center=self._center)
+            found = W @ self.label_distributions_
+        else:
+            points, W = search.nearest(X)
+            # a class at a time: what is gathered is as large as the weights
+            columns = self.label_distributions_.T
+            found = np.column_stack([np.einsum("ij,ij->i", W, f[points]) for f in columns])
+        tie = np.finfo(W.dtype).tiny
+        total = W.sum(axis=1, dtype=np.float64)[:, None] + tie
+        return (found + tie * self._prior) / total
+
+
+class ClassMassNormalization(HarmonicFunction):
+    """Harmonic functions whose classes are weighed so that their masses match the prior.
+
+    In two classes the score is an increasing affine function of the harmonic one: the threshold
+    changes, the ranking does not.
+    """
+
+    def _weigh(self, mean: np.ndarray) -> np.ndarray:
+        return self._prior / np.maximum(mean, np.finfo(float).tiny)
+
+
+def _deviations(labels: kernels.Labels) -> np.ndarray:
+    """Return labels as deviations from the prior; the last class is what the others leave."""
+    return (np.eye(len(labels.classes))[labels.codes] - labels.prior)[:, :-1]
+
+
+def _factors(n_unlabeled: int, solver: str, n_neighbors: int | None) -> bool:
+    if solver == "auto":
+        return n_neighbors is None and n_unlabeled <= _FACTORED
+    return solver == "cholesky"
+
+
+def _induced_width(n: int, d: int, itemsize: int, n_neighbors: int | None) -> int:
+    """Bytes held for a new row: its neighbors, or its kernel values and features."""
+    if n_neighbors is not None:
+        return 28 * min(n_neighbors, n)
+    return itemsize * (n + d) + (0 if itemsize == 8 else 8 * n)
+
+
+def storage(
+    shape: Shape,
+    size: int,
+    solver: str = "auto",
+    n_neighbors: int | None = None,
+    tuned: bool = False,
+) -> Peaks:
+    """Bytes held: the data, the system that is solved; then distributions and scores.
+
+    Up to 4,000 unlabeled points, or with `solver="cholesky"`, the packed matrix over them,
+    4 u (u + 2), and if sigma is tuned the packed Laplacian of the labeled ones, 4 l (l + 2), and a
+    block of 2,048 u. Beyond, where less is needed than at 4,000, 60 n for each class but one, and
+    up to 48 n k with k nearest neighbors.
+    """
+    n, d, i, Q = shape.n, shape.n_features, shape.itemsize, shape.n_classes
+    if _factors(shape.n_unlabeled, solver, n_neighbors):
+        solving = _factoring_bytes(shape, tuned)
+    else:
+        solving = _iterating_bytes(shape, n_neighbors)
+    distributions, scores = 8 * n * Q, 8 * n * (Q if Q > 2 else 1)
+    distributing = 16 * n * (Q - 1) + distributions + 8 * n
+    placing = distributions + _inducing_bytes(shape, min(n, 256), n_neighbors)
+    # rows are asked for by and by, as the threshold has them copied
+    asked = kernels.stream_bytes(min(n, 256), shape.row_bytes, 1)
+    placing += kernels.threshold_bytes(n, Q) + asked
+    scoring = 2 * distributions + scores + 16 * n
+    fitting = max(kernels.width_bytes(n, d, i), solving, distributing, placing, scoring)
+    # with the middle of the points, kept twice and turned into their type
+    points = 16 * n + 32 * d + 8 * shape.n_labeled * (Q - 1)
+    kept = distributions + scores + 8 * n + (shape.block_bytes if shape.n_test else 0)
+    predicting = kept + _inducing_bytes(shape, shape.block_rows, n_neighbors)
+    return Peaks(shape.data_bytes + points + fitting, shape.data_bytes + predicting)
+
+
+def _inducing_bytes(shape: Shape, rows: int, n_neighbors: int | None) -> int:
+    """Bytes of a block of new rows and what is found of them."""
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    found = 8 * shape.n_classes
+    block = kernels.stream_bytes(rows, _induced_width(n, d, i, n_neighbors) + 3 * found, 1)
+    block += rows * found
+    if n_neighbors is not None:
+        return block + kernels.neighbor_search_bytes(n, d, n_neighbors)
+    return block + min(n, kernels.center_rows(d, i)) * d * i + 2 * n * i
+
+
+def _factoring_bytes(shape: Shape, tuned: bool) -> int:
+    u, labeled, d, i = shape.n_unlabeled, shape.n_labeled, shape.n_features, shape.itemsize
+    # a tile in float64 with two masks, or in float32 with a copy that a product makes
+    copies = tile_copies_bytes(shape.n, d, i)
+    filling = 12 * min(max(u, labeled), 2 * kernels.TILE) * kernels.TILE + copies
+    right_hand_sides = 8 * u * 4 * (shape.n_classes - 1)
+    reducing = 0
+    if tuned:
+        # the known points too are taken in tiles that end at their half
+        columns = min((labeled + 1) // 2, kernels.TILE)
+        rows = min(u, kernels.block_rows(kernels.TILE))
+        weights = 8 * rows * columns + copies
+        solved = 8 * u * min(columns, SOLVE_COLUMNS)
+        influence = 8 * u * columns + max(solved, weights + 16 * columns**2)
+        held = kernels.packed_bytes((labeled + 1) // 2)
+        # blocks below 64 KiB, that malloc does not map, stay in the heap: rows of tiles
+        kept = 2 * min(copies, 1 << 16)
+        reducing = kernels.packed_bytes(labeled) + kept + max(influence, held)
+    # as if it were filled a second time: what tiles leave in the heap has not been told apart
+    return kernels.factoring_bytes(u, filling, max(right_hand_sides, reducing), again=True)
+
+
+def _iterating_bytes(shape: Shape, n_neighbors: int | None) -> int:
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    # of the iteration, and of the graph's product: with neighbors three, else one and a half
+    columns = shape.n_classes - 1
+    if n_neighbors is not None:
+        making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
+        return max(making, graph + 8 * n * (9 * columns + 3))
+    vectors = 4 * n * (15 * columns + 6)
+    tile = min(n, kernels.DEGREE_TILE)
+    # weights with a mask, rows and columns, and those that are picked
+    return vectors + 5 * tile**2 + tile * (d + 2) * (i + 8)
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide harmonic functions, plain and with class mass normalisation."""
+    shared = {
+        "storage": storage,
+        "size": "n_unlabeled",
+        "non_monotone_at": (_FACTORED + 1,),
+        "tasks": {"binary", "multiclass"},
+        "params": {"decision_threshold": "share"},
+        "space": {"sigma": choice([0.05, 0.1, 0.15, 0.25, 0.5, 1.0])},
+        "reference": "zhu2003",
+    }
+    return [
+        Method("harmonic", HarmonicFunction, **shared),
+        Method("cmn", ClassMassNormalization, **shared),
+    ]

@@ -1,0 +1,286 @@
+"""Semi-supervised online kernel matrix factorisation on a budget (Castellanos 2021, 4-16 to 4-20).
+
+Points are coded, phi(X) ~ phi(B) Wx H, so that the codes of labeled points give their labels,
+Y ~ Wy H. The points are read once, for `Factorisation`; H is never held.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import (
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    RandomState,
+)
+
+from .factorisation import NEAR, Factorisation, Moments, principal_factors
+
+# Eigenvalues of the budget's kernel matrix below this part of the largest are rounding.
+_ROUNDING = 1e-6
+# Of alternating least squares that SGD is held against.
+_EXACT_ROUNDS, _EXACT_TOL = 200, 1e-4
+
+
+class SSOKMF(kernels.PartlyLabeledClassifier):
+    """Minimise alpha/2 |phi(X) - phi(B) Wx H|^2 + beta/2 |Y - Wy H_t|^2 and ridges on all three.
+
+    Equation 4-16, with l1 / 2 |Wx|^2 + l2 / 2 |Wy|^2 + l3 / 2 |H|^2. The labeled share t is that
+    of y. Codes of new points do not know their label; those of the labeled points do, the more so
+    the larger beta is: hence its small default.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (c,)
+    landmarks_ : ndarray of shape (b, d), float32
+        Less `center_`.
+    center_ : ndarray of shape (d,) or None
+        Subtracted from points before they are rounded, where the kernel is one of differences.
+    Wx_, Wy_ : ndarrays of shape (b, r) and (c, r)
+    coef_ : ndarray of shape (b, c), float32
+        Scores are k(x, B) @ coef_.
+    n_iter_ : int
+        Rounds, or epochs.
+    objective_ : list of float
+        At the start and after every round of alternating least squares, where it never rises but
+        by rounding; at the start and the end of SGD.
+    converged_ : bool
+        Of alternating least squares: whether rounds ended by `tol`, or falls shrink so fast that
+        less than 2 % are left of them. Of SGD: whether the objective is within 2 % of that of
+        alternating least squares. Else there is a `ConvergenceWarning`.
+    """
+
+    n_landmarks: PositiveInt = 100
+    """b, the points of the budget, chosen by `selector`; all of them where there are fewer."""
+    rank: PositiveInt = 100
+    """r, the length of a code; at most b."""
+    alpha: PositiveFloat = 1.0
+    """Weights of reconstruction and labels."""
+    beta: PositiveFloat = 0.001
+    """Weights of reconstruction and labels."""
+    l1: PositiveFloat = 0.1
+    """Ridges on Wx, Wy and H."""
+    l2: PositiveFloat = 0.001
+    """Ridges on Wx, Wy and H."""
+    l3: PositiveFloat = 0.1
+    """Ridges on Wx, Wy and H."""
+    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
+    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
+    selector: kernels.SelectorName | kernels.Selector = "uniform"
+    """A name of `harness.kernels.SELECTORS`, or a callable as described there."""
+    sigma: PositiveFloat = 0.5
+    """Width of the kernel, if it has one."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    solver: Literal["als", "sgd"] = "als"
+    """Alternating least squares, each step exact; or equations 4-18 to 4-20, with the signs that
+    make them gradients, on mini-batches with steps from their stability bound, and the mean of
+    the second half of the iterates.
+    """
+    max_iter: PositiveInt = 50
+    """Rounds of alternating least squares, or epochs."""
+    tol: NonNegativeFloat = 0.0001
+    """Rounds end where the objective falls by less than this part."""
+    batch_size: PositiveInt = 64
+    """Of SGD."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
+        rng = check_random_state(self.random_state)
+        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        self._near, self._kernel = kernel.near, kernel.at_origin
+        b = min(self.n_landmarks, len(X))
+        chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
+        self.center_ = kernel.center
+        self.landmarks_ = kernels.centered_rows(X, chosen, kernel.center)
+        codes = labels.codes_of_all(len(X))
+
+        K = np.empty((b, b))
+        K[...] = self._kernel(self.landmarks_, self.landmarks_)
+        eigenvalues, U = kernels.eigensystem(K)
+        del K
+        # Elsewhere K_BB is rounding, and Wx would grow where it costs nothing.
+        kept = max(1, int(np.sum(eigenvalues > _ROUNDING * eigenvalues[0])))
+        eigenvalues, self._basis = eigenvalues[:kept].clip(0), U[:, :kept]
+        factors = Factorisation(
+            eigenvalues,
+            *principal_factors(eigenvalues, self.rank, len(self.classes_)),
+            *(self.alpha, self.beta, self.l1, self.l2, self.l3),
+        )
+        if self.solver == "als":
+            self._alternate(factors, self._moments(X, codes))
+        else:
+            self._descend(factors, X, codes, rng)
+        A = factors.code_matrices()[0]
+        self.Wx_, self.Wy_ = self._basis @ factors.Wx, factors.Wy
+        self.coef_ = self.alpha * self.Wx_ @ np.linalg.solve(A, self.Wy_.T)
+        self.coef_ = self.coef_.astype(np.float32)
+        del self._basis
+
+    def _rows(self, X: np.ndarray) -> np.ndarray:
+        return self._kernel(self._near(X), self.landmarks_)
+
+    def _moments(self, X: np.ndarray, codes: np.ndarray) -> Moments:
+        """Read the points once."""
+        b, c, U = len(self.landmarks_), len(self.classes_), self._basis
+        cross, diagonal, grams = np.zeros((b, c)), 0.0, []
+        for rows in (np.flatnonzero(codes < 0), np.flatnonzero(codes >= 0)):
+            # eigenvalues of K_BB down to a millionth of the largest divide it, and a sum in
+            # float32 is no more exact than that
+            gram = kernels.GramSum(b, exact=True) if len(rows) else None
+            for block in _blocks(len(rows), b, c, X.shape[1]):
+                part = X[rows[block]]
+                k = self._rows(part)
+                own = codes[rows[block], None] == np.arange(c)
+                cross += k.T @ own.astype(np.float32)
+                diagonal += float(self._kernel.diagonal(part).sum(dtype=np.float64))
+                gram.add(k)
+                del part, k
+            # Without unlabeled points there is no matrix to hold.
+            if gram is not None:
+                k = U.shape[1]
+                gram = kernels.project_gram(gram.total(), U)[:k, :k]
+            grams.append(0.0 if gram is None else gram)
+        counts = np.bincount(codes[codes >= 0], minlength=c)
+        return Moments(*grams, U.T @ cross, counts.astype(np.float64), diagonal)
+
+    def _alternate(self, factors: Factorisation, moments: Moments) -> None:
+        found = factors.alternate(moments, self.max_iter, self.tol)
+        self.objective_, self.converged_ = found.objectives, found.near
+        self.n_iter_ = len(found.objectives) - 1
+        if not self.converged_:
+            advice = "raise max_iter"
+            if self.n_iter_ < self.max_iter:
+                advice = "what is left is rounding of the kernel's values; raise l1 or l3"
+            message = (
+                f"after {self.n_iter_} rounds the objective is {self.objective_[-1]:.4g}, not "
+                f"known to be within {NEAR:.0%} of what it falls to: {advice}"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _descend(
+        self,
+        factors: Factorisation,
+        X: np.ndarray,
+        codes: np.ndarray,
+        rng: np.random.RandomState,
+    ) -> None:
+        exact = replace(factors, Wx=factors.Wx.copy(), Wy=factors.Wy.copy())
+        factors.descend(
+            lambda rows: self._rows(X[rows]) @ self._basis,
+            codes,
+            self.max_iter,
+            self.batch_size,
+            rng,
+        )
+        self.n_iter_, moments = self.max_iter, self._moments(X, codes)
+        reached = factors.objective(moments, factors.codes(moments))
+        found = exact.alternate(moments, _EXACT_ROUNDS, _EXACT_TOL)
+        start, least = found.objectives[0], found.objectives[-1]
+        self.objective_ = [start, reached]
+        self.converged_ = found.near and reached <= (1 + NEAR) * least
+        if not self.converged_:
+            message = (
+                f"after {self.max_iter} epochs the objective is {reached:.4g}, that of "
+                f"alternating least squares {least:.4g}: not known to be within "
+                f"{NEAR:.0%}; raise max_iter or use solver='als'"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _decision(self, X: np.ndarray) -> np.ndarray:
+        scores = np.empty((len(X), len(self.classes_)), np.float32)
+        b, d = self.landmarks_.shape
+        for block in _blocks(len(X), b, len(self.classes_), d):
+            np.matmul(self._rows(X[block]), self.coef_, out=scores[block])
+        scores = scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
+        return self._as_decision(scores)
+
+
+def _row_width(b: int, c: int, d: int) -> int:
+    """Numbers held for a row: kernel values, class, and itself in doubles, moved and scaled."""
+    return b + 2 * c + 4 * d
+
+
+def _blocks(n: int, b: int, c: int, d: int) -> Iterator[slice]:
+    """Cut n rows into blocks of half a mebibyte; each adds to a matrix of order b."""
+    step = max(kernels.block_rows(2 * _row_width(b, c, d), 4), b // 4)
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def storage(
+    shape: Shape,
+    size: int,
+    rank: int = 100,
+    kernel: str | kernels.KernelFunction = "rbf",
+    selector: str | kernels.Selector = "uniform",
+    solver: str = "als",
+    batch_size: int = 64,
+) -> Peaks:
+    """Bytes held: the data, b landmarks, eigenvectors, and Gram matrices on their way there.
+
+    SGD holds the kernel rows and codes of a batch besides.
+    """
+    n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
+    r, c, square = min(rank, b), max(2, shape.n_classes), 8 * b * b
+    width = _row_width(b, c, d)
+    rows = max(kernels.BLOCK_BYTES / (8 * width), 16, b // 4)
+    # of doubles a row is picked, too
+    block = int(min(n, rows) * (4 * width - (8 - i) * d))
+    if kernel != "rbf":
+        taken = n if isinstance(kernel, str) else min(n, int(rows))
+        block += kernels.kernel_bytes(kernel, taken, b, d, 4, at_origin=True)
+    own = kernels.kernel_bytes(kernel, b, b, d, 4, at_origin=True)
+    decomposing = square + max(square + 600 * b, square // 2 + own)
+    # eigenvectors, one Gram matrix that is ready, and one to which blocks are added
+    grams = square * (3 if shape.n_unlabeled else 2)
+    start = 8 * r * (b + c) + 8 * 2 * b * c
+    reading = grams + start + max(block, kernels.panel_bytes(b), kernels.stream_bytes(b, 2 * b))
+    factoring = grams + 8 * b * r * 8 + 8 * r * r * 12 + 8 * b * c * 4
+    stages = [decomposing, reading, factoring]
+    if solver == "sgd":
+        m = min(n, batch_size)
+        # points as they are and in float32; kernel values in float32, in float64, and by
+        # eigenvectors; codes and what they are made of
+        batch = m * ((i + 4) * d + 20 * b + 8 * 5 * r + 8 * 3 * c)
+        batch += kernels.kernel_bytes(kernel, m, b, d, 4, at_origin=True)
+        stages.append(square + batch + 8 * b * r * 8 + 8 * r * r * 12)
+    selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
+    choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
+    panels = kernels.blas_bytes(b) + kernels.blas_bytes(min(b, int(rows)), 4)
+    held = 4 * b * d + panels
+    picking = kernels.stream_bytes(b, 2 * d)
+    labels = shape.data_bytes + 11 * n + 9 * shape.n_labeled
+    factors = 8 * r * (b + c) + 4 * b * c
+    predicting = factors + block + (shape.block_bytes if shape.n_test else 0)
+    return Peaks(labels + max(choosing, held + max(picking, *stages)), labels + held + predicting)
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide SSOKMF."""
+    return [
+        Method(
+            "ssokmf",
+            SSOKMF,
+            storage,
+            size="n_landmarks",
+            tasks={"binary", "multiclass"},
+            space={
+                "sigma": choice([0.25, 0.5, 1.0, 2.0]),
+                "beta": log_uniform(1e-4, 0.1),
+                "l3": log_uniform(1e-2, 10),
+            },
+            reference="castellanos2021",
+        )
+    ]

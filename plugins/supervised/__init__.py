@@ -1,0 +1,325 @@
+"""Supervised baselines on the labeled points alone: 1-NN, the RBF-SVM and the linear SVM.
+
+What unlabeled points add can only be seen beside them. They are given nothing but the labeled
+points, and are charged for nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Annotated, Literal
+
+import numpy as np
+from annotated_types import Ge
+from sklearn.svm import SVC, LinearSVC
+
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import PositiveFloat, RandomState
+
+from .libsvm import GROUP_ROWS, libsvm_tolerance, row_groups, square_matrix
+
+# LIBSVM keeps two rows at least; of its cache that much is its head of each point. As it leaves
+# points out and takes them in again, rows change their length: an eighth of the heap is holes.
+_CACHE_ROWS = 2
+_CACHE_HEAD = 32
+_CACHE_HOLES = 8
+# Blocks of so many bytes are never taken from the heap.
+_MAPPED_FROM = 1 << 16
+# What LIBSVM and scikit-learn have for each point, and for each point of the pair of classes that
+# is being learned: nodes, labels, weights, dual variables, gradients, squares.
+_POINT_BYTES, _PAIR_POINT_BYTES = 112, 152
+# All rows of 2,000 points. More would save up to half of the time where C and labels are many, and
+# fill any budget; a study may ask for it.
+_CACHE_BYTES = 16_000_000
+# Kernels that LIBSVM computes row by row, as it needs them.
+_OF_LIBSVM = ("rbf", "linear", "poly2")
+# LIBLINEAR's own 1e-4 leaves scores off by 8 % of their range at C = 1e4.
+_LINEAR_TOL = 1e-6
+# Points whose kernel values tell by how much scores can differ.
+_SPREAD_SAMPLE = 128
+# Points whose scores without their own term tell where the threshold is.
+_SCORED_ALONE = 512
+
+
+class _LabeledClassifier(kernels.PartlyLabeledClassifier):
+    """What the three have in common: labels, validation, and the decision from scores."""
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        labels = self._read(y)
+        X = X if len(labels.rows) == len(X) else X[labels.rows]
+        self._learn(X, labels.codes)
+        self._learn_threshold(X, labels)
+
+    def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
+        """Move scores, where an estimator has reason to."""
+
+    def _moved(self, scores: np.ndarray) -> np.ndarray:
+        return scores
+
+    def _decision(self, X: np.ndarray) -> np.ndarray:
+        scores = kernels.expand_scores(self._scores(X), self._present, len(self.classes_))
+        return self._moved(scores)
+
+
+class NearestNeighbor(_LabeledClassifier):
+    """1-NN. Scores are the hard labels, +1 and -1: they show how the data were scaled."""
+
+    def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
+        # |x - z|^2 but for what is of x alone, about a point among them: far from the origin
+        # products of x and z would leave little of their distance
+        self._X, self._codes = X, codes
+        self._center = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        self._norms = np.empty(len(X), X.dtype)
+        for block in kernels.row_blocks(len(X), X.shape[1], X.itemsize):
+            self._norms[block] = kernels.squared_norms(X[block] - self._center)
+
+    def _nearest(self, X: np.ndarray) -> np.ndarray:
+        distances = (X - self._center) @ self._X.T
+        distances *= -2
+        distances += self._norms
+        return distances.argmin(axis=1)
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        blocks = kernels.row_blocks(len(X), sum(self._X.shape), X.itemsize)
+        nearest = np.concatenate([self._nearest(X[block]) for block in blocks])
+        codes = self._codes[nearest]
+        if len(self.classes_) == 2:
+            return np.where(codes == 1, 1.0, -1.0)
+        scores = np.full((len(X), len(self.classes_)), -1.0)
+        scores[np.arange(len(X)), codes] = 1.0
+        return scores[:, self._present] if len(self._present) != len(self.classes_) else scores
+
+
+class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
+    """Support vector machine on all labeled points (LIBSVM)."""
+
+    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
+    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`. "rbf", "linear" and
+    "poly2" LIBSVM computes itself, row by row; of others it is given the whole matrix.
+    """
+    C: PositiveFloat = 1.0
+    """Penalty of the hinge loss."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel, if it has one."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: the natural width on labeled points, of the Gaussian kernel their
+    median distance, or units of the features.
+    """
+    cache_rows: Annotated[int, Ge(2)] = 1024
+    """Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of computing
+    them again. It trades memory for time alone.
+    """
+    _: KW_ONLY
+    decision_threshold: kernels.DecisionThreshold = "zero"
+    """Where scores become classes. "zero" is LIBSVM's. "share", which the method `svm` has, moves
+    scores of two classes until each has its share of the labeled points among these, scored
+    without their own terms a_i y_i k(x_i, x_i) (Jaakkola & Haussler 1999). Votes of more classes
+    gain nothing by it.
+    """
+
+    def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
+        cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
+        bound = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        some = _spaced(len(X), _SPREAD_SAMPLE)
+        K = bound(X[some], X[some])
+        tol = libsvm_tolerance(K, codes[some], np.bincount(codes), self.C)
+        if self.kernel in _OF_LIBSVM:
+            self._bound, settings = None, self._libsvm_kernel(bound.width)
+        else:
+            self._bound, settings = bound, {"kernel": "precomputed"}
+        # Its solver draws nothing, but without a seed SVC takes one from the global state.
+        svm = SVC(C=self.C, **settings, cache_size=cache, random_state=0, tol=tol)
+        if self._bound is None:
+            self._svm = svm.fit(X, codes)
+        else:
+            self._svm = svm.fit(square_matrix(self._bound, X), codes)
+            self._vectors = X[svm.support_]
+
+    def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
+        rows = _spaced(len(X), _SCORED_ALONE)
+        if len(self.classes_) > 2 or self.decision_threshold == "zero":
+            self.offset_ = np.zeros(() if len(self.classes_) == 2 else len(self.classes_))
+            return
+        duals = np.zeros(len(X))
+        duals[self._svm.support_] = self._svm.dual_coef_[0]
+        own = duals[rows] * self._own_values(X[rows])
+        self._place_threshold(self._scores(X[rows]) - own, labels)
+
+    def _own_values(self, X: np.ndarray) -> np.ndarray:
+        """Return k(x, x)."""
+        if self.kernel == "rbf":
+            return np.ones(len(X))
+        if self.kernel in _OF_LIBSVM:
+            squares = kernels.squared_norms(X)
+            return squares if self.kernel == "linear" else (self._svm.gamma * squares + 1) ** 2
+        return np.array([self._bound(x[None], x[None])[0, 0] for x in X])
+
+    def _libsvm_kernel(self, width: float) -> dict[str, str | float]:
+        if self.kernel == "linear":
+            return {"kernel": "linear"}
+        if self.kernel == "rbf":
+            return {"kernel": "rbf", "gamma": 0.5 / width**2}
+        return {"kernel": "poly", "degree": 2, "gamma": width**-2, "coef0": 1.0}
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        if self._bound is None:
+            return self._svm.decision_function(X)
+        return np.concatenate([self._scores_of_kernel(X[rows]) for rows in row_groups(len(X))])
+
+    def _scores_of_kernel(self, X: np.ndarray) -> np.ndarray:
+        # LIBSVM looks at the columns of support vectors alone.
+        K = np.zeros((len(X), self._svm.shape_fit_[0]))
+        K[:, self._svm.support_] = self._bound(X, self._vectors)
+        return self._svm.decision_function(K)
+
+
+def _spaced(n: int, most: int) -> np.ndarray:
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
+
+
+class LinearSVM(_LabeledClassifier):
+    """Linear support vector machine (LIBLINEAR, squared hinge loss), of points about their mean.
+
+    LIBLINEAR penalises the intercept: of points far from the origin it would be most of the norm.
+    """
+
+    C: PositiveFloat = 1.0
+    """Penalty of the loss."""
+    random_state: RandomState = None
+    """Order in which dual coordinates are visited."""
+
+    def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
+        # The smaller of the two problems; dual coordinates would crawl on many points.
+        dual = len(X) < X.shape[1]
+        settings = {"C": self.C, "tol": _LINEAR_TOL, "random_state": self.random_state}
+        svm = LinearSVC(dual=dual, max_iter=10_000, **settings)
+        self._mean = X.mean(axis=0, dtype=np.float64)
+        self._svm = svm.fit(X - self._mean, codes)
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return self._svm.decision_function(X - self._mean)
+
+
+def cache_bytes(n: int, n_classes: int, rows: int) -> int:
+    """Bytes of LIBSVM's kernel cache: rows of a pair of classes in float32, and their heads."""
+    pair = _pair(n, n_classes)
+    return 4 * min(rows, pair) * pair + _CACHE_HEAD * pair
+
+
+def _pair(n: int, n_classes: int) -> int:
+    """Points of two classes out of `n_classes`."""
+    return min(n, -(-2 * n // n_classes))
+
+
+def _float64_bytes(shape: Shape) -> int:
+    return shape.n * shape.n_features * 8
+
+
+def _converted_bytes(shape: Shape) -> int:
+    """Bytes of the float64 copy that scikit-learn makes of float32 data."""
+    return 0 if shape.itemsize == 8 else _float64_bytes(shape)
+
+
+def _converted_block_bytes(shape: Shape) -> int:
+    """Bytes of a block of rows, and of its float64 copy if it is float32."""
+    return shape.block_bytes * (1 if shape.itemsize == 8 else 3)
+
+
+def nearest_storage(shape: Shape, size: int) -> Peaks:
+    """Bytes held: the data, one block of rows, and distances to all labeled points in blocks."""
+    d, i, kept = shape.n_features, shape.itemsize, shape.data_bytes + 24 * shape.n
+    distances = kernels.stream_bytes(shape.block_rows, shape.n + d, i)
+    predicting = shape.block_bytes + distances + 16 * shape.block_rows * (1 + shape.n_classes)
+    return Peaks(kept + kernels.stream_bytes(shape.n, d, i), kept + predicting)
+
+
+def svm_cache_rows(shape: Shape) -> tuple[int, int]:
+    """Rows that LIBSVM's cache may have: all of two classes, or 16 MB of them."""
+    pair = max(1, _pair(shape.n, shape.n_classes))
+    return _CACHE_ROWS, max(_CACHE_ROWS, min(pair, _CACHE_BYTES // (4 * pair)))
+
+
+def svm_storage(
+    shape: Shape,
+    size: int,
+    kernel: str | kernels.KernelFunction = "rbf",
+    tuned: bool = False,
+) -> Peaks:
+    """Bytes held: the data, and the solver's nodes and cache; then what predicts.
+
+    Support vectors are at most all points again, copied when the cache is gone; votes are those
+    of all pairs of classes for a block of predictions. 8 n^2 with a kernel that is not LIBSVM's.
+    """
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    binding = kernels.binding_bytes(kernel, n, d, i)
+    sampled = min(n, _SPREAD_SAMPLE)
+    binding = max(binding, 8 * sampled * (4 * d + 4 * sampled))
+    pairs, pair = shape.n_classes * (shape.n_classes - 1) // 2, _pair(n, shape.n_classes)
+    cache = cache_bytes(n, shape.n_classes, size)
+    solver = cache + cache // _CACHE_HOLES + _POINT_BYTES * n + _PAIR_POINT_BYTES * pair
+    solver += 8 * pair * pairs
+    votes = 8 * shape.block_rows * (2 * pairs + 3 * shape.n_classes)
+    alone = min(n, _SCORED_ALONE) * (3 * d * 8 + 64) + 8 * n if shape.n_classes == 2 else 0
+    # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
+    coefficients = 16 * max(0, shape.n_classes - 2) * n
+    # large support vectors are mapped beside what is left of the solver's heap
+    left = cache // _CACHE_HOLES + _PAIR_POINT_BYTES * pair
+    left = left if _float64_bytes(shape) >= _MAPPED_FROM else 0
+    model = left + coefficients + 24 * n
+    if kernel in _OF_LIBSVM:
+        model += _float64_bytes(shape)
+        training = _converted_bytes(shape) + max(binding, coefficients + solver, model)
+        training = max(training, model + alone)
+        predicting = model + _converted_block_bytes(shape) + votes
+        return _peaks(shape, training, predicting, tuned)
+    rows, matrix = min(GROUP_ROWS, max(n, shape.n_test)), 8 * n * n
+    group = rows * n * i + kernels.kernel_bytes(kernel, rows, n, d, i)
+    training = matrix + max(group, coefficients + solver)
+    predicting = model + n * d * i + shape.block_bytes + 8 * rows * n + group + votes
+    training = max(binding, training, model + n * d * i + alone + 8 * rows * n + group)
+    return _peaks(shape, training, predicting, tuned)
+
+
+def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
+    """Bytes held: the data, centred in float64, and LIBLINEAR's copy with 16 for each element."""
+    nodes = 16 * shape.n * (shape.n_features + 2) + 96 * shape.n
+    machines = shape.n_classes if shape.n_classes > 2 else 1
+    weights = 8 * (shape.n_features + 1) * (machines + 1)
+    training = _float64_bytes(shape) + nodes + 2 * weights
+    centred = 8 * shape.block_rows * (shape.n_features + 3 * machines)
+    return _peaks(shape, training, weights + shape.block_bytes + centred, tuned)
+
+
+def _peaks(shape: Shape, training: int, predicting: int, tuned: bool) -> Peaks:
+    """Return bytes with the data, which are let go before prediction but in a search."""
+    return Peaks(shape.data_bytes + training, predicting + tuned * shape.data_bytes)
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide the supervised baselines."""
+    tasks = {"binary", "multiclass"}
+    space = {"C": log_uniform(1e-3, 1e4), "sigma": choice([0.25, 0.5, 1.0, 2.0])}
+    return [
+        Method("1nn", NearestNeighbor, nearest_storage, tasks=tasks, uses_unlabeled=False),
+        Method(
+            "svm",
+            KernelSVM,
+            svm_storage,
+            size="cache_rows",
+            sizes=svm_cache_rows,
+            size_affects="time",
+            tasks=tasks,
+            params={"decision_threshold": "share"},
+            space=space,
+            uses_unlabeled=False,
+        ),
+        Method(
+            "linear-svm",
+            LinearSVM,
+            linear_svm_storage,
+            tasks=tasks,
+            space={"C": log_uniform(1e-4, 1e2)},
+            uses_unlabeled=False,
+        ),
+    ]

@@ -1,0 +1,206 @@
+"""Transductive support vector machines, linear or with a Gaussian kernel.
+
+The unlabeled points, too, should lie outside the margin, on whatever side, and a known share of
+them (that among the labeled points) on the positive one: minimise
+
+    |f|^2 / 2 + C sum_labeled q(y_i f_i) + C* sum_unlabeled q(|f_i|),   q(t) = max(0, 1 - t)^2.
+
+The squared hinge, as in SVMlin (Sindhwani & Keerthi 2006), has a gradient, so that a Newton method
+of few steps solves each convex problem (`label_switching`). Both forms start from
+the inductive machine and let C* grow, because the objective has many local minima (Joachims 1999;
+Chapelle & Zien 2005).
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from annotated_types import Gt, Interval, Le
+
+from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
+
+from .label_switching import TransductionProblem, concave_convex, inductive, switching
+
+# The first C* is at most this part of the last one, which hardly moves the inductive machine.
+_FIRST_WEIGHT = 0.04
+
+
+class TransductiveSVM(kernels.SplitClassifier):
+    """Transductive support vector machine (TSVM, S3VM) with the squared hinge loss.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    decision_scores_ : ndarray of shape (n,) or (n, n_classes)
+        Scores of the points of `fit`.
+    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
+        Those of the rows that `fit_features` was told of and `fit_labels` given no label for.
+    transduction_ : ndarray of shape (n,)
+        Classes of the points of `fit`; labels that were given stay.
+    objective_ : list of ndarray of shape (steps, 2)
+        For each machine (one for two classes) C* and the objective, before and after every step.
+        It never rises while C* stays.
+    """
+
+    C: PositiveFloat = 1.0
+    """Cost of the squared hinge loss of a labeled point, as in `sklearn.svm.LinearSVC`."""
+    unlabeled_weight: NonNegativeFloat = 0.1
+    """C* / C, the cost of an unlabeled point in parts of a labeled one. 0 gives the machine of the
+    labeled points alone.
+    """
+    form: Literal["switching", "cccp"] = "switching"
+    """How the objective is minimised: by `switching` labels, or `concave_convex`."""
+    kernel: Literal["rbf", "linear"] = "rbf"
+    """Gaussian, or the product of the features."""
+    sigma: PositiveFloat = 1.0
+    """Width of the Gaussian kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+    positive_share: Annotated[float, Interval(gt=0, lt=1)] | None = None
+    """Share of the second class among the unlabeled points; that of the labeled ones by default.
+    For two classes only.
+    """
+    growth: Annotated[float, Gt(1)] = 3.0
+    """Factor by which C* grows."""
+    max_switches: PositiveInt | None = None
+    """Pairs of labels exchanged at once; all that lower the objective by default."""
+    ramp: Annotated[float, Le(0)] = 0.0
+    """Where the loss becomes flat, in the form "cccp"."""
+    tol: PositiveFloat = 0.0001
+    """Excess of the objective over its minimum at given labels or tangents, in parts of it or of
+    |f|^2 / 2 if that is less.
+    """
+
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        self._X, self._candidates, self._center = X, labeled, kernels.column_medians(X)
+        if self.kernel == "linear":
+            # the bias is free, so no point need be the origin
+            center = self._center if self._center.any() else None
+            self._product = kernels.LinearProduct(X, center)
+        else:
+            self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+            self._product = kernels.GaussianTriangle(X, self._width, self._center)
+
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Train on labels for the rows named before, -1 where one is held out.
+
+        Nothing is taken over from earlier calls: equal labels and parameters, equal scores.
+        """
+        self._validate_params()
+        labels = self._read(y)
+        if self.positive_share is not None and len(self.classes_) > 2:
+            message = f"positive_share is for two classes, y has {len(self.classes_)}"
+            raise ValueError(message)
+        targets = labels.targets()
+        labeled = self._candidates[labels.rows]
+        scores = np.empty((self._product.n, targets.shape[1]))
+        coefficients = np.empty(scores.shape, self._X.dtype)
+        self._intercepts, self.objective_ = np.empty(targets.shape[1]), []
+        for j, column in enumerate(targets.T):
+            f, path = self._train(labeled, column)
+            scores[:, j], coefficients[:, j] = f.scores, f.coefficients
+            self._intercepts[j] = f.bias
+            self.objective_.append(np.reshape(path, (-1, 2)))
+            # or it would be held while the next machine is trained
+            del f
+        linear = self.kernel == "linear"
+        self._coefficients = self._product.weights(coefficients.T).T if linear else coefficients
+        self.decision_scores_ = self._as_decision(scores)
+        self.held_out_scores_ = self.decision_scores_[self._candidates[np.asarray(y) == -1]]
+        self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
+        self.transduction_[labeled] = self.classes_[labels.codes]
+        return self
+
+    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+        del self._product  # which later labels alone would need
+
+    def _train(self, labeled: np.ndarray, targets: np.ndarray) -> tuple[kernels.Expansion, list]:
+        """Return one machine and the path of its objective."""
+        n = self._product.n
+        if not np.ptp(targets):
+            # a class without a labeled point
+            return kernels.Expansion.zero(n, targets[0]), []
+        unlabeled = np.setdiff1d(np.arange(n), labeled)
+        share = (targets > 0).mean() if self.positive_share is None else self.positive_share
+        last = self.C * self.unlabeled_weight
+        stages = math.ceil(-math.log(_FIRST_WEIGHT) / math.log(self.growth))
+        weights = [last / self.growth**stage for stage in range(stages, -1, -1)]
+        problem = TransductionProblem(
+            self._product, labeled, unlabeled, targets, share, self.C, weights, self.tol
+        )
+        if not (last and unlabeled.size):
+            return inductive(problem), []
+        cccp = self.form == "cccp"
+        if cccp:
+            return concave_convex(problem, self.ramp), problem.path
+        return switching(problem, self.max_switches), problem.path
+
+    def _decision(self, X: np.ndarray) -> np.ndarray:
+        scores = np.empty((len(X), len(self._intercepts)))
+        if self.kernel == "linear":
+            for block in kernels.row_blocks(len(X), X.shape[1], X.itemsize):
+                near = kernels.centered(X[block], self._center, X.dtype)
+                np.matmul(near, self._coefficients, out=scores[block])
+        else:
+            blocks = kernels.row_blocks(len(X), len(self._X) + X.shape[1], X.itemsize)
+            for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks, self._center):
+                np.matmul(K, self._coefficients, out=scores[block])
+        scores += self._intercepts
+        return self._as_decision(scores)
+
+
+def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching") -> Peaks:
+    """Bytes held: the data, half the kernel matrix in float32, and vectors of one machine.
+
+    2 n (n + 64) bytes with a Gaussian kernel, nothing of order n^2 with a linear one. Then scores
+    and coefficients of all machines, and a block of new points.
+    """
+    n, d, i = shape.n, shape.n_features, shape.itemsize
+    Q = shape.n_classes if shape.n_classes > 2 else 1
+    scores, coefficients = 8 * n * Q, i * n * Q
+    # of classes without a labeled point, scores are copied twice
+    # a Newton step's eleven with its product, the machine before it, costs as they are known and
+    # as they are now, the unlabeled rows; concave parts have costs at three stages
+    vectors = 18 if form == "switching" else 20
+    # each mapped by itself, in whole pages
+    vectors *= 8 * n + mmap.PAGESIZE
+    training = scores + coefficients + max(vectors, 2 * scores * (Q > 1) + 16 * n)
+    known = 8 * shape.n_labeled * (Q + 2)
+    kept = shape.data_bytes + scores + 8 * n + (shape.block_bytes if shape.n_test else 0)
+    rows = shape.block_rows
+    if kernel == "linear":
+        block = kernels.stream_bytes(n, d, i)
+        new = kernels.stream_bytes(rows, d, i) + 16 * rows * Q + 2 * i * d * Q
+        return Peaks(shape.data_bytes + known + block + training + 2 * i * d * Q, kept + new)
+    filling = kernels.BAND * i * (d + (n if i == 8 else 0)) + 8 * n * 4
+    filling += min(n, kernels.center_rows(d, i)) * d * i
+    fitting = max(
+        kernels.width_bytes(n, d, i),
+        kernels.triangle_bytes(n) + known + max(filling, training),
+    )
+    new = kernels.stream_bytes(rows, n + d, i) + 16 * rows * Q
+    new += min(n, kernels.center_rows(d, i)) * d * i
+    return Peaks(shape.data_bytes + fitting, kept + coefficients + new)
+
+
+@hookimpl
+def harness_methods() -> list[Method]:
+    """Provide TSVM with a Gaussian and with a linear kernel."""
+    shared = {
+        "estimator": TransductiveSVM,
+        "storage": storage,
+        "size": "n_unlabeled",
+        "tasks": {"binary", "multiclass"},
+        "head_params": {"C", "unlabeled_weight"},
+        "reference": "joachims1999",
+    }
+    space = {"sigma": choice([0.5, 1.0, 2.0]), "C": log_uniform(0.1, 10)}
+    linear_space = {"C": log_uniform(1e-3, 1)}
+    return [
+        Method("tsvm", space=space, **shared),
+        Method("linear-tsvm", space=linear_space, params={"kernel": "linear"}, **shared),
+    ]

@@ -1,0 +1,55 @@
+"""Prepared data are what was prepared, or are prepared again."""
+
+import os
+
+import numpy as np
+import pytest
+
+from harness.datasets import prepare
+from harness.jobs.prepared import Prepared
+from harness.planning.workload import load_workload
+
+STUDY = "{datasets: [iris], methods: [prior], labeled: 20, budgets: none, seeds: 1}"
+
+
+@pytest.fixture
+def workload(tmp_path, monkeypatch, built_in):
+    built_in("controls")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text(STUDY)
+    workload = load_workload("study.yaml")
+    prepare(workload.catalog["iris"], workload.prepared("iris"))
+    return workload
+
+
+@pytest.mark.parametrize("name", ["X.npy", "y.npy", "meta.json"])
+@pytest.mark.parametrize("how", ["flips a byte", "is cut short", "is removed"])
+def test_what_was_altered_before_a_block_is_prepared_again(workload, capsys, name, how):
+    path = workload.prepared("iris") / name
+    content = path.read_bytes()
+    if how == "is removed":
+        path.unlink()
+    else:
+        kept = content[:-3]
+        path.write_bytes(
+            kept if how == "is cut short" else kept + bytes([content[-3] ^ 1]) + content[-2:]
+        )
+    Prepared(workload, "iris")
+    assert path.read_bytes() == content
+    assert "preparing them again" in capsys.readouterr().err
+
+
+def test_what_is_altered_later_is_noticed_even_with_its_old_time(workload):
+    prepared = Prepared(workload, "iris")
+    path = prepared.folder / "X.npy"
+    assert not prepared.altered()
+    path.touch()
+    assert not prepared.altered()
+    times = path.stat()
+    X = np.load(path, mmap_mode="r+")
+    X[0] += 1
+    X.flush()
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert prepared.altered()
+    prepared.mend("altered")
+    assert Prepared(workload, "iris").meta == prepared.meta

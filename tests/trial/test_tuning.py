@@ -1,0 +1,259 @@
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier
+from tuning_problems import METRICS, arguments, every
+
+from harness.plugin.method import PREDICT_BLOCK
+from harness.plugin.search_space import uniform
+from harness.trial.search import random
+from harness.trial.tuning import tune
+
+
+def test_the_better_setting_wins():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2))
+    y = np.where(np.arange(90) < 60, X[:, 0] > 0, -1).astype(np.int64)
+    settings = [{"n_neighbors": 45}, {"n_neighbors": 3}]
+    best, score = tune(KNeighborsClassifier, {}, X, y, **every(settings), **arguments())
+    assert best == {"n_neighbors": 3}
+    assert score > 0.8
+
+
+def test_errors_are_minimised():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.where(np.arange(60) < 40, X @ [1.0, 2.0, 3.0], np.nan)
+    best, score = tune(
+        Ridge,
+        {},
+        X,
+        y,
+        **every([{"alpha": 1e4}, {"alpha": 1e-3}]),
+        **arguments(task="regression", n_classes=0, metric=METRICS["nmse"]),
+    )
+    assert best == {"alpha": 1e-3}
+    assert score < 0.01
+
+
+class SeesUnlabeled:
+    """Records what fit is given."""
+
+    seen = ()
+
+    def __init__(self, a=0):
+        self.a = a
+
+    def fit(self, X, y):
+        SeesUnlabeled.seen = (*SeesUnlabeled.seen, y.copy())
+        self.decision_scores_ = X[:, 0]
+        self.classes_ = np.array([0, 1])
+
+
+def test_a_held_out_fold_becomes_unlabeled():
+    X = np.arange(20.0)[:, None] - 5
+    y = np.array([0] * 5 + [1] * 5 + [-1] * 10)
+    SeesUnlabeled.seen = ()
+    tune(SeesUnlabeled, {}, X, y, **every([{}]), **arguments(uses_unlabeled=True))
+    held = [np.flatnonzero((y >= 0) & (fold < 0)) for fold in SeesUnlabeled.seen]
+    assert len(held) == 5
+    assert sorted(np.concatenate(held)) == list(range(10))
+    assert all({y[i] for i in fold} == {0, 1} for fold in held)
+
+
+def test_a_rare_class_lowers_the_number_of_folds():
+    y = np.array([0] * 9 + [1] * 2 + [-1] * 3)
+    SeesUnlabeled.seen = ()
+    tune(SeesUnlabeled, {}, np.zeros((14, 1)), y, **every([{}]), **arguments(uses_unlabeled=True))
+    assert len(SeesUnlabeled.seen) == 2
+
+
+def test_where_nothing_can_be_scored_the_first_setting_stands():
+    y = np.array([0, 0, 0, -1])
+    best, score = tune(
+        SeesUnlabeled,
+        {},
+        np.zeros((4, 1)),
+        y,
+        **every([{"a": 1}, {"a": 2}]),
+        **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
+    )
+    assert best == {"a": 1}
+    assert np.isnan(score)
+
+
+def test_the_only_point_of_a_class_is_never_held_out():
+    y = np.array([0] * 6 + [1] + [-1] * 3)
+    SeesUnlabeled.seen = ()
+    tune(SeesUnlabeled, {}, np.zeros((10, 1)), y, **every([{}]), **arguments(uses_unlabeled=True))
+    assert len(SeesUnlabeled.seen) == 5
+    assert all(fold[6] == 1 for fold in SeesUnlabeled.seen)
+
+
+def test_of_equally_good_settings_the_middle_one_is_taken():
+    y = np.array([0] * 5 + [1] * 5 + [-1] * 10)
+    settings = [{"a": i} for i in range(5)]
+    best, _ = tune(
+        SeesUnlabeled,
+        {},
+        np.arange(20.0)[:, None],
+        y,
+        **every(settings),
+        **arguments(uses_unlabeled=True),
+    )
+    assert best == {"a": 2}
+
+
+class Noisy(SeesUnlabeled):
+    """Scores that know the truth of a share `a` of the points."""
+
+    truth = np.tile([0, 1], 100)
+
+    def fit(self, X, y):
+        rng = np.random.default_rng(0)
+        known = rng.permutation(len(y)) < self.a * len(y)
+        self.decision_scores_ = np.where(
+            known, 2 * self.truth[: len(y)] - 1, rng.normal(size=len(y))
+        )
+        self.classes_ = np.array([0, 1])
+
+
+@pytest.mark.parametrize(("better", "chosen"), [(0.52, 0.5), (0.9, 0.9)])
+def test_defaults_stand_unless_they_are_clearly_beaten(better, chosen):
+    y = Noisy.truth.copy()
+    found, _ = tune(
+        Noisy,
+        {},
+        np.zeros((len(y), 1)),
+        y,
+        **every([{"a": better}]),
+        **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
+        defaults={"a": 0.5},
+        standard_errors=2.0,
+    )
+    assert found == {"a": chosen}
+
+
+def test_with_no_standard_error_the_best_mean_wins():
+    y = Noisy.truth.copy()
+    shared = {"defaults": {"a": 0.5}, "standard_errors": 0.0}
+    found, score = tune(
+        Noisy,
+        {},
+        np.zeros((len(y), 1)),
+        y,
+        **every([{"a": 0.1}, {"a": 0.6}]),
+        **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
+        **shared,
+    )
+    assert found == {"a": 0.6}
+    assert score > 0.6
+
+
+class Counting(Noisy):
+    """Knows which values of `a` were fitted."""
+
+    fitted: ClassVar[list] = []
+
+    def fit(self, X, y):
+        Counting.fitted.append(self.a)
+        super().fit(X, y)
+
+
+def tune_counting(search, trials, **changes):
+    Counting.fitted.clear()
+    y = Noisy.truth.copy()
+    shared = arguments(uses_unlabeled=True, metric=METRICS["auc"], folds=2) | changes
+    return tune(
+        Counting,
+        {"a": uniform(0, 1)},
+        np.zeros((200, 1)),
+        y,
+        search=search,
+        trials=trials,
+        **shared,
+    )
+
+
+def test_a_setting_is_scored_once_however_often_it_is_asked_for():
+    def search(space, evaluate, trials, rng):
+        first = evaluate([{"a": 0.2}, {"a": 0.9}, {"a": 0.2}])
+        again = evaluate([{"a": 0.9}, {"a": 0.5}, {"a": 0.7}])
+        assert first[0] == first[2] < first[1] == again[0]
+        assert again[1] < again[2] < again[0]
+
+    found, _ = tune_counting(search, 3, defaults={"a": 0.5})
+    assert Counting.fitted == [a for a in (0.5, 0.2, 0.9, 0.7) for _ in range(2)]
+    assert found == {"a": 0.9}
+
+
+def test_a_search_gets_scores_of_which_the_greater_is_better():
+    told = []
+
+    def search(space, evaluate, trials, rng):
+        told.extend(evaluate([{"a": 0.2}, {"a": 0.9}]))
+
+    found, error = tune_counting(search, 2, metric=METRICS["error_rate"])
+    assert told[0] < told[1] == -error
+    assert found == {"a": 0.9}
+
+
+def test_a_search_that_takes_more_trials_than_it_has_is_stopped():
+    def search(space, evaluate, trials, rng):
+        for i in range(10):
+            evaluate([{"a": i / 10}])
+
+    with pytest.raises(ValueError, match="asks for setting 4; it may have 3 scored"):
+        tune_counting(search, 3, defaults={"a": 0.5})
+    assert sorted(set(Counting.fitted)) == [0, 0.1, 0.2, 0.5]
+
+
+def test_a_search_that_has_nothing_scored_is_an_error():
+    with pytest.raises(ValueError, match="no setting scored"):
+        tune_counting(lambda space, evaluate, trials, rng: None, 3)
+
+
+def test_folds_are_drawn_after_the_settings_of_a_random_search():
+    X, y = np.zeros((20, 1)), np.tile([0, 1], 10)
+    SeesUnlabeled.seen = ()
+    rng = np.random.default_rng(7)
+    shared = arguments(uses_unlabeled=True, rng=rng, folds=2)
+    tune(SeesUnlabeled, {"a": uniform(0, 1)}, X, y, search=random, trials=3, **shared)
+    rng = np.random.default_rng(7)
+    rng.random((3, 1))
+    order = rng.permutation(20)
+    order = order[np.argsort(y[order], kind="stable")]
+    for fold in (0, 1):
+        assert sorted(np.flatnonzero(SeesUnlabeled.seen[fold] < 0)) == sorted(order[fold::2])
+
+
+def test_one_target_tunes_nothing():
+    X, y = np.arange(10.0)[:, None], np.where(np.arange(10) < 1, 1.0, np.nan)
+    chosen, score = tune(
+        Ridge,
+        {},
+        X,
+        y,
+        **every([{"alpha": 1e4}, {"alpha": 1e-3}]),
+        **arguments(task="regression", n_classes=0, metric=METRICS["nmse"]),
+    )
+    assert chosen in ({}, {"alpha": 1e4}, {"alpha": 1e-3})
+    assert np.isnan(score)
+
+
+def test_what_is_held_out_is_predicted_in_blocks():
+    asked = []
+
+    class Counts(DummyClassifier):
+        def predict_proba(self, X):
+            asked.append(len(X))
+            return super().predict_proba(X)
+
+    n = 3 * PREDICT_BLOCK
+    X, y = np.zeros((n, 1)), np.arange(n) % 2
+    tune(lambda **_: Counts(), {}, X, y, **arguments(folds=2, **every([{}])))
+    assert max(asked) == PREDICT_BLOCK
+    assert sum(asked) == n
