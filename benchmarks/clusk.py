@@ -15,7 +15,8 @@ import numpy as np
 import scipy.linalg
 import threadpoolctl
 
-from harness.kernels import gaussian_kernel, median_distance
+from harness.kernels import gaussian_kernel
+from harness.kernels.width import median_distance
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
 

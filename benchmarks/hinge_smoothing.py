@@ -2,7 +2,7 @@
 
 `python benchmarks/hinge_smoothing.py mnist --landmarks 10 --seeds 20` trains on the first 60,000
 points and predicts the other 10,000: with the hinge, with its corner rounded, and with least
-squares. In parentheses is the mean number of classes of which no test point scores above -.99:
+squares. In parentheses is the mean number of classes of which no test point scores above -0.99:
 one class against the rest the hinge is least at f = -1 where the landmarks do not tell the class
 apart, and such a class is never predicted.
 """

@@ -28,7 +28,7 @@ from sklearn.svm import SVC
 
 from harness.datasets import load_catalog, split
 from harness.datasets.preparation import load
-from harness.kernels import median_distance
+from harness.kernels.width import median_distance
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.trial.search import grid
 from harness.trial.tuning import tune

@@ -139,7 +139,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
     """
     epsilon: PositiveFloat = 0.3
     """eps of the regularised Laplacian. The smaller, the more clusters count: clusters without
-    noise and a handful of labels want .05 or less.
+    noise and a handful of labels want 0.05 or less.
     """
     degree: PositiveFloat = 2.0
     """Of the polynomial."""

@@ -178,7 +178,7 @@ def acceptance(costs: np.ndarray) -> np.ndarray:
     def excess(log_temperature: float) -> float:
         return probabilities(log_temperature).var() - VARIANCE_SHARE * (m - 1) / m**2
 
-    # one has all where the next is 50 temperatures below, all alike where none is .01 below
+    # one has all where the next is 50 temperatures below, all alike where none is 0.01 below
     coldest, hottest = np.log(gaps[~worst].min() / 50), np.log(gaps.max() * 100)
     return probabilities(brentq(excess, coldest, hottest))
 

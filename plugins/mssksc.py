@@ -58,7 +58,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
     """
     selector: str | kernels.Selector = "uniform"
     """How prototypes are chosen from all points. The paper maximises their quadratic Renyi entropy
-    ("renyi"), which gains .0002 at most and costs .018 on ijcnn1.
+    ("renyi"), which gains 0.0002 at most and costs 0.018 on ijcnn1.
     """
     gamma1: NonNegativeFloat = 0.1
     """Weight of the spectral term. Below 1 the problem is convex in w for the exact kernel and its
@@ -66,7 +66,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
     """
     gamma2: PositiveFloat = 1.0
     """Weight of the labels, for each labeled point. Larger values overfit a few labels: by up to
-    .1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
+    0.1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
     """
     sigma: PositiveFloat = 1.0
     """Width of the kernel."""

@@ -11,7 +11,6 @@ from harness.kernels.degrees import (
     feature_degrees,
     gaussian_tiles,
     landmark_degree_weights,
-    landmark_degrees,
     tile_bytes,
 )
 from harness.kernels.features import (
@@ -77,14 +76,12 @@ from harness.kernels.graph import (
 )
 from harness.kernels.kernel_operators import (
     BAND,
-    CenteredProduct,
     GaussianTriangle,
     GramProduct,
-    KernelProduct,
     LinearProduct,
     triangle_bytes,
 )
-from harness.kernels.labels import Labels, as_decision, expand_scores, predict_labels, read_labels
+from harness.kernels.labels import Labels, expand_scores, predict_labels, read_labels
 from harness.kernels.landmark_features import (
     LandmarkFeatures,
     building_bytes,
@@ -97,33 +94,27 @@ from harness.kernels.landmarks import (
     SelectorName,
     select_landmarks,
     selection_bytes,
-    uniform_landmarks,
 )
 from harness.kernels.landmarks.sampling import spread_rows
 from harness.kernels.least_squares import (
     RidgeOnFeatures,
     SplitLeastSquares,
     SquaredLossMixin,
-    Targets,
     centered_kernel_ridge,
     centered_ridge,
-    read_targets,
 )
 from harness.kernels.one_vs_rest_svm import train_linear_machines, train_machines
 from harness.kernels.packed_cholesky import (
     TILE,
     PackedSymmetric,
     factoring_bytes,
-    filling_bytes,
     gaussian_filling_bytes,
     gaussian_tile,
     packed_bytes,
 )
-from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise, newton_step
+from harness.kernels.squared_hinge import Expansion
 from harness.kernels.symmetric import (
     eigensystem,
-    eigenvalues,
-    restore_lower,
     solve_indefinite,
     solve_positive_definite,
     solve_stationary,
@@ -131,23 +122,17 @@ from harness.kernels.symmetric import (
 from harness.kernels.thresholds import (
     DecisionThreshold,
     DecisionThresholdMixin,
-    share_offsets,
     threshold_block_rows,
     threshold_bytes,
     threshold_rows,
 )
 from harness.kernels.transfer_functions import (
-    TRANSFERS,
     Transfer,
     apply_transfer,
     default_cut,
-    linear,
-    poly_step,
-    polynomial,
     regularized_laplacian,
-    step,
 )
-from harness.kernels.width import kernel_width, median_distance, width_bytes
+from harness.kernels.width import kernel_width, width_bytes
 
 __all__ = [
     "BAND",
@@ -157,9 +142,7 @@ __all__ = [
     "KERNELS",
     "SELECTORS",
     "TILE",
-    "TRANSFERS",
     "BoundKernel",
-    "CenteredProduct",
     "CompleteGraph",
     "DecisionThreshold",
     "DecisionThresholdMixin",
@@ -169,11 +152,9 @@ __all__ = [
     "GaussianTriangle",
     "GramProduct",
     "GramSum",
-    "HingeLosses",
     "KernelFeatures",
     "KernelFunction",
     "KernelName",
-    "KernelProduct",
     "Labels",
     "LandmarkFeatures",
     "LinearProduct",
@@ -189,11 +170,9 @@ __all__ = [
     "SplitClassifier",
     "SplitLeastSquares",
     "SquaredLossMixin",
-    "Targets",
     "Transfer",
     "add_gram",
     "apply_transfer",
-    "as_decision",
     "bind_kernel",
     "binding_bytes",
     "blas_bytes",
@@ -207,7 +186,6 @@ __all__ = [
     "column_medians",
     "default_cut",
     "eigensystem",
-    "eigenvalues",
     "exact_degrees",
     "expand_scores",
     "expansion_bytes",
@@ -216,7 +194,6 @@ __all__ = [
     "feature_block_bytes",
     "feature_degrees",
     "features_bytes",
-    "filling_bytes",
     "gaussian_expansion",
     "gaussian_filling_bytes",
     "gaussian_kernel",
@@ -230,41 +207,30 @@ __all__ = [
     "kernel_bytes",
     "kernel_width",
     "landmark_degree_weights",
-    "landmark_degrees",
     "landmark_spectrum",
-    "linear",
     "map_block_rows",
     "map_blocks",
-    "median_distance",
-    "minimise",
     "mirror",
     "neighbor_graph_bytes",
     "neighbor_search_bytes",
-    "newton_step",
     "normalise_gram",
     "normalize_rows",
     "nystrom_row_bytes",
     "packed_bytes",
     "panel_bytes",
-    "poly_step",
-    "polynomial",
     "predict_labels",
     "project_gram",
     "read_labels",
-    "read_targets",
     "regularized_laplacian",
-    "restore_lower",
     "row_blocks",
     "select_landmarks",
     "selection_bytes",
-    "share_offsets",
     "solve_indefinite",
     "solve_positive_definite",
     "solve_stationary",
     "spread_rows",
     "square_product_bytes",
     "squared_norms",
-    "step",
     "stream_bytes",
     "summed_bytes",
     "threshold_block_rows",
@@ -275,6 +241,5 @@ __all__ = [
     "train_machines",
     "triangle_bytes",
     "type_of_sums",
-    "uniform_landmarks",
     "width_bytes",
 ]

@@ -7,7 +7,11 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from harness import kernels
+from harness.kernels.degrees import landmark_degrees
+from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.symmetric import triangle_in_float32
+from harness.kernels.transfer_functions import TRANSFERS, poly_step, step
+from harness.kernels.width import median_distance
 
 
 @pytest.fixture(name="X")
@@ -63,19 +67,17 @@ def test_row_blocks_cover_all_rows_once():
 
 
 def test_median_distance_is_the_median_and_of_a_sample_nearly_so(X):
-    assert kernels.median_distance(X) == pytest.approx(np.median(pdist(X)))
+    assert median_distance(X) == pytest.approx(np.median(pdist(X)))
     large = np.random.default_rng(1).normal(size=(5000, 7))
-    assert kernels.median_distance(large) == pytest.approx(
-        np.median(pdist(large[:1500])), rel=0.05
-    )
-    assert kernels.median_distance(large) == kernels.median_distance(large)
+    assert median_distance(large) == pytest.approx(np.median(pdist(large[:1500])), rel=0.05)
+    assert median_distance(large) == median_distance(large)
 
 
 def test_median_distance_of_equal_points_is_one_and_of_many_duplicates_not_zero():
-    assert kernels.median_distance(np.full((50, 3), 0.1)) == 1
+    assert median_distance(np.full((50, 3), 0.1)) == 1
     X = np.zeros((50, 2))
     X[0] = [3, 4]
-    assert kernels.median_distance(X) == pytest.approx(5)
+    assert median_distance(X) == pytest.approx(5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -85,7 +87,7 @@ def test_widths_and_middles_of_many_columns_hold_a_block_of_them(n, d, dtype):
     sample = X[:: -(-n // kernels.CENTER_SAMPLE)]
     tracemalloc.start()
     try:
-        width = kernels.median_distance(X)
+        width = median_distance(X)
         center = kernels.column_medians(X)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -118,7 +120,7 @@ def test_degrees_from_all_points_as_landmarks_are_exact(X):
     nystrom = kernels.NystromFeatures(X, 1.0)
     expected = gaussian(X, X, 1.0).sum(axis=1)
     weights = kernels.landmark_degree_weights(X, X, 1.0, nystrom.projection)
-    own = kernels.landmark_degrees(X, X, 1.0, weights)
+    own = landmark_degrees(X, X, 1.0, weights)
     np.testing.assert_allclose(own, expected, rtol=1e-8)
     np.testing.assert_allclose(kernels.feature_degrees(nystrom, X), expected, rtol=1e-8)
 
@@ -151,10 +153,10 @@ def test_random_features_have_unit_norm_and_come_back_with_the_seed(X):
 
 
 def test_landmarks_are_distinct_and_no_more_than_there_are(X):
-    rows = kernels.uniform_landmarks(X, 300, np.random.RandomState(0))
+    rows = uniform_landmarks(X, 300, np.random.RandomState(0))
     np.testing.assert_array_equal(rows, np.arange(300))
     with pytest.raises(ValueError, match="n_landmarks=301 is more than the 300 points"):
-        kernels.uniform_landmarks(X, 301, np.random.RandomState(0))
+        uniform_landmarks(X, 301, np.random.RandomState(0))
 
 
 @pytest.mark.parametrize(("offset", "sigma"), [(0, 1), (0, 3), (30, 1), (30, 3)])
@@ -174,21 +176,21 @@ def test_a_point_that_repeats_is_a_landmark_once_while_others_are_left(dtype):
     X[X == 0] *= np.random.default_rng(1).choice([-1, 1], size=np.sum(X == 0))
     assert len(np.unique(X, axis=0)) == 81
     for wanted in (10, 81, 100):
-        rows = kernels.uniform_landmarks(X, wanted, np.random.RandomState(0))
+        rows = uniform_landmarks(X, wanted, np.random.RandomState(0))
         assert len(np.unique(rows)) == wanted
         assert len(np.unique(X[rows], axis=0)) == min(wanted, 81)
 
 
 def test_every_distinct_point_is_a_landmark_as_often_as_any_other():
     X = np.arange(20.0)[:, None]
-    draws = [kernels.uniform_landmarks(X, 5, np.random.RandomState(s)) for s in range(4000)]
+    draws = [uniform_landmarks(X, 5, np.random.RandomState(s)) for s in range(4000)]
     counts = np.bincount(np.concatenate(draws), minlength=20)
     assert abs(counts - 1000).max() < 5 * np.sqrt(4000 * 0.25 * 0.75)
 
 
 def test_poly_step_counts_from_one_and_is_strict():
     e = np.linspace(0.9, 0.1, 30)
-    found = kernels.poly_step(e, h=12)
+    found = poly_step(e, h=12)
     assert np.sum(found == np.sqrt(e)) == 11
     np.testing.assert_array_equal(found[11:], e[11:] ** 2)
     np.testing.assert_array_equal(kernels.apply_transfer(e, "poly-step", n_labeled=3), found)
@@ -196,12 +198,12 @@ def test_poly_step_counts_from_one_and_is_strict():
 
 def test_transfers_are_nonnegative_and_the_regularised_laplacian_is_an_inverse():
     e = np.array([1.0, 0.5, 0.0, -1e-12])
-    for name in kernels.TRANSFERS:
+    for name in TRANSFERS:
         assert (kernels.apply_transfer(e, name, 1) >= 0).all()
     expected = np.array([20, 1 / 0.55, 1 / 1.05]) - 1 / 1.05
     found = kernels.apply_transfer(e, "regularized-laplacian", 1, epsilon=0.05)
     np.testing.assert_allclose(found[:3], expected, atol=1e-15)
-    np.testing.assert_array_equal(kernels.step(e, 2), [1, 1, 0, 0])
+    np.testing.assert_array_equal(step(e, 2), [1, 1, 0, 0])
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 255, 256, 257, 513, 700])

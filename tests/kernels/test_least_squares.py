@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from harness import kernels
+from harness.kernels.least_squares import read_targets
 
 
 @pytest.fixture(params=[(40, 6), (6, 40)], ids=["tall", "wide"])
@@ -40,12 +41,12 @@ def test_on_a_kernel_matrix_it_is_ridge_on_the_features(problem):
 
 
 def test_targets_are_values_or_classes():
-    values = kernels.read_targets(np.array([1.5, np.nan, -2.0]))
+    values = read_targets(np.array([1.5, np.nan, -2.0]))
     np.testing.assert_array_equal(values.rows, [0, 2])
     np.testing.assert_array_equal(values.values, [[1.5], [-2.0]])
-    classes = kernels.read_targets(np.array([1, -1, 0]), 3)
+    classes = read_targets(np.array([1, -1, 0]), 3)
     np.testing.assert_array_equal(classes.values, [[-1, 1, -1], [1, -1, -1]])
     np.testing.assert_array_equal(classes.classes, [0, 1, 2])
     for y, told in (([np.inf, 1.0], "infinite"), ([np.nan, np.nan], "no labeled point")):
         with pytest.raises(ValueError, match=told):
-            kernels.read_targets(np.array(y))
+            read_targets(np.array(y))

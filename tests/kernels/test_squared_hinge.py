@@ -7,6 +7,8 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from harness import kernels
+from harness.kernels.kernel_operators import CenteredProduct
+from harness.kernels.squared_hinge import HingeLosses, minimise, newton_step
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def test_linear_and_centered_products(rng):
     linear = kernels.LinearProduct(X)
     np.testing.assert_allclose(linear.multiply(vector), X @ X.T @ vector)
     moved = X - X[rows].mean(axis=0)
-    centered = kernels.CenteredProduct(linear, rows)
+    centered = CenteredProduct(linear, rows)
     np.testing.assert_allclose(centered.multiply(vector), moved @ moved.T @ vector)
     plain = linear.multiply(centered.uncentered(vector))
     np.testing.assert_allclose(np.diff(plain), np.diff(centered.multiply(vector)), atol=1e-12)
@@ -47,12 +49,12 @@ def problem(n=80, C=3.0):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3))
     y = np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0.3, 1.0, -1.0)
-    return X, y, kernels.HingeLosses(C * (y > 0), C * (y < 0))
+    return X, y, HingeLosses(C * (y > 0), C * (y < 0))
 
 
 def test_derivatives_are_those_of_the_value(rng):
     _, _, losses = problem()
-    losses = kernels.HingeLosses(losses.positive, losses.negative + 0.5)
+    losses = HingeLosses(losses.positive, losses.negative + 0.5)
     scores, direction, h = 2 * rng.normal(size=80), rng.normal(size=80), 1e-5
     up, down = losses.value(scores + h * direction), losses.value(scores - h * direction)
     slope = losses.gradient(scores) @ direction
@@ -64,7 +66,7 @@ def test_derivatives_are_those_of_the_value(rng):
 def test_it_is_the_linear_svm_of_liblinear():
     X, y, losses = problem()
     kernel = kernels.LinearProduct(X)
-    f = kernels.minimise(kernel, kernels.Expansion.zero(80), losses, 1e-12)
+    f = minimise(kernel, kernels.Expansion.zero(80), losses, 1e-12)
     # A large constant feature leaves the intercept nearly free of the penalty.
     peer = LinearSVC(C=3.0, dual=False, intercept_scaling=1e3, tol=1e-10).fit(X, y)
     np.testing.assert_allclose(kernel.weights(f.coefficients), peer.coef_[0], rtol=1e-4)
@@ -79,7 +81,7 @@ def test_optimality_conditions_hold_and_the_objective_falls(free_bias, C):
     f, path = kernels.Expansion.zero(80, 0.2), []
     for _ in range(60):
         path.append(f.objective(losses))
-        f, done = kernels.newton_step(kernel, f, losses, 1e-9 * path[-1], free_bias)
+        f, done = newton_step(kernel, f, losses, 1e-9 * path[-1], free_bias)
         if done:
             break
     assert done
@@ -96,20 +98,20 @@ def test_optimality_conditions_hold_and_the_objective_falls(free_bias, C):
 def test_two_equal_points_have_a_closed_form():
     """At one place with k = 1 the margin equation is a = 2 C (1 - a - b)."""
     kernel = kernels.LinearProduct(np.ones((1, 1)))
-    losses = kernels.HingeLosses(np.array([4.0]), np.zeros(1))
-    f = kernels.minimise(kernel, kernels.Expansion.zero(1), losses, 1e-14, free_bias=False)
+    losses = HingeLosses(np.array([4.0]), np.zeros(1))
+    f = minimise(kernel, kernels.Expansion.zero(1), losses, 1e-14, free_bias=False)
     np.testing.assert_allclose(f.coefficients, 8 / 9)
-    free = kernels.minimise(kernel, kernels.Expansion.zero(1), losses, 1e-14)
+    free = minimise(kernel, kernels.Expansion.zero(1), losses, 1e-14)
     np.testing.assert_allclose([free.coefficients[0], free.bias], [0, 1], atol=1e-12)
 
 
 def test_the_bound_on_the_excess_holds():
     X, _, losses = problem()
     kernel = kernels.LinearProduct(X)
-    best = kernels.minimise(kernel, kernels.Expansion.zero(80), losses, 1e-13, free_bias=False)
+    best = minimise(kernel, kernels.Expansion.zero(80), losses, 1e-13, free_bias=False)
     least = best.objective(losses)
     for tol in (1e-1, 1e-3, 1e-6):
-        f = kernels.minimise(kernel, kernels.Expansion.zero(80), losses, tol, free_bias=False)
+        f = minimise(kernel, kernels.Expansion.zero(80), losses, tol, free_bias=False)
         assert least <= f.objective(losses) * (1 + 1e-12) <= least / (1 - tol) * (1 + 1e-9)
 
 
@@ -118,10 +120,10 @@ def test_a_newton_step_holds_eleven_vectors(free_bias, rng):
     n = 20_000
     kernel = kernels.LinearProduct(rng.normal(size=(n, 1)))
     signs = rng.integers(2, size=n)
-    losses = kernels.HingeLosses(signs.astype(float), 1.0 - signs)
+    losses = HingeLosses(signs.astype(float), 1.0 - signs)
     start = kernels.Expansion.zero(n)
     tracemalloc.start()
-    _, solved = kernels.newton_step(kernel, start, losses, 0.0, free_bias)
+    _, solved = newton_step(kernel, start, losses, 0.0, free_bias)
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert not solved

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.kernels import read_labels, share_offsets, threshold_rows
+from harness.kernels import read_labels, threshold_rows
+from harness.kernels.thresholds import share_offsets
 
 
 def labels(counts, n_classes=None):

@@ -56,7 +56,7 @@ def rosenbrock():
 
 
 def rastrigin():
-    """A bowl with 25 dents, of which the one at .2, -.3 is the deepest."""
+    """A bowl with 25 dents, of which the one at 0.2, -0.3 is the deepest."""
 
     def function(setting):
         shifted = np.array([setting["u"] - 0.2, setting["v"] + 0.3])

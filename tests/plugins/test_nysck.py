@@ -18,6 +18,7 @@ from test_cluster_kernel import dense_cluster_kernel
 from harness import Shape, kernels
 from harness.datasets import load_catalog
 from harness.datasets.preparation import load
+from harness.kernels.transfer_functions import TRANSFERS
 from harness.planning.size import plan
 
 (METHOD,) = nysck.harness_methods()
@@ -41,7 +42,7 @@ def literal_samples(X, landmarks, k, n_labeled, D):
     return root / np.sqrt((root**2).sum(1, keepdims=True))
 
 
-@pytest.mark.parametrize("transfer", kernels.TRANSFERS)
+@pytest.mark.parametrize("transfer", TRANSFERS)
 def test_with_all_points_as_landmarks_it_is_the_cluster_kernel(transfer):
     X, y, _ = blobs(50, 2)
     options = {"transfer": transfer, "epsilon": 0.05, "degree": 3.0}
@@ -290,7 +291,7 @@ def test_many_landmarks_rank_as_the_cluster_kernel_does_where_poly_step_takes_ro
     assert found == pytest.approx(roc_auc_score(truth[rest], scores[rest]), abs=0.003)
 
 
-@pytest.mark.parametrize("transfer", kernels.TRANSFERS)
+@pytest.mark.parametrize("transfer", TRANSFERS)
 def test_rows_have_norm_one_or_are_zero_however_far_a_point_is(transfer):
     """At 9 to 15 widths from every landmark, kernel values are numbers and their squares none."""
     X, y, _ = blobs(60, 2)
@@ -315,7 +316,7 @@ def test_near_zero_eigenvalues_do_not_weigh():
     assert np.corrcoef(found, expected)[0, 1] > 0.999
 
 
-@pytest.mark.parametrize("transfer", kernels.TRANSFERS)
+@pytest.mark.parametrize("transfer", TRANSFERS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_points_that_occur_often_change_nothing(transfer, dtype):
     """Every point three times and all of them landmarks: W is as singular as it can be."""

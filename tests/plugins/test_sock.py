@@ -15,6 +15,7 @@ from sock.proximal_low_rank import LowRankKernel
 from test_cluster_kernel import dense_cluster_kernel
 
 from harness import kernels, overhead_bytes
+from harness.kernels.transfer_functions import TRANSFERS
 from harness.planning.size import plan
 from harness.plugin.method import Shape
 
@@ -153,7 +154,7 @@ def test_with_many_features_it_is_the_cluster_kernel():
     model = StochasticClusterKernelSVM(80, 300, 60, threshold=1e-7, degrees="exact", **ABSOLUTE)
     model.fit_features(X, rows)
     options = {"epsilon": 0.05, "degree": 3.0}
-    for transfer in kernels.TRANSFERS:
+    for transfer in TRANSFERS:
         model.set_params(transfer=transfer, **options).fit_labels(y[rows])
         F = model._virtual_samples(model._kernel.factor)
         expected = dense_cluster_kernel(
@@ -309,7 +310,7 @@ def test_any_width_gives_finite_scores(sigma, degrees):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-@pytest.mark.parametrize("transfer", kernels.TRANSFERS)
+@pytest.mark.parametrize("transfer", TRANSFERS)
 def test_hard_inputs_give_finite_scores(transfer):
     rng = np.random.default_rng(0)
     y = np.array([0, 1, 0, 1] + [-1] * 26)

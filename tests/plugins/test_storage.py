@@ -56,7 +56,7 @@ def case(method, budget):
 
 
 def band(method, shape, planned):
-    """Return .45 of what the method itself plans to hold, and a twentieth above the plan.
+    """Return 0.45 of what the method itself plans to hold, and a twentieth above the plan.
 
     On small data the harness's own share, which has room to spare, would hide the rest.
     """

@@ -13,7 +13,8 @@ from tsvm import TransductiveSVM, label_switching
 from tsvm.label_switching import TransductionProblem, concave_convex, switching
 
 from harness import kernels
-from harness.kernels import Expansion, HingeLosses
+from harness.kernels import Expansion
+from harness.kernels.squared_hinge import HingeLosses, minimise
 
 FORMS = ["switching", "cccp"]
 KERNELS = ["rbf", "linear"]
@@ -96,7 +97,7 @@ def least_objective(task, signs):
     costs = np.zeros(task.kernel.n)
     costs[task.labeled], costs[task.unlabeled] = task.C, task.weights[-1]
     losses = HingeLosses(costs * (targets > 0), costs * (targets < 0))
-    f = kernels.minimise(task.kernel, Expansion.zero(task.kernel.n), losses, 1e-12)
+    f = minimise(task.kernel, Expansion.zero(task.kernel.n), losses, 1e-12)
     return f.objective(losses)
 
 

@@ -27,7 +27,7 @@ def beside(tmp_path, monkeypatch):
             methods=tuple(scores),
             budgets={"1MB": None, "none": None},
             seeds=range(seeds),
-            labeled=(47,),  # of 516 points: a share of .091
+            labeled=(47,),  # of 516 points: a share of 0.091
         )
         for method, values in scores.items():
             mine = trials["method"] == method
