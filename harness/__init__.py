@@ -16,11 +16,13 @@ from harness.plugin.hookspecs import (
     TrialInfo,
     hookimpl,
 )
-from harness.plugin.method import PREDICT_BLOCK, Method, Peaks, Shape
+from harness.plugin.method import PREDICT_BLOCK, Method, Shape
 from harness.plugin.search_space import Distribution, choice, log_uniform, settings_at, uniform
+from harness.plugin.storage import Arrays, Storage
 
 __all__ = [
     "PREDICT_BLOCK",
+    "Arrays",
     "Distribution",
     "Evaluate",
     "GeneratedDataset",
@@ -28,10 +30,10 @@ __all__ = [
     "LandmarkSelector",
     "Method",
     "Metric",
-    "Peaks",
     "ReportSection",
     "Search",
     "Shape",
+    "Storage",
     "TrialInfo",
     "choice",
     "hookimpl",

@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 import numpy as np
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, PositiveInt
 
 # Excess of the SVM's objective over its minimum, in parts of it.
@@ -258,44 +258,60 @@ def _extended_bytes(n: int, d: int, itemsize: int) -> int:
 
 def storage(
     shape: Shape, size: int, transfer: str = "regularized-laplacian", tuned: bool = False
-) -> Peaks:
-    """Bytes held: the data, n^2 / 2 doubles packed (2 n^2 if eigenvectors are needed), the SVM.
+) -> Storage:
+    """Count n^2 / 2 doubles packed (2 n^2 if eigenvectors are needed), and the SVM.
 
     The SVM holds its Gram matrix over the labeled points in float32; in a search also the part of
     it that belongs to a fold.
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
     columns = shape.n_classes if shape.n_classes > 2 else 1
-    gram = 4 * labeled**2
-    svm = (2 if tuned else 1) * gram + 8 * labeled * (21 + 3 * columns)
+    held = Arrays(
+        X=shape.data_bytes,
+        degrees=8 * 4 * n,
+        # blocks below 64 KiB, that malloc does not map: each setting of a search leaves some
+        left_in_the_heap=min(8 * 24 * n, 1 << 19) if tuned else 0,
+    )
+    gram = Arrays(gram=4 * labeled**2)
+    svm = gram + Arrays(
+        gram_of_a_fold=4 * labeled**2 if tuned else 0,
+        machines=kernels.machine_bytes(labeled, columns),
+    )
     # of all points, before and after the matrix is applied to them
-    vectors = 8 * n * (4 * columns + 2)
+    vectors = Arrays(vectors=8 * n * (4 * columns + 2))
+    scores = Arrays(scores=8 * n * (3 * columns + 4))
     if transfer == "regularized-laplacian":
-        taking = gram + kernels.stream_bytes(labeled, 5 * labeled)
-        filling = kernels.gaussian_filling_bytes(n, d, i)
-        applying = gram + vectors + 8 * kernels.TILE**2
-        matrix = kernels.factoring_bytes(n, filling, max(taking, svm, applying), tuned)
+        packed = Arrays(packed=kernels.packed_bytes(n))
+        factored = packed + Arrays(blas=kernels.factoring_panel_bytes(n))
+        matrix = {
+            "kernel matrix": (factored if tuned else packed)
+            + Arrays(tile=kernels.gaussian_filling_bytes(n, d, i)),
+            "virtual labeled points": factored
+            + gram
+            + Arrays(block=kernels.stream_bytes(labeled, 5 * labeled)),
+            "machines": factored + svm,
+            "scores": factored + gram + vectors + Arrays(tile=8 * kernels.TILE**2),
+        }
     else:
-        square = 8 * n * n
-        working = max(
-            square + 400 * n,
-            8 * labeled * n + svm + kernels.stream_bytes(labeled, labeled),
-            gram + vectors,
-        )
-        panels = kernels.blas_bytes(n, terms=64) + kernels.blas_bytes(labeled)
-        matrix = square + panels + working
-    placing = 8 * n * (3 * columns + 4) + kernels.threshold_bytes(n, shape.n_classes)
-    fitting = max(kernels.width_bytes(n, d, i), matrix, placing)
-    extending = 8 * n * (2 * columns + 4)
+        square = Arrays(kernel_matrix=8 * n * n)
+        square += Arrays(blas=kernels.blas_bytes(n, terms=64) + kernels.blas_bytes(labeled))
+        rows = Arrays(rows=8 * labeled * n, block=kernels.stream_bytes(labeled, labeled))
+        matrix = {
+            "eigensystem": square + Arrays(eigenvectors=8 * n * n, workspace=400 * n),
+            "machines": square + rows + svm,
+            "scores": square + gram + vectors,
+        }
+    threshold = Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes))
+    fit = {"width": Arrays(sample=kernels.width_bytes(n, d, i)), **matrix}
+    extending = Arrays(scores=8 * n * (2 * columns + 4))
     if shape.n_test:
         # of a whole block: those left to extend to are fewer where more are seen
-        block = kernels.stream_bytes(shape.block_rows, _extended_bytes(n, d, i), 1)
-        extending += block + (kernels.center_rows(d, i) * d + n) * i + shape.block_bytes
-    # degrees, and what is made of them; blocks below 64 KiB, that malloc does not map, of which
-    # each setting of a search leaves some in the heap
-    kept = min(8 * 24 * n, 1 << 19) if tuned else 0
-    held = shape.data_bytes + 8 * 4 * n + kept
-    return Peaks(held + fitting, held + extending)
+        extending += Arrays(
+            kernel_rows=kernels.stream_bytes(shape.block_rows, _extended_bytes(n, d, i), 1),
+            moved=(kernels.center_rows(d, i) * d + n) * i,
+            block=shape.block_bytes,
+        )
+    return Storage(fit | {"threshold": scores + threshold}, {"a block": extending}, held)
 
 
 @hookimpl

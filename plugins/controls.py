@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Shape, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, hookimpl, kernels
 from harness.estimator import Estimator, NonNegativeInt, PositiveInt, RandomState
 
 
@@ -129,16 +129,23 @@ def _hashed(X: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
     return (bits >> np.uint64(11)) / 2.0**53
 
 
-def storage(shape: Shape, size: int) -> int:
-    """Bytes held: one block of rows with its scores. No fit looks at features."""
-    converted = 0 if shape.itemsize == 8 else 2 * shape.block_bytes
-    multipliers = 8 * shape.n_features * max(1, shape.n_classes)
-    return shape.block_bytes + converted + multipliers + prior_storage(shape, size)
+def storage(shape: Shape, size: int) -> Storage:
+    """Count one block of rows with its scores. No fit looks at features."""
+    block = Arrays(
+        block=shape.block_bytes,
+        converted=0 if shape.itemsize == 8 else 2 * shape.block_bytes,
+        multipliers=8 * shape.n_features * max(1, shape.n_classes),
+    )
+    return Storage({"a block": block + _scores(shape)})
 
 
-def prior_storage(shape: Shape, size: int) -> int:
-    """Bytes held: scores of one block of rows."""
-    return 8 * shape.block_rows * (3 + 2 * shape.n_classes)
+def prior_storage(shape: Shape, size: int) -> Storage:
+    """Count scores of one block of rows."""
+    return Storage({"a block": _scores(shape)})
+
+
+def _scores(shape: Shape) -> Arrays:
+    return Arrays(scores=8 * shape.block_rows * (3 + 2 * shape.n_classes))
 
 
 @hookimpl

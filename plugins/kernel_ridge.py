@@ -11,7 +11,7 @@ from typing import Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import Estimator, NonNegativeInt, PositiveFloat, PositiveInt, RandomState
 
 
@@ -124,45 +124,64 @@ class NystromKernelRidge(kernels.SquaredLossMixin, Estimator):
         )
 
 
-def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
-    """Bytes held: the data, the points in float64, and their kernel matrix, 8 n^2.
-
-    Prediction has the points and a block of the others.
-    """
+def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
+    """Count the points in float64 and their kernel matrix, 8 n^2; prediction has no matrix."""
     n, d, i = shape.n_labeled, shape.n_features, shape.itemsize
-    points, values = 8 * n * d, 8 * n * max(1, shape.n_classes)
-    # of the kernel matrix, in NumPy's library, and of its factorisation, in SciPy's
-    panels = kernels.blas_bytes(n, terms=d) + kernels.blas_bytes(n, terms=n)
-    fitting = max(
-        kernels.width_bytes(n, d),
-        n * d * i if i < 8 else 0,  # before they are in float64
-        8 * n * n + 24 * n + 3 * values + panels,
+    value = 8 * n * max(1, shape.n_classes)
+    X, points = Arrays(X=shape.data_bytes), Arrays(points=8 * n * d)
+    fitting = X + points + Arrays(values=value)
+    kernel_matrix = Arrays(
+        kernel_matrix=8 * n * n,
+        # of the kernel matrix, in NumPy's library, and of its factorisation, in SciPy's
+        blas=kernels.blas_bytes(n, terms=d) + kernels.blas_bytes(n, terms=n),
     )
-    predicting = values + _predicting_bytes(shape, n, 8, tuned)
-    return Peaks(shape.data_bytes + points + values + fitting, points + predicting)
+    return Storage(
+        fit={
+            "width": fitting + Arrays(sample=kernels.width_bytes(n, d)),
+            "conversion": fitting + Arrays(not_yet_float64=n * d * i if i < 8 else 0),
+            "solution": fitting
+            + kernel_matrix
+            + Arrays(vectors=24 * n, right_hand_sides=3 * value),
+        },
+        predict={"a block": points + Arrays(coefficients=value) + _predicting(shape, n, 8, tuned)},
+    )
 
 
 def storage(
     shape: Shape, size: int, selector: str | kernels.Selector = "uniform", tuned: bool = False
-) -> Peaks:
-    """Bytes held: the data, s landmarks, and two to two and a half s x s matrices.
+) -> Storage:
+    """Count landmarks, the projection of their features, and the Gram matrix of these.
 
-    They are the projection of the features, their Gram matrix, and two blocks of s / 4 rows, or
-    of as many as are labeled. Prediction has the landmarks and a block of points.
+    Two blocks of s / 4 rows, or of as many as are labeled, come beside them. Prediction has the
+    landmarks and a block of points.
     """
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
-    landmarks, columns = s * d * i, max(1, shape.n_classes)
-    choosing = max(kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, s, i))
-    block = kernels.gram_block_bytes(shape.n_labeled, s, _copied(d, i))
-    fitting = landmarks + 16 * s * s + max(600 * s, block + 16 * s * columns)
+    columns = max(1, shape.n_classes)
     # of the Gram matrix, and of the product that makes a block of its features; more rows than
     # s / 4 are within what is packed already
-    panels = kernels.blas_bytes(s) + kernels.blas_bytes(min(n, s // 4), terms=s)
-    values = 8 * shape.n_labeled * (1 + 2 * columns)
-    predicting = 8 * s * columns + _predicting_bytes(shape, s, i, tuned)
-    return Peaks(
-        shape.data_bytes + values + panels + max(choosing, fitting),
-        landmarks + panels + predicting,
+    panels = Arrays(blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(n, s // 4), terms=s))
+    landmarks = panels + Arrays(landmarks=s * d * i)
+    points = Arrays(X=shape.data_bytes, values=8 * shape.n_labeled * (1 + 2 * columns))
+    choosing, fitting = points + panels, points + landmarks
+    projection = Arrays(projection=8 * s * s)
+    block = kernels.gram_block_bytes(shape.n_labeled, s, _copied(d, i))
+    return Storage(
+        fit={
+            "width": choosing + Arrays(sample=kernels.width_bytes(n, d, i)),
+            "landmarks": choosing
+            + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+            "projection": fitting
+            + projection
+            + Arrays(kernel_matrix=8 * s * s, workspace=kernels.eigen_workspace(s)),
+            "Gram matrix": fitting
+            + projection
+            + Arrays(gram=8 * s * s, block=block, right_hand_sides=16 * s * columns),
+        },
+        predict={
+            "a block": landmarks
+            + Arrays(coefficients=8 * s * columns)
+            + _predicting(shape, s, i, tuned)
+        },
     )
 
 
@@ -171,10 +190,11 @@ def _copied(n_features: int, itemsize: int) -> int:
     return -(-3 * n_features * itemsize // 8)
 
 
-def _predicting_bytes(shape: Shape, m: int, itemsize: int, tuned: bool) -> int:
-    """Bytes of points and their values; a search needs the data too, and copies of rows."""
+def _predicting(shape: Shape, m: int, itemsize: int, tuned: bool) -> Arrays:
+    """Return points and their kernel rows; a search needs the data too, and copies of rows."""
     held = shape.data_bytes + shape.block_bytes if tuned else shape.predict_data_bytes
-    return held + kernels.expansion_bytes(shape.block_rows, m, shape.n_features, itemsize)
+    rows = kernels.expansion_bytes(shape.block_rows, m, shape.n_features, itemsize)
+    return Arrays(X_and_block=held, kernel_rows=rows)
 
 
 @hookimpl

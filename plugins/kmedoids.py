@@ -15,7 +15,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
 from harness.estimator import Estimator, PositiveFloat, PositiveInt, RandomState
 
 # A swap must lower the objective by more than rounding could pretend.
@@ -236,35 +236,45 @@ def storage(
     kernel: str | kernels.KernelFunction = "rbf",
     selector: str | kernels.Selector = "uniform",
     n_clusters: int = 8,
-) -> Peaks:
-    """Bytes held: the data, the budget's points, and a block of distances to them."""
+) -> Storage:
+    """Count the budget's points, and a block of distances to them."""
     n, d, i = shape.n, shape.n_features, shape.itemsize
     b, Q = min(size, n), n_clusters
-    selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
-    choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
-    # points, three numbers of each, and to which cluster it belongs
-    budget = b * i * (d + 3 + Q)
-
-    def block_bytes(n: int, width: int, m: int) -> int:
-        held = kernels.stream_bytes(n, width, i)
-        if kernel == "rbf":
-            return held + (min(m, kernels.center_rows(d, i)) * d + m) * i
-        plain = isinstance(kernel, str) and not kernels.is_shift_invariant(kernel)
-        rows = n if plain else min(n, kernels.block_rows(width, i))
-        return held + kernels.kernel_bytes(kernel, rows, m, d, i)
-
-    width = _row_width(b, d, Q)
-    # new medoids, which a block of distances waits for
-    replacing = b * i * (2 * Q + 2) + Q * d * i
-    replacing += kernels.kernel_bytes(kernel, Q, b, d, i) + kernels.stream_bytes(n, b, i)
-    searching = budget + max(block_bytes(n, width, b), replacing)
-    predicting = block_bytes(max(n, shape.n_test), _predicted_width(Q, d), Q) + Q * d * i
-    predicting += shape.block_bytes if shape.n_test else 0
     # a block has fewer rows the more points there are: the most for any number of them
     rows = min(b, kernels.block_rows(_row_width(1, d, Q), i), math.isqrt(kernels.BLOCK_BYTES // i))
-    panels = kernels.blas_bytes(rows, i, d)
-    held = shape.data_bytes + 8 * 2 * n + panels
-    return Peaks(held + max(choosing, searching, predicting), held + predicting)
+    held = Arrays(X=shape.data_bytes, labels=8 * 2 * n, blas=kernels.blas_bytes(rows, i, d))
+    medoids = Arrays(medoids=Q * d * i)
+    # with three numbers of each point, and to which cluster it belongs
+    budget = Arrays(budget=b * d * i, of_points=b * i * (3 + Q))
+    replacing = Arrays(
+        distances_to_new=b * i * (2 * Q + 2),
+        kernel_rows=kernels.kernel_bytes(kernel, Q, b, d, i),
+        waiting=kernels.stream_bytes(n, b, i),
+    )
+    seen_rows = _block_bytes(kernel, n, b, _row_width(b, d, Q), d, i)
+    width = _predicted_width(Q, d)
+    new_rows = _block_bytes(kernel, max(n, shape.n_test), Q, width, d, i)
+    new = medoids + Arrays(rows=new_rows, block=shape.block_bytes if shape.n_test else 0)
+    fit = {
+        "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
+        "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),
+        "assignment": budget + Arrays(rows=seen_rows),
+        "new medoids": budget + medoids + replacing,
+        "labels of all points": new,
+    }
+    return Storage(fit, {"a block": new}, held)
+
+
+def _block_bytes(
+    kernel: str | kernels.KernelFunction, n: int, m: int, width: int, d: int, itemsize: int
+) -> int:
+    """Bytes of a block of rows and of their kernel values with m points."""
+    held = kernels.stream_bytes(n, width, itemsize)
+    if kernel == "rbf":
+        return held + (min(m, kernels.center_rows(d, itemsize)) * d + m) * itemsize
+    plain = isinstance(kernel, str) and not kernels.is_shift_invariant(kernel)
+    rows = n if plain else min(n, kernels.block_rows(width, itemsize))
+    return held + kernels.kernel_bytes(kernel, rows, m, d, itemsize)
 
 
 @hookimpl

@@ -15,7 +15,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Peaks, Shape, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, hookimpl, kernels
 from harness.estimator import Estimator, Fraction, PositiveFloat, PositiveInt, RandomState
 
 SELECTION_SAMPLE = 4096
@@ -314,30 +314,49 @@ def _row_bytes(s: int, d: int, itemsize: int) -> int:
     return (8 if itemsize == 8 else 12) * s + 2 * itemsize * d
 
 
-def storage(shape: Shape, size: int, selector: str = "uniform") -> Peaks:
-    """Bytes held: the data, prototypes, 16 s^2 of matrices and a block, scores and codes.
+def storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
+    """Count prototypes, 16 s^2 of matrices and a block, scores and codes.
 
     Scores take four bytes for each point and cluster, counting their patterns 60 for each point.
     """
     n, d, i, Q = shape.n, shape.n_features, shape.itemsize, max(2, shape.n_classes)
-    s = min(size, n)
-    selecting = kernels.selection_bytes(selector, n, d, s, i)
-    compared = min(n, SELECTION_SAMPLE)
-    sample = compared * d * i if n > compared else 0
-    row, of_scores = _row_bytes(s, d, i), 4 * Q + 60
+    s, compared = min(size, n), min(n, SELECTION_SAMPLE)
+    row = _row_bytes(s, d, i)
+    held = Arrays(
+        X=shape.data_bytes,
+        labels=8 * n,
+        prototypes=s * d * i,
+        blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(s, kernels.block_rows(row, 1))),
+        # blocks below 64 KiB, that malloc does not map: what counting left of those
+        left_in_the_heap=min(60 * compared, 1 << 19),
+    )
+    sample = Arrays(sample=compared * d * i if n > compared else 0)
+    matrices = Arrays(kernel_matrix=8 * s * s, projection=8 * s * s, components=8 * s * Q)
+    whitening = kernels.eigen_workspace(s) + kernels.stream_bytes(s, 2 * s + d) // 2
     block = min(n * row, max(kernels.stream_bytes(n, row, 1), s // 4 * row))
-    whitening = 600 * s + kernels.stream_bytes(s, 2 * s + d) // 2
-    components = 16 * s * s + max(block, whitening, kernels.stream_bytes(s, 2 * s)) + 8 * s * Q
-    scoring = kernels.stream_bytes(n, row, 1) + 8 * s * (2 * Q + 2)
-    comparing = sample + max(components, scoring + compared * of_scores)
-    panels = kernels.blas_bytes(s) + kernels.blas_bytes(min(s, kernels.block_rows(row, 1)))
-    fitting = max(comparing, components, scoring + n * of_scores)
-    # blocks below 64 KiB, that malloc does not map, stay in the heap: what counting left of those
-    kept = min(60 * compared, 1 << 19)
-    held = shape.data_bytes + s * d * i + 8 * n + panels + kept
-    predicting = kernels.stream_bytes(shape.block_rows, row, 1) + 8 * s * (Q + 1)
-    predicting += shape.block_rows * of_scores + (shape.block_bytes if shape.n_test else 0)
-    return Peaks(held + max(kernels.width_bytes(n, d, i), selecting, fitting), held + predicting)
+    components = {
+        "whitening": matrices + Arrays(workspace=whitening),
+        "scatter matrix": matrices + Arrays(kernel_rows=block),
+        "components": matrices + Arrays(rows=kernels.stream_bytes(s, 2 * s)),
+    }
+    scoring = Arrays(kernel_rows=kernels.stream_bytes(n, row, 1), components=8 * s * (2 * Q + 2))
+    fit = {
+        "width": Arrays(sample=kernels.width_bytes(n, d, i)),
+        "prototypes": Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+        **{name: sample + arrays for name, arrays in components.items()},
+        "comparison": sample + scoring + _score_arrays(compared, Q),
+        "scores": scoring + _score_arrays(n, Q),
+    }
+    new = Arrays(
+        kernel_rows=kernels.stream_bytes(shape.block_rows, row, 1),
+        components=8 * s * (Q + 1),
+        block=shape.block_bytes if shape.n_test else 0,
+    )
+    return Storage(fit, {"a block": new + _score_arrays(shape.block_rows, Q)}, held)
+
+
+def _score_arrays(n: int, n_clusters: int) -> Arrays:
+    return Arrays(scores=4 * n * n_clusters, patterns=60 * n)
 
 
 @hookimpl

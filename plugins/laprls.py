@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import cholesky, lu_factor, lu_solve, solve_triangular
 from sklearn.utils import check_random_state
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import (
     Estimator,
     NonNegativeFloat,
@@ -248,26 +248,42 @@ def _row_width(n: int, n_features: int) -> int:
     return 3 * n + 2 * n_features
 
 
-def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Peaks:
-    """Bytes held: the data, 8 n d, 8 n^2 of the system, and its solutions, 8 n l."""
+def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
+    """Count points in float64, 8 n^2 of the system, and its solutions, 8 n l."""
     n, d, labeled = shape.n, shape.n_features, shape.n_labeled
-    values = 8 * max(1, shape.n_classes)
-    points, solutions = 8 * n * d, 8 * n * labeled
-    block = kernels.stream_bytes(n, _row_width(n, d))
+    value = 8 * max(1, shape.n_classes)
+    X = Arrays(X=shape.data_bytes)
+    points = Arrays(
+        points=8 * n * d,
+        blas=2 * kernels.blas_bytes(n) + kernels.blas_bytes(labeled, terms=n),
+    )
+    fitting = X + points + Arrays(values=value * labeled)
+    block = Arrays(kernel_rows=kernels.stream_bytes(n, _row_width(n, d)))
     making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
-    fitting = max(
-        making,
-        8 * n * n + max(graph + block, solutions),
-        solutions + max(8 * labeled**2 + block, 16 * labeled**2 + 3 * values * labeled),
+    system, solutions = Arrays(system=8 * n * n), Arrays(solutions=8 * n * labeled)
+    reduced = Arrays(reduced=8 * labeled**2)
+    return Storage(
+        fit={
+            # before the points are moved
+            "width": X + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
+            "graph": fitting + Arrays(graph=making),
+            "system": fitting + system + block + Arrays(graph=graph),
+            "solution": fitting + system + solutions,
+            "reduction": fitting + solutions + reduced + block,
+            "coefficients": fitting
+            + solutions
+            + reduced
+            + Arrays(factor=8 * labeled**2, right_hand_sides=3 * value * labeled),
+        },
+        predict={
+            "a block": points
+            + Arrays(
+                coefficients=value * n,
+                X_and_block=shape.predict_data_bytes,
+                kernel_rows=kernels.expansion_bytes(shape.block_rows, n, d, 8),
+            )
+        },
     )
-    panels = 2 * kernels.blas_bytes(n) + kernels.blas_bytes(labeled, terms=n)
-    # measured before the points are moved
-    width = kernels.width_bytes(n, d, shape.itemsize)
-    fitting = max(width, points + values * labeled + panels + fitting)
-    predicting = (
-        values * n + shape.predict_data_bytes + kernels.expansion_bytes(shape.block_rows, n, d, 8)
-    )
-    return Peaks(shape.data_bytes + fitting, points + panels + predicting)
 
 
 def _landmark_row_width(n_landmarks: int, n_features: int) -> int:
@@ -275,28 +291,40 @@ def _landmark_row_width(n_landmarks: int, n_features: int) -> int:
     return 4 * (n_landmarks + n_features)
 
 
-def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Peaks:
-    """Bytes held: the data, s landmarks, 28 s^2 for features and graph, 8 l s of features kept."""
+def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
+    """Count landmarks, 28 s^2 for features and graph, 8 l s of labeled features that are kept."""
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
-    labeled, columns, landmarks = shape.n_labeled, max(1, shape.n_classes), 4 * s * d
-    block = kernels.stream_bytes(n, _landmark_row_width(s, d), 4)
-    solving = 8 * labeled * s + 8 * min(labeled, s) ** 2
-    choosing = max(kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, s, i))
-    fitting = max(
-        kernels.stream_bytes(s, 2 * d),
-        28 * s * s + max(600 * s, block),
-        8 * s * s + 8 * labeled * s + max(block, solving),
+    labeled, columns = shape.n_labeled, max(1, shape.n_classes)
+    points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + 2 * columns))
+    landmarks = Arrays(
+        landmarks=4 * s * d,
+        blas=2 * kernels.blas_bytes(s, 4) + 16 * min(max(labeled, 128), 384) * s,
     )
-    values = 8 * labeled * (1 + 2 * columns)
-    panels = 2 * kernels.blas_bytes(s, 4) + 16 * min(max(labeled, 128), 384) * s
-    predicting = (
-        8 * s * columns
-        + shape.predict_data_bytes
-        + kernels.expansion_bytes(shape.block_rows, s, d, 4)
-    )
-    return Peaks(
-        shape.data_bytes + values + max(choosing, landmarks + panels + fitting),
-        landmarks + panels + predicting,
+    fitting = points + landmarks
+    block = Arrays(rows=kernels.stream_bytes(n, _landmark_row_width(s, d), 4))
+    matrices = Arrays(kernel_matrix=8 * s * s, eigenvectors=8 * s * s, projection=4 * s * s)
+    system = fitting + Arrays(system=8 * s * s, labeled_features=8 * labeled * s)
+    return Storage(
+        fit={
+            "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
+            "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+            "landmarks": fitting + Arrays(picked=kernels.stream_bytes(s, 2 * d)),
+            "features": fitting
+            + matrices
+            + Arrays(graph=8 * s * s, workspace=kernels.eigen_workspace(s)),
+            "graph": fitting + matrices + Arrays(graph=8 * s * s) + block,
+            "labeled features": system + block,
+            "coefficients": system
+            + Arrays(solved=8 * labeled * s, reduced=8 * min(labeled, s) ** 2),
+        },
+        predict={
+            "a block": landmarks
+            + Arrays(
+                coefficients=8 * s * columns,
+                X_and_block=shape.predict_data_bytes,
+                kernel_rows=kernels.expansion_bytes(shape.block_rows, s, d, 4),
+            )
+        },
     )
 
 

@@ -15,7 +15,7 @@ from typing import Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform, uniform
+from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform, uniform
 from harness.estimator import (
     NonNegativeFloat,
     PositiveFloat,
@@ -27,6 +27,8 @@ from harness.estimator import (
 _POOL = 10
 # Points that stand for all in the sum of features from which degrees are taken.
 _DEGREE_SAMPLE = 16_384
+# Bytes for each order of a system that solving it works in.
+_SOLVER_WORKSPACE = 540
 
 _NO_MINIMUM, _ROUNDED = "lower gamma1 or raise gamma2", "lower gamma2"
 
@@ -257,56 +259,103 @@ def storage(
     dtype: str = "float32",
     gamma2: float = 1.0,
     tuned: bool = False,
-) -> Peaks:
-    """Bytes held: the data, the map, a matrix of order m (three in a search), and 512 rows."""
+) -> Storage:
+    """Count the map, a matrix of order m (three in a search), and 512 rows."""
     n, d, labeled, item = shape.n, shape.n_features, shape.n_labeled, np.dtype(dtype).itemsize
     m = prototype_count(labeled, shape.n_unlabeled) if size is None else size
-    drawing = kernels.width_bytes(n, d, shape.itemsize)
-    if features == "fourier":
-        map_bytes = d * m * item // 2
-    else:
-        m = min(m, n)
-        map_bytes = m * d * item + (m * m * item if features == "nystrom" else 0)
-        drawing = max(drawing, _prototype_bytes(shape, m, features, selector, item))
-    matrix, columns = 8 * (m + 1) ** 2, shape.n_classes if shape.n_classes > 2 else 1
+    m = m if features == "fourier" else min(m, n)
     rows, picked = kernels.map_block_rows(d), d * shape.itemsize
+    # y, in the copies that checking it makes
+    held = Arrays(X=shape.data_bytes, labels=2 * n + 9 * labeled)
+    maps = {
+        "fourier": Arrays(frequencies=d * m * item // 2),
+        "nystrom": Arrays(prototypes=m * d * item, projection=m * m * item),
+        "kernel": Arrays(prototypes=m * d * item),
+    }
+    if not tuned:
+        panels = kernels.blas_bytes(m) + kernels.blas_bytes(min(m, rows), item)
+    else:
+        panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m)
+        panels += kernels.blas_bytes(m, 4)
+    feature_map = maps[features] + Arrays(blas=panels)
     # of a row: its features, itself in the type of the map, and scaled; kernel values
     of_map, of_points = {"fourier": (1, 1), "nystrom": (2, 2), "kernel": (1, 2)}[features]
     width = (of_map * m + of_points * d) * item
-    block = min(rows, n) * (width + (picked if n > _DEGREE_SAMPLE else 0))
-    if degrees == "exact":
-        block = 8 * n + max(block, kernels.tile_bytes(n, d))
-    exact = kernels.type_of_sums(np.dtype(dtype), gamma2, labeled).itemsize == 8
-    known = width + picked + 16 * columns + ((m + 1) * 8 if exact and item == 4 else 0)
-    summed = kernels.panel_bytes(m + 1) if item == 4 else 0
-    # sums of all points in float32 reach half of a matrix, the labels' stand beside a whole one
-    of_all = block + (kernels.summed_bytes(m + 1) if item == 4 and not tuned else matrix)
-    summing = summed + max(of_all, matrix + min(rows, labeled) * known + 16 * m * columns)
-    panels = kernels.blas_bytes(m) + kernels.blas_bytes(min(m, rows), item)
-    solving = matrix + 540 * m + 8 * 3 * m * columns
-    if tuned:
-        # of matrices that malloc does not map, those below 256 KiB, some stay behind in the heap
-        kept = labeled * (m + 1) * item + 2 * min(matrix, 1 << 18) + (1 << 17)
-        of_labels = 2 * matrix + min(rows, labeled) * (m + 1) * (item + 8)
-        summing = kept + max(summing, of_labels)
-        solving += 2 * matrix + kept
-        panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m)
-        panels += kernels.blas_bytes(m, 4)
     placed = min(n, kernels.threshold_block_rows(picked))
-    placing = kernels.threshold_bytes(n, shape.n_classes) + placed * (width + picked)
-    fitting = max(drawing, map_bytes + panels + max(summing, solving, placing))
-    predicting = (shape.block_bytes if shape.n_test else 0) + min(rows, shape.block_rows) * width
-    held = shape.data_bytes + 2 * n + 9 * labeled  # y, in the copies that checking it makes
-    return Peaks(held + max(7 * labeled, fitting), held + map_bytes + panels + predicting)
+    threshold = Arrays(
+        threshold=kernels.threshold_bytes(n, shape.n_classes), rows=placed * (width + picked)
+    )
+    training = _matrix_phases(shape, m, width, degrees, np.dtype(dtype), gamma2, tuned)
+    fit = {
+        "labels": Arrays(checked=7 * labeled),
+        "width": Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
+        **({} if features == "fourier" else _prototype_phases(shape, m, features, selector, item)),
+        **{name: feature_map + arrays for name, arrays in training.items()},
+        "threshold": feature_map + threshold,
+    }
+    new = feature_map + Arrays(
+        block=shape.block_bytes if shape.n_test else 0, rows=min(rows, shape.block_rows) * width
+    )
+    return Storage(fit, {"a block": new}, held)
 
 
-def _prototype_bytes(shape: Shape, m: int, features: str, selector: str, item: int) -> int:
-    """Bytes held while prototypes are chosen from a pool, and then whitened."""
-    d, pool, prototypes = shape.n_features, min(shape.n, _POOL * m), m * shape.n_features * item
-    choosing = pool * d * shape.itemsize if pool < shape.n else 0
-    selecting = kernels.selection_bytes(selector, pool, d, m, shape.itemsize)
-    choosing += max(selecting, prototypes + kernels.stream_bytes(m, 2 * d))
-    return max(choosing, prototypes + 16 * m * m + 600 * m if features == "nystrom" else 0)
+def _machines(shape: Shape) -> int:
+    return shape.n_classes if shape.n_classes > 2 else 1
+
+
+def _matrix_phases(
+    shape: Shape, m: int, width: int, degrees: str, dtype: np.dtype, gamma2: float, tuned: bool
+) -> dict[str, Arrays]:
+    """Return what is held while matrices of order m are summed up and solved with."""
+    n, d, labeled, columns = shape.n, shape.n_features, shape.n_labeled, _machines(shape)
+    item, rows, picked = dtype.itemsize, kernels.map_block_rows(d), d * shape.itemsize
+    matrix = 8 * (m + 1) ** 2
+    block = min(rows, n) * (width + (picked if n > _DEGREE_SAMPLE else 0))
+    of_degrees = {"rows": block}
+    if degrees == "exact":
+        of_degrees = {"degrees": 8 * n, "rows": max(block, kernels.tile_bytes(n, d))}
+    exact = kernels.type_of_sums(dtype, gamma2, labeled).itemsize == 8
+    known = width + picked + 16 * columns + ((m + 1) * 8 if exact and item == 4 else 0)
+    panel = Arrays(panel=kernels.panel_bytes(m + 1) if item == 4 else 0)
+    # sums of all points in float32 reach half of a matrix, the labels' stand beside a whole one
+    total = kernels.summed_bytes(m + 1) if item == 4 and not tuned else matrix
+    phases = {
+        "sums of all points": panel + Arrays(total=total, **of_degrees),
+        "sums of labeled points": panel
+        + Arrays(total=matrix, rows=min(rows, labeled) * known, right_hand_sides=16 * m * columns),
+        "solution": Arrays(
+            system=matrix, workspace=_SOLVER_WORKSPACE * m, solutions=8 * 3 * m * columns
+        ),
+    }
+    if not tuned:
+        return phases
+    kept = Arrays(
+        labeled_features=labeled * (m + 1) * item,
+        # of matrices that malloc does not map, those below 256 KiB, some stay behind
+        left_in_the_heap=2 * min(matrix, 1 << 18) + (1 << 17),
+    )
+    fold = min(rows, labeled) * (m + 1) * (item + 8)
+    phases["sums of a fold"] = Arrays(total=matrix, of_fold=matrix, rows=fold)
+    phases["solution"] += Arrays(total=matrix, of_fold=matrix)
+    return {name: kept + arrays for name, arrays in phases.items()}
+
+
+def _prototype_phases(
+    shape: Shape, m: int, features: str, selector: str, item: int
+) -> dict[str, Arrays]:
+    """Return what is held while prototypes are chosen from a pool, and then whitened."""
+    d, i, size = shape.n_features, shape.itemsize, min(shape.n, _POOL * m)
+    pool = Arrays(pool=size * d * i if size < shape.n else 0)
+    prototypes = Arrays(prototypes=m * d * item)
+    phases = {
+        "selection": pool + Arrays(selection=kernels.selection_bytes(selector, size, d, m, i)),
+        "prototypes": pool + prototypes + Arrays(moved=kernels.stream_bytes(m, 2 * d)),
+    }
+    if features == "nystrom":
+        matrices = Arrays(kernel_matrix=8 * m * m, eigenvectors=8 * m * m)
+        workspace = Arrays(workspace=kernels.eigen_workspace(m))
+        phases["whitening"] = prototypes + matrices + workspace
+    return phases
 
 
 def sizes(shape: Shape) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from typing import Literal, Self
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
-from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform, uniform
+from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform, uniform
 from harness.estimator import NonNegativeFloat, PositiveFloat
 
 
@@ -244,37 +244,57 @@ def _row_bytes(n: int, d: int, itemsize: int) -> int:
     return (itemsize + 8) * n + itemsize * d
 
 
-def storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
-    """Bytes held: the data, n^2 / 2 doubles packed, two to three matrices of the labeled points.
+def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
+    """Count n^2 / 2 doubles packed, two to three matrices of the labeled points.
 
     4 n (n + 2) + 16 l^2: K of the labeled points, with a copy that becomes the system to solve, or
     with the rows of the factor that K is made of.
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
     Q = shape.n_classes if shape.n_classes > 2 else 1
-    filling = kernels.gaussian_filling_bytes(n, d, i, picked=2)
+    held = Arrays(X=shape.data_bytes, scores_and_degrees=8 * n * (5 + 2 * Q))
+    panels = Arrays(blas=kernels.blas_bytes(labeled))
+    packed = Arrays(packed=kernels.packed_bytes(n))
+    factored = panels + packed + Arrays(factoring_blas=kernels.factoring_panel_bytes(n))
+    known = Arrays(known=labeled * d * i, moved=kernels.center_rows(d, i) * d * i)
+    of_known = Arrays(kernel_of_labeled=8 * labeled**2)
+    row = _row_bytes(labeled, d, i)
     # four more arrays are held while rows of the factor are taken
     rows = max(kernels.BLOCK_BYTES / (16 * labeled), 16, labeled // 4)
     of_factor = int(5 * 8 * labeled * min(n - labeled, rows))
-    factor = 8 * labeled**2 + kernels.stream_bytes(labeled, 5 * labeled)
-    known = labeled * d * i
-    reducing = 8 * labeled**2 + max(of_factor, factor)
-    center = kernels.center_rows(d, i) * d * i
-    own = 8 * labeled**2 + known
-    own += kernels.stream_bytes(labeled, _row_bytes(labeled, d, i), 1) + center
-    solving = 16 * labeled**2 + 8 * 64 * labeled + 8 * labeled * (2 * Q + 2)
-    placed = kernels.stream_bytes(n, _row_bytes(labeled, d, i), 1) + center
-    extending = known + max(placed, 8 * n * 3 * Q)
-    working = max(known + reducing, own, solving, extending)
-    matrix = kernels.factoring_bytes(n, filling, working, tuned)
-    placing = 8 * n * (2 * Q + 2) + kernels.threshold_bytes(n, shape.n_classes)
-    panels = kernels.blas_bytes(labeled)
-    fitting = max(kernels.width_bytes(n, d, i), panels + max(matrix, placing))
-    # of a whole block: those left to predict are fewer where more are seen
-    block = kernels.stream_bytes(shape.block_rows, _row_bytes(n, d, i), 1)
-    predicting = panels + (block + center + shape.block_bytes if shape.n_test else 0)
-    held = shape.data_bytes + 8 * n * (5 + 2 * Q)
-    return Peaks(held + fitting, held + predicting)
+    reducing = factored + of_known + Arrays(known=labeled * d * i)
+    squares = Arrays(system=8 * labeled**2)
+    scores = Arrays(scores=8 * n * (2 * Q + 2))
+    fit = {
+        "width": Arrays(sample=kernels.width_bytes(n, d, i)),
+        "kernel matrix": (factored if tuned else panels + packed)
+        + Arrays(tile=kernels.gaussian_filling_bytes(n, d, i, picked=2)),
+        "rows of the factor": reducing + Arrays(rows=of_factor),
+        "Schur complement": reducing
+        + Arrays(factor=8 * labeled**2, rows=kernels.stream_bytes(labeled, 5 * labeled)),
+        "kernel of labeled points": factored
+        + of_known
+        + known
+        + Arrays(rows=kernels.stream_bytes(labeled, row, 1)),
+        "solution": factored
+        + of_known
+        + squares
+        + Arrays(workspace=8 * 64 * labeled, right_hand_sides=8 * labeled * (2 * Q + 2)),
+        "kernel of all points": factored + known + Arrays(rows=kernels.stream_bytes(n, row, 1)),
+        "extension": factored + Arrays(known=labeled * d * i, vectors=8 * n * 3 * Q),
+        "threshold": panels
+        + scores
+        + Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes)),
+    }
+    new = Arrays()
+    if shape.n_test:
+        # of a whole block: those left to predict are fewer where more are seen
+        new = Arrays(
+            kernel_rows=kernels.stream_bytes(shape.block_rows, _row_bytes(n, d, i), 1),
+            moved=kernels.center_rows(d, i) * d * i,
+            block=shape.block_bytes,
+        )
+    return Storage(fit, {"a block": panels + new}, held)
 
 
 @hookimpl

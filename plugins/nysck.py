@@ -16,9 +16,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from harness import (
+    Arrays,
     Method,
-    Peaks,
     Shape,
+    Storage,
     choice,
     hookimpl,
     kernels,
@@ -251,53 +252,80 @@ def storage_model(
     selector: str | kernels.Selector = "uniform",
     cut: int | None = None,
     tuned: bool = False,
-) -> Peaks:
-    """Bytes held: the data, s landmarks, and at the peak 20 s^2 or the SVM's rows.
+) -> Storage:
+    """Count landmarks with s x s matrices of their features, then the labeled virtual samples.
 
-    20 s^2 are the factor of the landmarks' kernel matrix in float32, and the Gram matrix of the
-    features in float64 with its eigenvectors. The literal variant takes 16 s^2.
     The paper's formula is 8 n (d + s + 2 k) bytes, with n x s and n x k matrices held at once.
     """
-    n, labeled, d, s = shape.n, shape.n_labeled, shape.n_features, min(size, shape.n)
+    n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
+    s, columns = min(size, n), shape.n_classes if shape.n_classes > 2 else 1
     k = min(s, rank or (_paper_rank(s) if storage == "paper" or variant == "literal" else s))
     if storage == "paper":
         # the paper counts everything
-        held = 8 * n * (d + s + 2 * k) - overhead_bytes(shape, tuned)
-        return Peaks(held, held)
-    square, i, landmarks = 8 * s * s, shape.itemsize, 4 * s * d
-    columns = shape.n_classes if shape.n_classes > 2 else 1
+        counted = 8 * n * (d + s + 2 * k) - overhead_bytes(shape, tuned)
+        return Storage({"section 3.2": Arrays(counted=counted)})
     if variant == "literal":
         k = k if rank else min(k, cut or kernels.default_cut(labeled))
-        reading = kernels.stream_bytes(s, 2 * s + d)
-        learning = landmarks + square + max(square + 600 * s, reading)
-        learning = max(learning, landmarks + kernels.stream_bytes(s, 2 * d))
+        learning = _literal_phases(s, d)
     else:
-        features = kernels.features_bytes(s, d)
-        block = kernels.feature_block_bytes(n, s, d, i, picked=False)
-        # the Gram matrix while blocks are read, then its eigenvectors
-        reading = kernels.summed_bytes(s) + block + kernels.panel_bytes(s)
-        summing = max(reading, 2 * square + 600 * s)
-        learning = max(kernels.building_bytes(s, d, i), features + summing)
-    if degrees != "nystrom":
-        learning += 8 * n
-        learning += {"exact": kernels.tile_bytes(n, d), "features": 2 * s * d}[degrees]
+        learning = _one_shot_phases(n, s, d, i)
+    of_degrees = {
+        "nystrom": {},
+        "exact": {"degrees": 8 * n, "tile": kernels.tile_bytes(n, d)},
+        "features": {"degrees": 8 * n, "fourier": 2 * s * d},
+    }
     row = 4 * _row_width(s, d) - (8 - i) * d
     rows = max(kernels.BLOCK_BYTES / (8 * _row_width(s, d)), 16, s // 4)
-    machines = 8 * labeled * (21 + 3 * columns)
-    samples = 4 * labeled * k * (2 if tuned else 1) + max(int(min(labeled, rows) * row), machines)
-    placed = min(n, kernels.threshold_block_rows(d * i))
-    placing = kernels.threshold_bytes(n, shape.n_classes) + placed * row
-    loaded = shape.block_bytes if shape.n_test else 0
-    predicting = loaded + int(min(shape.block_rows, rows) * (row - i * d))
-    selecting = kernels.selection_bytes(selector, n, d, s, i)
-    choosing = max(kernels.width_bytes(n, d, i), selecting)
-    # of LAPACK, and of products with blocks of rows
-    panels = kernels.blas_bytes(s) + kernels.blas_bytes(min(s, int(rows)), 4)
-    basis = landmarks + 4 * s * k
-    fitting = max(choosing, panels + max(learning, basis + max(samples, placing)))
     # y, in the copies that checking it makes
-    held = shape.data_bytes + 2 * n
-    return Peaks(held + fitting, held + panels + basis + predicting)
+    held = Arrays(X=shape.data_bytes, labels=2 * n)
+    # of LAPACK, and of products with blocks of rows
+    panels = Arrays(blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(s, int(rows)), 4))
+    basis = panels + Arrays(landmarks=4 * s * d, projection=4 * s * k)
+    samples = basis + Arrays(virtual_samples=4 * labeled * k * (2 if tuned else 1))
+    placed = min(n, kernels.threshold_block_rows(d * i))
+    fit = {
+        "width": Arrays(sample=kernels.width_bytes(n, d, i)),
+        "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+        **{
+            name: panels + Arrays(of_degrees[degrees]) + arrays
+            for name, arrays in learning.items()
+        },
+        "virtual samples": samples + Arrays(kernel_rows=int(min(labeled, rows) * row)),
+        "machines": samples + Arrays(machines=kernels.machine_bytes(labeled, columns)),
+        "threshold": basis
+        + Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes), kernel_rows=placed * row),
+    }
+    new = basis + Arrays(
+        block=shape.block_bytes if shape.n_test else 0,
+        kernel_rows=int(min(shape.block_rows, rows) * (row - i * d)),
+    )
+    return Storage(fit, {"a block": new}, held)
+
+
+def _one_shot_phases(n: int, s: int, d: int, itemsize: int) -> dict[str, Arrays]:
+    features = Arrays(landmark_features=kernels.features_bytes(s, d))
+    return {
+        "landmark features": Arrays(building=kernels.building_bytes(s, d, itemsize)),
+        "Gram matrix": features
+        + Arrays(
+            gram=kernels.summed_bytes(s),
+            features=kernels.feature_block_bytes(n, s, d, itemsize, picked=False),
+            panel=kernels.panel_bytes(s),
+        ),
+        "eigensystem": features
+        + Arrays(gram=8 * s * s, eigenvectors=8 * s * s, workspace=kernels.eigen_workspace(s)),
+    }
+
+
+def _literal_phases(s: int, d: int) -> dict[str, Arrays]:
+    landmarks = Arrays(landmarks=4 * s * d)
+    matrix = landmarks + Arrays(kernel_matrix=8 * s * s)
+    return {
+        "landmarks": landmarks + Arrays(picked=kernels.stream_bytes(s, 2 * d)),
+        "kernel matrix": matrix + Arrays(rows=kernels.stream_bytes(s, 2 * s + d)),
+        "eigensystem": matrix
+        + Arrays(eigenvectors=8 * s * s, workspace=kernels.eigen_workspace(s)),
+    }
 
 
 @hookimpl

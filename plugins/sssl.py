@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import Estimator, NonNegativeInt, PositiveFloat, PositiveInt, RandomState
 
 # Eigenvalues of a float32 kernel matrix below this part of the largest are rounding.
@@ -153,53 +153,72 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator)
         )
 
 
-def exact_storage(shape: Shape, size: int, n_components: int = 32) -> Peaks:
-    """Bytes held: the data and a float32 copy, 4 n^2 of kernel matrix, 4 n s of eigenvectors."""
+def exact_storage(shape: Shape, size: int, n_components: int = 32) -> Storage:
+    """Count a float32 copy of the data, 4 n^2 of kernel matrix, 4 n s of eigenvectors."""
     n, d, i = shape.n, shape.n_features, shape.itemsize
     used, s = min(n, n_components), min(n, max(_MOST, n_components))
     values = 8 * max(1, shape.n_classes)
-    points, eigenvectors = 4 * n * d, 4 * n * s
-    panel = kernels.blas_bytes(n, 4, terms=min(n, d))
-    fitting = max(
-        kernels.width_bytes(n, d, i),
-        4 * n * n + max(8 * n, eigenvectors + 400 * n),
-        2 * eigenvectors,
-        eigenvectors + max(24 * shape.n_labeled * used, 8 * n * used + values * n),
-    )
-    predicting = (
-        values * n + shape.predict_data_bytes + kernels.expansion_bytes(shape.block_rows, n, d, 4)
-    )
-    return Peaks(
-        shape.data_bytes + points + values * shape.n_labeled + panel + fitting,
-        points + panel + predicting,
+    points = Arrays(points=4 * n * d, blas=kernels.blas_bytes(n, 4, terms=min(n, d)))
+    fitting = points + Arrays(X=shape.data_bytes, values=values * shape.n_labeled)
+    kernel_matrix = Arrays(kernel_matrix=4 * n * n)
+    eigenvectors = Arrays(eigenvectors=4 * n * s)
+    return Storage(
+        fit={
+            "width": fitting + Arrays(sample=kernels.width_bytes(n, d, i)),
+            "kernel matrix": fitting + kernel_matrix + Arrays(norms=8 * n),
+            "eigenvectors": fitting + kernel_matrix + eigenvectors + Arrays(workspace=400 * n),
+            "order": fitting + eigenvectors + Arrays(ordered=4 * n * s),
+            "coefficients": fitting + eigenvectors + Arrays(labeled=24 * shape.n_labeled * used),
+            "expansion": fitting + eigenvectors + Arrays(used=8 * n * used, weights=values * n),
+        },
+        predict={
+            "a block": points
+            + Arrays(
+                weights=values * n,
+                X_and_block=shape.predict_data_bytes,
+                kernel_rows=kernels.expansion_bytes(shape.block_rows, n, d, 4),
+            )
+        },
     )
 
 
 def landmark_storage(
     shape: Shape, size: int, n_views: int = 1, selector: str = "uniform"
-) -> Peaks:
-    """Bytes held: the data, s landmarks, 16 s^2 for their features, 8 l s of labeled points."""
+) -> Storage:
+    """Count landmarks, 16 s^2 for their features, 8 l s of labeled points."""
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(n_views * size, shape.n)
-    labeled, columns, landmarks = shape.n_labeled, max(1, shape.n_classes), s * d * i
-    choosing = max(kernels.width_bytes(n, d, i), kernels.selection_bytes(selector, n, d, s, i))
-    block = kernels.stream_bytes(labeled, kernels.nystrom_row_bytes(s, d, i), 1)
-    solving = 8 * labeled * s + 8 * min(labeled, s) ** 2
-    fitting = landmarks + max(
-        16 * s * s + 600 * s,
-        8 * s * s + 8 * labeled * s + max(block, solving),
-    )
+    labeled, columns = shape.n_labeled, max(1, shape.n_classes)
     # BLAS packs 384 rows of the labeled points' features, and as many of their Gram matrix
     panel = 8 * min(labeled, 384) * s
-    panels = panel + max(panel, kernels.blas_bytes(s))
-    values = 8 * labeled * (1 + 2 * columns)
-    predicting = (
-        8 * s * columns
-        + shape.predict_data_bytes
-        + kernels.expansion_bytes(shape.block_rows, s, d, i)
-    )
-    return Peaks(
-        shape.data_bytes + values + panels + max(choosing, fitting),
-        landmarks + panels + predicting,
+    panels = Arrays(blas=panel + max(panel, kernels.blas_bytes(s)))
+    points = panels + Arrays(X=shape.data_bytes, values=8 * labeled * (1 + 2 * columns))
+    landmarks = Arrays(landmarks=s * d * i)
+    fitting = points + landmarks
+    features = fitting + Arrays(projection=8 * s * s, labeled_features=8 * labeled * s)
+    block = kernels.stream_bytes(labeled, kernels.nystrom_row_bytes(s, d, i), 1)
+    return Storage(
+        fit={
+            "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
+            "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+            "eigensystem": fitting
+            + Arrays(
+                kernel_matrix=8 * s * s,
+                eigenvectors=8 * s * s,
+                workspace=kernels.eigen_workspace(s),
+            ),
+            "labeled features": features + Arrays(block=block),
+            "coefficients": features
+            + Arrays(solved=8 * labeled * s, gram=8 * min(labeled, s) ** 2),
+        },
+        predict={
+            "a block": panels
+            + landmarks
+            + Arrays(
+                coefficients=8 * s * columns,
+                X_and_block=shape.predict_data_bytes,
+                kernel_rows=kernels.expansion_bytes(shape.block_rows, s, d, i),
+            )
+        },
     )
 
 

@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 
 from harness.conformance.problems import N_CLASSES
-from harness.plugin.method import N_UNLABELED, Method, Peaks, Shape
+from harness.plugin.method import N_UNLABELED, Method, Shape
 from harness.units import format_bytes
 
 _POINTS = ((51, 200, 5), (201, 5_000, 40), (1_001, 200_000, 300))
@@ -61,11 +61,10 @@ def is_monotone(method: Method, task: str) -> str:
         previous = None
         for size in _sizes(method, shape, seen):
             given = method.seen(shape, size)
-            raw = method.storage(given, size, **_params(method))
+            peaks = method.held(given, size, method.params).peaks
             at = f"at size {size}, n = {given.n}, d = {given.n_features}"
-            if not all(math.isfinite(held) for held in (raw if isinstance(raw, Peaks) else [raw])):
-                return f"storage is {raw} {at}; return a finite number of bytes"
-            peaks = method.peaks(given, size, method.params)
+            if not all(map(math.isfinite, peaks)):
+                return f"storage is {max(peaks)} {at}; return a finite number of bytes"
             if max(peaks) < given.data_bytes:
                 return (
                     f"storage is {format_bytes(max(peaks))} {at}, less than the "
@@ -115,8 +114,3 @@ def _sizes(method: Method, shape: Shape, seen: Shape) -> list[int]:
     low, high = (1, shape.n_unlabeled) if method.size == N_UNLABELED else method.sizes(seen)
     coarse = np.unique(np.geomspace(low, high, _SIZES).astype(int))
     return sorted({size + step for size in coarse for step in (0, 1) if size + step <= high})
-
-
-def _params(method: Method) -> dict[str, object]:
-    asked = inspect.signature(method.storage).parameters
-    return {name: value for name, value in method.params.items() if name in asked}

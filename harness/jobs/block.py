@@ -260,6 +260,7 @@ class _BlockRun:
             "size": planned.size,
             "size_name": self.method.size,
             "planned_bytes": planned.planned_bytes,
+            "planned_phase": planned.phase,
             "n_kept": seen.n_unlabeled,
             "data_bytes": seen.data_bytes,
             "params": json_text(fixed),

@@ -103,17 +103,18 @@ from harness.kernels.least_squares import (
     centered_kernel_ridge,
     centered_ridge,
 )
-from harness.kernels.one_vs_rest_svm import train_linear_machines, train_machines
+from harness.kernels.one_vs_rest_svm import machine_bytes, train_linear_machines, train_machines
 from harness.kernels.packed_cholesky import (
     TILE,
     PackedSymmetric,
-    factoring_bytes,
+    factoring_panel_bytes,
     gaussian_filling_bytes,
     gaussian_tile,
     packed_bytes,
 )
 from harness.kernels.squared_hinge import Expansion
 from harness.kernels.symmetric import (
+    eigen_workspace,
     eigensystem,
     solve_indefinite,
     solve_positive_definite,
@@ -185,12 +186,13 @@ __all__ = [
     "centered_rows",
     "column_medians",
     "default_cut",
+    "eigen_workspace",
     "eigensystem",
     "exact_degrees",
     "expand_scores",
     "expansion_bytes",
     "extend_harmonically",
-    "factoring_bytes",
+    "factoring_panel_bytes",
     "feature_block_bytes",
     "feature_degrees",
     "features_bytes",
@@ -208,6 +210,7 @@ __all__ = [
     "kernel_width",
     "landmark_degree_weights",
     "landmark_spectrum",
+    "machine_bytes",
     "map_block_rows",
     "map_blocks",
     "mirror",

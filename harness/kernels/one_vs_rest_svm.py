@@ -45,6 +45,15 @@ def train_machines(
     return coefficients, intercepts
 
 
+def machine_bytes(n: int, n_machines: int) -> int:
+    """Bytes of the vectors that training machines on n rows holds, beside matrices.
+
+    Of one machine at a time 21 of each row: Newton's, conjugate gradients', and losses. Of every
+    machine its coefficients, its scores and its targets.
+    """
+    return 8 * n * (21 + 3 * n_machines)
+
+
 def train_linear_machines(
     F: np.ndarray, labels: Labels, C: float, tol: float = 3e-5
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -25,25 +25,15 @@ def packed_bytes(n: int) -> int:
     return 8 * half * (2 * half + 1)
 
 
-def factoring_bytes(n: int, filling: int, working: int, again: bool = False) -> int:
-    """Bytes of a packed n x n matrix that is filled and factored, and of what goes with that.
+def factoring_panel_bytes(n: int) -> int:
+    """Bytes that BLAS packs while a packed n x n matrix is factored; none while it is filled.
 
     BLAS works on a half of the matrix. Triangular products do not cut their sums in halves, as
-    those of `square_product_bytes` do.
-
-    Parameters
-    ----------
-    n : int
-    filling : int
-        Bytes held while the matrix is filled: BLAS has packed nothing yet.
-    working : int
-        Bytes held while it is factored, or later.
-    again : bool, default False
-        Whether the process does so more than once, as in a search: BLAS keeps its panel.
+    those of `square_product_bytes` do. A process keeps the panel: a second matrix is filled
+    beside it.
     """
     half = (n + 1) // 2
-    panel = blas_bytes(half, terms=half)
-    return packed_bytes(n) + max(filling + (panel if again else 0), panel + working)
+    return blas_bytes(half, terms=half)
 
 
 def filling_bytes(n: int, n_features: int, itemsize: int) -> int:

@@ -34,6 +34,11 @@ def eigensystem(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return eigenvalues[::-1].copy(), U
 
 
+def eigen_workspace(n: int) -> int:
+    """Bytes that `eigensystem` works in beside a matrix of order n and its eigenvectors."""
+    return 600 * n
+
+
 def eigenvalues(A: np.ndarray) -> np.ndarray:
     """Return the eigenvalues of a symmetric matrix, ascending, without a copy of it.
 

@@ -10,12 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.datasets.buffers import reading_bytes
-from harness.plugin.method import N_UNLABELED, Method, Peaks, Shape, score_rows
+from harness.plugin.method import N_UNLABELED, Method, Shape, score_rows
 from harness.plugin.search_space import Distribution
+from harness.plugin.storage import Peaks, Storage
 from harness.units import format_bytes
 
 # What the interpreter allocates around any fit, and what a heap has between its blocks.
 _FIXED_OVERHEAD = 1 << 18
+# What a storage model that returns one number calls all that is held.
+_UNNAMED = "all"
 # What a search has of its own: settings, scores, and the heap between two fits.
 _SEARCH_OVERHEAD = 1 << 16
 
@@ -39,6 +42,9 @@ class Plan:
     n_kept : int or None
         Unlabeled points that fit is given where not all of them fit beside a useful size; None
         where it is given all that it can use.
+    phase : str
+        When most is held: a phase of the storage model ("fit: ..." or "predict: ..."), "loading",
+        "search" or "checkpoint".
     """
 
     size: int | None
@@ -46,6 +52,7 @@ class Plan:
     reason: str = ""
     outcome: str = "infeasible"
     n_kept: int | None = None
+    phase: str = ""
 
     @property
     def feasible(self) -> bool:
@@ -89,8 +96,8 @@ def prediction_bytes(shape: Shape) -> int:
     """Bytes of predictions, a part of `overhead_bytes` that the harness holds after the fit.
 
     They are handed over block by block: scores and labels of one, in the estimator's type and in
-    float64, whatever the number of points. A storage model that returns `Peaks` is charged for
-    them beside its prediction alone.
+    float64, whatever the number of points. A storage model that tells its phases apart
+    is charged for them beside its prediction alone.
     """
     return _predicted_bytes(shape, min(shape.scored, _predicted_rows(shape)))
 
@@ -176,9 +183,9 @@ def plan(
     if turned and high < low:
         least = "fixed at" if method.size in params else "at least"
         reason = f"{method.size} is {least} {low}, and here at most {high}"
-        return Plan(None, need.bytes(low), reason)
+        return replace(need.planned(low, reason=reason), size=None)
     if budget is None:
-        return Plan(high if turned else None, need.bytes(high))
+        return replace(need.planned(high), size=high if turned else None)
     useful = min(high, max(low, method.enough)) if method.bounded_by_landmarks and turned else low
     found = need.with_all(low, high, budget)
     if method.may_subsample and (found is None or (turned and found.size < useful)):
@@ -192,9 +199,9 @@ def plan(
     fixed = method.size in params
     at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}" if turned else ""
     terms = ", ".join(f"{what} {format_bytes(many)}" for what, many in need.terms(low, kept))
-    least = need.bytes(low, kept)
-    reason = f"needs {format_bytes(least)}{at}, of which {terms}; the budget is "
-    return Plan(None, least, reason + format_bytes(budget))
+    least = need.planned(low, kept)
+    reason = f"needs {format_bytes(least.planned_bytes)}{at}, of which {terms}; the budget is "
+    return replace(least, size=None, n_kept=None, reason=reason + format_bytes(budget))
 
 
 @dataclass(frozen=True)
@@ -210,8 +217,29 @@ class _Need:
 
     def bytes(self, size: int | None, n_kept: int | None = None) -> int:
         """Return what is needed at the peak; `n_kept` is None for all unlabeled points."""
+        return int(max(self._stages(size, n_kept).values()))
+
+    def planned(self, size: int | None, n_kept: int | None = None, reason: str = "") -> Plan:
+        """Return the plan of this size and these points, with its bytes and its phase."""
+        stage, many = self._peak(size, n_kept)
+        seen = self.method.seen(self.shape, size, n_kept)
+        phase = self._held(seen, size).largest(stage) if stage in ("fit", "predict") else stage
+        return Plan(size, many, reason, n_kept=n_kept, phase=phase)
+
+    def _peak(self, size: int | None, n_kept: int | None) -> tuple[str, int]:
+        stages = self._stages(size, n_kept)
+        stage = max(stages, key=stages.__getitem__)
+        return stage, int(stages[stage])
+
+    def _stages(self, size: int | None, n_kept: int | None) -> dict[str, float]:
+        """Return bytes by stage: points of the fit are read, fitted, searched, predicted.
+
+        Never two of these at once.
+        """
         method, shown = self.method, self.shown
         fitted = method.seen(self.shape, size, n_kept)
+        if not shown:
+            return self._of(fitted, size)
         # of the points that are kept, the search is shown the labels of some
         left = max(0, size - shown) if method.size == N_UNLABELED else size
         kept_left = None if n_kept is None else max(0, n_kept - shown)
@@ -221,31 +249,39 @@ class _Need:
             n_unlabeled=self.shape.n_unlabeled - shown,
         )
         shown_too = method.seen(searched, left, kept_left)
+        waiting = 0
         if shown_too.n > fitted.n:  # more than the mapped rows: these are read
             shown_too = replace(shown_too, mapped=False)
-        peaks = [self._of(seen, size) for seen in (fitted, shown_too)]
-        if shown_too.n > fitted.n:  # the points of the fit wait beside those of the search
-            peaks[1] += fitted.data_bytes
-        return max(peaks)
+            # the points of the fit wait beside those of the search
+            waiting = fitted.data_bytes
+        searching = max(self._of(shown_too, size).values()) + waiting
+        return self._of(fitted, size) | {"search": searching}
 
-    def _of(self, seen: Shape, size: int | None) -> int:
-        held = self._held(seen, size)
-        # points of the fit are read, fitted, searched, predicted: never two of these at once
-        stages = [loading_bytes(seen), held.fit, held.predict + _handed_bytes(seen)]
+    def _of(self, seen: Shape, size: int | None) -> dict[str, float]:
+        held = Peaks(
+            *map(max, zip(*(held.peaks for held in self._models(seen, size)), strict=True))
+        )
+        handed, standing = _handed_bytes(seen), _standing_bytes(seen, self.tuned)
+        stages = {
+            "loading": loading_bytes(seen),
+            "fit": held.fit,
+            "predict": held.predict + handed,
+        }
         if self.paused:
-            stages.append(held.fit + _handed_bytes(seen))
+            stages["checkpoint"] = held.fit + handed
         if self.tuned:
             splits = hasattr(self.method.estimator, "fit_features")
             fitted = held.fit if splits else max(held) + fold_bytes(seen)
-            stages.append(fitted + _folded_bytes(seen, True))
-        return max(stages) + _standing_bytes(seen, self.tuned)
+            stages["search"] = fitted + _folded_bytes(seen, True)
+        return {stage: int(many) + standing for stage, many in stages.items()}
 
-    def _held(self, seen: Shape, size: int | None) -> Peaks:
-        found = [
-            self.method.peaks(seen, size, setting, self.tuned, self.paused)
-            for setting in self.settings
-        ]
-        return Peaks(*map(max, zip(*found, strict=True)))
+    def _models(self, seen: Shape, size: int | None) -> Iterator[Storage]:
+        for setting in self.settings:
+            yield self.method.held(seen, size, setting, self.tuned, self.paused)
+
+    def _held(self, seen: Shape, size: int | None) -> Storage:
+        """Return what the setting holds that needs most."""
+        return max(self._models(seen, size), key=lambda held: max(held.peaks))
 
     def with_all(self, low: int | None, high: int | None, budget: int) -> Plan | None:
         """Find the largest size that fits with all points; None where none does."""
@@ -258,8 +294,7 @@ class _Need:
         }
         for start in sorted(starts, reverse=True):
             if self.bytes(start) <= budget:
-                size = _largest(lambda size: self.bytes(size) <= budget, start, high)
-                return Plan(size, self.bytes(size))
+                return self.planned(_largest(lambda size: self.bytes(size) <= budget, start, high))
             high = start - 1 if turned else high
         return None
 
@@ -285,7 +320,7 @@ class _Need:
         for kept in fewer:
             high = up_to(budget, kept)
             size = _largest(lambda size, kept=kept: self.bytes(size, kept) <= budget, low, high)
-            yield Plan(size, self.bytes(size, kept), n_kept=kept)
+            yield self.planned(size, kept)
 
     def share(self, planned: Plan, useful: int | None) -> float:
         """Return the share of the points that are kept, times that of a useful size."""
@@ -294,21 +329,30 @@ class _Need:
         return of_points * (min(1, planned.size / useful) if useful else 1)
 
     def terms(self, size: int | None, n_kept: int | None) -> list[tuple[str, int]]:
-        """Name the largest parts of what is needed, the largest first."""
-        seen = self.method.seen(self.shape, size, n_kept)
-        rows = min(seen.scored, _predicted_rows(seen))
-        classes = f" x {seen.n_classes} classes" if seen.n_classes > 2 else ""
-        held = max(self._held(seen, size))
-        parts = {
-            f"the data of {seen.n:,} points": seen.data_bytes,
-            "what the method holds beside them": held - seen.data_bytes,
-            f"predictions of {rows:,} points{classes}": prediction_bytes(seen),
-            f"{seen.n:,} targets": seen.n * (seen.label_bytes or 8),
-            "what reading takes": max(0, loading_bytes(seen) - held)
-            + _handed_bytes(seen)
-            - prediction_bytes(seen),
-            "a fixed part": _standing_bytes(replace(seen, n_labeled=0, n_unlabeled=0), self.tuned),
+        """Name the largest parts of what is needed at the peak, the largest first."""
+        seen, stage = self.method.seen(self.shape, size, n_kept), self._peak(size, n_kept)[0]
+        held = self._held(seen, size)
+        # where no phase of the model is the peak, of what the method holds its own peak counts
+        named_stage = stage in ("fit", "predict")
+        arrays = held.phases()[held.largest(stage)] if named_stage else {_UNNAMED: max(held.peaks)}
+        arrays = dict(arrays)
+        if _UNNAMED in arrays:
+            arrays[_UNNAMED] -= seen.data_bytes
+            arrays["X"] = seen.data_bytes
+        named = {
+            "X": f"the data of {seen.n:,} points",
+            _UNNAMED: "what the method holds beside them",
         }
+        parts = {named.get(name, name.replace("_", " ")): many for name, many in arrays.items()}
+        if stage != "fit":
+            rows = min(seen.scored, _predicted_rows(seen))
+            classes = f" x {seen.n_classes} classes" if seen.n_classes > 2 else ""
+            reading = max(0, loading_bytes(seen) - max(held.peaks)) + _handed_bytes(seen)
+            parts[f"predictions of {rows:,} points{classes}"] = prediction_bytes(seen)
+            parts["what reading takes"] = reading - prediction_bytes(seen)
+        parts[f"{seen.n:,} targets"] = seen.n * (seen.label_bytes or 8)
+        fixed = replace(seen, n_labeled=0, n_unlabeled=0)
+        parts["a fixed part"] = _standing_bytes(fixed, self.tuned)
         largest = sorted(parts.items(), key=lambda part: part[1], reverse=True)
         return [part for part in largest[:3] if part[1] > 0]
 

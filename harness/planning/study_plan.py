@@ -42,6 +42,7 @@ class CellPlan:
     n_unlabeled: int
     n_kept: int
     planned_bytes: int
+    planned_phase: str
     reason: str
     seconds_per_trial: float | None
 
@@ -178,6 +179,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
             shape.n_unlabeled,
             method.seen(shape, planned.size, planned.n_kept).n_unlabeled,
             planned.planned_bytes,
+            planned.phase,
             planned.reason,
             per_trial,
         )

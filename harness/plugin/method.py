@@ -11,9 +11,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from harness.plugin.search_space import Distribution
+from harness.plugin.storage import Arrays, Peaks, Storage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,17 +128,6 @@ class Shape:
         return self.block_rows * self.row_bytes
 
 
-class Peaks(NamedTuple):
-    """Bytes that a method holds at the peak of its fit, and at that of a prediction.
-
-    What the harness holds of predictions is never there while a method fits: a storage model that
-    tells the two apart is not charged for both at once.
-    """
-
-    fit: float
-    predict: float
-
-
 def block_rows(row_bytes: int) -> int:
     """Return how many rows of so many bytes the harness reads or predicts at a time."""
     return min(PREDICT_BLOCK, max(FEWEST_ROWS, PREDICT_BYTES // max(1, row_bytes)))
@@ -170,10 +160,10 @@ class Method:
     estimator : type
         A scikit-learn estimator class. `fit(X, y)` gets -1 (classification) or NaN (regression)
         where a point has no label, and labels 0 .. n_classes - 1 elsewhere.
-    storage : callable (Shape, size, **params) -> bytes or Peaks
-        Bytes held at the peak of fit and prediction, X included, or both apart. They must not fall
-        as size grows, but at `non_monotone_at` and, if the size is "n_unlabeled", where it is all
-        unlabeled points.
+    storage : callable (Shape, size, **params) -> Storage or bytes
+        Arrays held in each phase of fit and prediction, X included, or bytes at the peak of both.
+        They must not fall as size grows, but at `non_monotone_at` and, if the size is
+        "n_unlabeled", where it is all unlabeled points.
         Parameters of the estimator that it names as further arguments are passed to it, and
         `tuned`: whether parameters are searched by cross-validation, and `paused`: whether
         `fit_steps` is paused at checkpoints and asked for predictions.
@@ -214,7 +204,7 @@ class Method:
 
     name: str
     estimator: type
-    storage: Callable[..., float | Peaks]
+    storage: Callable[..., Storage | float]
     size: str | None = None
     sizes: Callable[[Shape], tuple[int, int]] = _whole_sample
     non_monotone_at: Sequence[int] = ()
@@ -296,22 +286,33 @@ class Method:
         """Bytes at the peak for one size, with the estimator's parameters where it asks."""
         return max(self.peaks(shape, size, params, tuned, paused))
 
-    def peaks(
+    def held(
         self,
         shape: Shape,
-        size: int,
+        size: int | None,
         params: Mapping[str, Any],
         tuned: bool = False,
         paused: bool = False,
-    ) -> Peaks:
-        """Bytes at the peaks of fit and prediction; the same where a model does not tell."""
+    ) -> Storage:
+        """Return what is held in each phase; one phase for all where a model does not tell."""
         names = list(inspect.signature(self.storage).parameters)[2:]
         # as `make_estimator` sets it
         clusters = {"n_clusters": shape.n_classes} if shape.n_classes else {}
         given = {**clusters, **params, "tuned": tuned, "paused": paused}
         wanted = {name: value for name, value in given.items() if name in names}
         held = self.storage(shape, size, **wanted)
-        return Peaks(*map(int, held if isinstance(held, Peaks) else (held, held)))
+        return held if isinstance(held, Storage) else Storage({"peak": Arrays(all=held)})
+
+    def peaks(
+        self,
+        shape: Shape,
+        size: int | None,
+        params: Mapping[str, Any],
+        tuned: bool = False,
+        paused: bool = False,
+    ) -> Peaks:
+        """Bytes at the peaks of fit and prediction; the same where a model does not tell."""
+        return Peaks(*map(int, self.held(shape, size, params, tuned, paused).peaks))
 
     def seen(self, shape: Shape, size: int | None = None, n_kept: int | None = None) -> Shape:
         """Return the shape that `fit` sees: labeled points only, a subsample, or everything.

@@ -29,6 +29,7 @@ COLUMNS: dict[str, str] = {
     "size_name": "string",
     "n_kept": "int64",  # unlabeled points that fit was given
     "planned_bytes": "int64",
+    "planned_phase": "string",  # when most is held by the plan, as "fit: eigensystem"
     "baseline_bytes": "int64",  # resident size of the idle worker
     "data_bytes": "int64",  # X and y as loaded
     "peak_bytes": "int64",  # the most that was added to the baseline
@@ -64,7 +65,7 @@ COLUMNS: dict[str, str] = {
     "command": "string",
 }
 
-LATER = frozenset({"n_kept", "isolation", "decided_by"})
+LATER = frozenset({"n_kept", "planned_phase", "isolation", "decided_by"})
 """Columns that came later: null in a table that was written before."""
 
 JSON_COLUMNS = {

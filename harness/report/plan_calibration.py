@@ -38,6 +38,7 @@ def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
         alt.Tooltip(f"{name}:Q", format=".3~g") for name in ("min", "q25", "median", "q75", "max")
     ]
     tooltip.append(alt.Tooltip("over_budget:Q", title="over budget"))
+    tooltip.append(alt.Tooltip("phase:N", title="planned peak in"))
     band = (
         alt.Chart(alt.Data(values=[{"low": low, "high": high}]))
         .mark_rect(opacity=0.13, color=PALETTES["light"][2])
@@ -67,16 +68,23 @@ def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
 
 
 def _words_beside(honesty: pd.DataFrame) -> alt.Axis | None:
-    """Let counts of trials over budget stand on the right, in the colour of a warning."""
-    counts = zip(honesty["method"], honesty["over_budget"], strict=True)
-    words = {method: f"{count} over budget" for method, count in counts if count}
-    if not words:
+    """Let the phase of the planned peak stand on the right, and how many were over budget."""
+    words, over = {}, []
+    for row in honesty.itertuples():
+        told = [row.phase] if row.phase else []
+        if row.over_budget:
+            told.append(f"{row.over_budget} over budget")
+            over.append(row.method)
+        words[row.method] = "; ".join(told)
+    if not any(words.values()):
         return None
+    warned = {"test": f"indexof({json.dumps(over)}, datum.value) >= 0"}
     return alt.Axis(
         orient="right",
         labelExpr=f"{json.dumps(words)}[datum.value] || ''",
-        labelColor=PALETTES["light"][1],
-        labelFontWeight="bold",
+        labelColor={"condition": {**warned, "value": PALETTES["light"][1]}, "value": GREY},
+        labelFontWeight={"condition": {**warned, "value": "bold"}, "value": "normal"},
+        labelLimit=260,
         grid=False,
         ticks=False,
         domain=False,

@@ -280,6 +280,8 @@ def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
         max=("ratio", "max"),
         within=("within", "mean"),
     )
+    phases = rows[rows["planned_phase"].notna()].groupby("method")["planned_phase"]
+    table["phase"] = phases.agg(lambda phases: phases.mode()[0]).reindex(table.index).fillna("")
     table["q25"] = grouped["ratio"].quantile(0.25)
     table["q75"] = grouped["ratio"].quantile(0.75)
     over = rows.loc[rows["outcome"] == "over_budget", "method"].value_counts()

@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils import check_random_state
 
-from harness import Method, Peaks, Shape, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
 
 from .scikit_learn import ridge_bytes, upcast_bytes, weights_bytes
@@ -192,76 +192,95 @@ class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _Fea
         return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
 
 
-def sampler_storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
-    """Bytes held: labeled points, 3 l m of features and copies, 3 m^2 (or l^2, if it is less)."""
+def sampler_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
+    """Count frequencies, and a ridge regression on features of the labeled points."""
     n, d, m, i = shape.n, shape.n_features, size, shape.itemsize
-    weights = i * d * m
-    # Labels are sorted beside the features and one copy; that is most where features are few.
-    sorting = n * (81 + 3 * m * i // 2)
-    fitting = max(ridge_bytes(n, m, i, shape.n_classes), sorting)
-    panels = 2 * kernels.blas_bytes(min(n, m), i)
-    drawing = 8 * d * m + (weights if i < 8 else 0)  # in float64, then in the type of X
-    peak = max(kernels.width_bytes(n, d, i), drawing, weights + fitting + panels)
-    held = shape.data_bytes if tuned else 0  # a search needs them for its next fit
-    predicting = held + weights + weights_bytes(m, i, shape.n_classes) + panels
-    predicting += shape.block_bytes + shape.block_rows * (m + 3 * shape.n_classes) * i
-    return Peaks(shape.data_bytes + peak, predicting)
+    X = Arrays(X=shape.data_bytes)
+    frequencies = Arrays(frequencies=i * d * m)
+    panels = Arrays(blas=2 * kernels.blas_bytes(min(n, m), i))
+    kept = frequencies + panels
+    return Storage(
+        fit={
+            "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
+            # in float64, then in the type of X
+            "frequencies": X + Arrays(drawn=8 * d * m, converted=i * d * m if i < 8 else 0),
+            "ridge": X + kept + Arrays(ridge=ridge_bytes(n, m, i, shape.n_classes)),
+            # most where features are few
+            "sorting of labels": X + kept + Arrays(labels=81 * n, features=n * (3 * m * i // 2)),
+        },
+        predict={
+            "a block": kept
+            + Arrays(
+                searched_X=shape.data_bytes if tuned else 0,
+                coefficients=weights_bytes(m, i, shape.n_classes),
+                block=shape.block_bytes,
+                features_and_scores=shape.block_rows * (m + 3 * shape.n_classes) * i,
+            )
+        },
+    )
 
 
-def _landmark_bytes(shape: Shape, m: int, rows: int) -> tuple[int, int, int]:
-    """Bytes of landmarks with their root, of making features of rows, and of predicting a block.
+def _landmark_phases(shape: Shape, m: int, rows: int) -> tuple[Arrays, dict[str, Arrays], Arrays]:
+    """Return what `Nystroem` keeps, holds while it makes features of rows, and for a block.
 
-    Features of all rows are one product, for which BLAS packs as many columns, m deep.
+    For the features of all rows as one product BLAS packs as many columns, m deep.
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
     panels = kernels.blas_bytes(rows, i, m) if m > _WHOLE_COLUMNS else 0
-    kept = i * m * (d + m) + panels + 3 * kernels.blas_bytes(m, i)
-    # Singular values and vectors are computed in float64 with 7 m^2 of workspace and copies.
-    decomposing = max(
-        kernels.width_bytes(n, d, i),
-        (72 - i) * m * m,
-        i * m * m + upcast_bytes(m, m, d, i),
+    kept = Arrays(landmarks=i * m * d, root=i * m * m, blas=panels + 3 * kernels.blas_bytes(m, i))
+    features, block = rows * m * i, shape.block_rows * m * i
+    picked = kept + Arrays(picked=rows * d * i if rows < n else 0, features=features)
+    phases = {
+        "width": kept + Arrays(sample=kernels.width_bytes(n, d, i)),
+        "landmark kernel": kept + Arrays(kernel=i * m * m, upcast=upcast_bytes(m, m, d, i)),
+        # in float64, with 7 m^2 of workspace and copies
+        "singular vectors": kept + Arrays(decomposition=(72 - i) * m * m),
+        "kernel rows": picked + Arrays(upcast=upcast_bytes(rows, m, d, i)),
+        "features": picked + Arrays(product=features),
+    }
+    predicting = kept + Arrays(
+        block=shape.block_bytes,
+        kernel_rows=block,
+        features_or_upcast=max(block, upcast_bytes(shape.block_rows, m, d, i)),
+        more_blas=max(0, kernels.blas_bytes(shape.block_rows, i, m) - panels),
     )
-    picked = rows * d * i if rows < n else 0
-    features = rows * m * i
-    decomposing = max(decomposing, picked + features + max(features, upcast_bytes(rows, m, d, i)))
-    predicting = shape.block_bytes + shape.block_rows * m * i
-    predicting += max(shape.block_rows * m * i, upcast_bytes(shape.block_rows, m, d, i))
-    predicting += max(0, kernels.blas_bytes(shape.block_rows, i, m) - panels)
-    return kept, decomposing, predicting
+    return kept, phases, predicting
 
 
-def nystroem_storage(shape: Shape, size: int) -> Peaks:
-    """Bytes held: the data, 72 m^2 while landmarks are decomposed, 3.4 l m + 4 m^2 afterwards."""
-    labeled, m, i = shape.n_labeled, min(size, shape.n), shape.itemsize
-    kept, decomposing, predicting = _landmark_bytes(shape, m, labeled)
-    fitting = ridge_bytes(labeled, m, i, shape.n_classes) + labeled * i * (
-        2 * m // 5 + shape.n_features
+def nystroem_storage(shape: Shape, size: int) -> Storage:
+    """Count landmarks with the root of their kernel matrix, then a ridge regression."""
+    n, labeled, m, i = shape.n, shape.n_labeled, min(size, shape.n), shape.itemsize
+    points = Arrays(X=shape.data_bytes, labels=8 * n)
+    kept, phases, predicting = _landmark_phases(shape, m, labeled)
+    ridge = Arrays(
+        ridge=ridge_bytes(labeled, m, i, shape.n_classes),
+        features_and_X=labeled * i * (2 * m // 5 + shape.n_features),
     )
-    held = shape.data_bytes if shape.predicts_seen else 0
-    return Peaks(
-        shape.data_bytes + 8 * shape.n + kept + max(decomposing, fitting),
-        held + kept + predicting,
+    held = Arrays(X=shape.data_bytes if shape.predicts_seen else 0)
+    return Storage(
+        fit={name: points + arrays for name, arrays in phases.items()}
+        | {"ridge": points + kept + ridge},
+        predict={"a block": held + predicting},
     )
 
 
-def self_training_storage(shape: Shape, size: int) -> Peaks:
-    """Bytes held: the data, features of all points, a copy of those that have got a label.
-
-    How many get one, no one knows before: it may be all of them.
-    """
+def self_training_storage(shape: Shape, size: int) -> Storage:
+    """Count features of all points, and a copy of those with a label: it may be all of them."""
     n, m, i, Q = shape.n, min(size, shape.n), shape.itemsize, max(2, shape.n_classes)
-    kept, decomposing, predicting = _landmark_bytes(shape, m, n)
-    # LBFGS keeps 10 pairs of steps and works on 20 vectors more, beside scores and gradients of
-    # all points; or there are their probabilities
-    steps = 8 * 40 * (m + 1) * (Q if Q > 2 else 1)
-    learning = 2 * n * m * i + max(steps + 2 * n * Q * i, 24 * n * Q)
-    scores = 8 * n * (Q if Q > 2 else 1)
-    points = 48 * n
-    held = shape.data_bytes if shape.predicts_seen else 0
-    return Peaks(
-        shape.data_bytes + points + kept + max(decomposing, learning),
-        held + points + scores + kept + predicting,
+    columns = Q if Q > 2 else 1
+    points = Arrays(labels=48 * n)
+    kept, phases, predicting = _landmark_phases(shape, m, n)
+    features = points + kept + Arrays(X=shape.data_bytes, features=2 * n * m * i)
+    # LBFGS keeps 10 pairs of steps and works on 20 vectors more
+    steps = Arrays(lbfgs=8 * 40 * (m + 1) * columns, scores_and_gradients=2 * n * Q * i)
+    held = points + Arrays(X=shape.data_bytes if shape.predicts_seen else 0)
+    return Storage(
+        fit={name: points + Arrays(X=shape.data_bytes) + arrays for name, arrays in phases.items()}
+        | {
+            "logistic regression": features + steps,
+            "probabilities": features + Arrays(probabilities=24 * n * Q),
+        },
+        predict={"a block": held + Arrays(scores=8 * n * columns) + predicting},
     )
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from harness import Peaks, Shape, kernels
+from harness import Arrays, Shape, Storage, kernels
 
 from .duality_gap import bounds_bytes, feature_sums
 from .least_squares import ROUNDINGS, refine_ridge_machines, train_ridge_machines
-from .machine import EXACT, BudgetMachine, held_out_bytes, phases, sgd_bytes
+from .machine import EXACT, BudgetMachine, held_out_arrays, sgd_phases, shared_phases
 from .objective import LandmarkProblem
 
 # Of the gap, where sums of features are not exact enough: at a large C most of the objective are
@@ -119,28 +119,51 @@ def lssvm_storage(
     solver: str = "exact",
     multiplier_term: bool = False,
     tuned: bool = False,
-) -> Peaks:
-    """Bytes held: the data, b landmarks, L, a Gram matrix, and a block of features.
+) -> Storage:
+    """Count b landmarks with their factor, a Gram matrix, and a block of features.
 
     8 n d + 4 b d + 12 b^2, and 8 b^2 more for the Gram matrix of all folds where C is searched.
     """
-    n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
-    choosing, held, block, predicting = phases(shape, size, kernel, selector)
-    training = sgd_bytes(shape, b, "squared", block, tuned)
+    b, Q = min(size, shape.n), max(1, shape.n_classes)
+    choosing, held, block, predict = shared_phases(shape, size, kernel, selector)
     if solver == "exact":
-        columns = b * (Q + 1)
-        # which row is of which class, in one byte and in float32, and sums by class
-        by_class = 5 * (Q + 1) * min(n, block // (4 * b)) + 12 * columns
-        reading = kernels.summed_bytes(b) + block + kernels.panel_bytes(b) + by_class
-        judging = bounds_bytes(n, b, shape.n_features, Q, "squared")
-        training = max(reading, 8 * b * b + max(8 * 3 * columns, judging))
-        if tuned:
-            # the matrix of all rows is kept where they are more than twice the features, in which
-            # case these may be fewer than landmarks, and L smaller; sums by class; classes so far
-            few = min(b, n // 2)
-            kept = max(0, 20 * few * few - 12 * b * b) + 16 * columns + 8 * n
-            training = kept + max(training, held_out_bytes(shape))
+        training = _exact_phases(shape, b, block, tuned)
+    else:
+        training = sgd_phases(shape, b, "squared", block, tuned)
     if multiplier_term:
-        # y of the landmarks, what is made of it, and their rows
-        training += 8 * 4 * b * Q + 16 * b
-    return Peaks(max(choosing, held + training), held + predicting)
+        # y of the landmarks and what is made of it, and their rows
+        held += Arrays(multipliers=8 * 4 * b * Q, landmark_rows=16 * b)
+    return Storage(
+        fit=choosing | {name: held + arrays for name, arrays in training.items()},
+        predict=predict,
+    )
+
+
+def _exact_phases(shape: Shape, b: int, block: int, tuned: bool) -> dict[str, Arrays]:
+    n, Q = shape.n_labeled, max(1, shape.n_classes)
+    columns = b * (Q + 1)
+    bounds = bounds_bytes(n, b, shape.n_features, Q, "squared")
+    phases = {
+        "Gram matrix": Arrays(
+            gram=kernels.summed_bytes(b),
+            features=block,
+            panel=kernels.panel_bytes(b),
+            # which row is of which class, in one byte and in float32
+            classes=5 * (Q + 1) * min(n, block // (4 * b)),
+            sums_by_class=12 * columns,
+        ),
+        "solution": Arrays(gram=8 * b * b, right_hand_sides=8 * 3 * columns),
+        "duality gap": Arrays(gram=8 * b * b, bounds=bounds),
+    }
+    if not tuned:
+        return phases
+    # the matrix of all rows is kept where they are more than twice the features, in which case
+    # these may be fewer than landmarks, and L smaller
+    few = min(b, n // 2)
+    kept = Arrays(
+        gram_of_all=max(0, 20 * few * few - 12 * b * b),
+        sums_of_all=16 * columns,
+        classes_so_far=8 * n,
+    )
+    phases["held-out scores"] = held_out_arrays(shape)
+    return {name: kept + arrays for name, arrays in phases.items()}

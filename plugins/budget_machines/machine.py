@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from harness import Shape, kernels
+from harness import Arrays, Shape, kernels
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
 
 from .duality_gap import bounds_bytes, objective_bounds
@@ -141,38 +141,47 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
         return self._features.scores(X, self.coef_, rows) + self.intercept_
 
 
-def phases(
+def shared_phases(
     shape: Shape, size: int, kernel: str | kernels.KernelFunction, selector: str | kernels.Selector
-) -> tuple[int, int, int, int]:
-    """Return bytes held while landmarks are chosen, of features then, of a block, and to predict.
+) -> tuple[dict[str, Arrays], Arrays, int, dict[str, Arrays]]:
+    """Return phases before the training, what is held in it, a block's bytes, and prediction's.
 
-    The first two count the data. The block is one of labeled points. The last is what a block of
-    predicted points holds besides features.
+    The block is one of features of labeled points.
     """
     n, d, i, b = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
-    shared = shape.data_bytes + 8 * 4 * shape.n_labeled
-    choosing = max(
-        kernels.binding_bytes(kernel, n, d, i),
-        kernels.selection_bytes(selector, n, d, b, i, kernel),
-        kernels.building_bytes(b, d, i, kernel),
+    points = Arrays(X=shape.data_bytes, labels=8 * 4 * shape.n_labeled)
+    held = points + Arrays(
+        blas=kernels.blas_bytes(b) + kernels.blas_bytes(b, 4),
+        landmark_features=kernels.features_bytes(b, d),
     )
-    panels = kernels.blas_bytes(b) + kernels.blas_bytes(b, 4)
+    choosing = {
+        "width": points + Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
+        "landmarks": points
+        + Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),
+        "landmark features": points + Arrays(building=kernels.building_bytes(b, d, i, kernel)),
+    }
     block = kernels.feature_block_bytes(shape.n_labeled, b, d, i, kernel)
-    predicting = kernels.feature_block_bytes(
+    kernel_rows = kernels.feature_block_bytes(
         shape.block_rows, b, d, i, kernel, picked=False, substituted=False
     )
-    predicting += shape.block_bytes if shape.n_test else 0
-    return shared + choosing, shared + panels + kernels.features_bytes(b, d), block, predicting
+    new = Arrays(kernel_rows=kernel_rows, block=shape.block_bytes if shape.n_test else 0)
+    return choosing, held, block, {"a block": held + new}
 
 
-def sgd_bytes(shape: Shape, b: int, loss: str, block: int, tuned: bool) -> int:
-    """Bytes that SGD holds with blocks of features, with the scores of a search if tuned."""
+def sgd_phases(shape: Shape, b: int, loss: str, block: int, tuned: bool) -> dict[str, Arrays]:
+    """Return what SGD holds with blocks of features, and the scores of a search if tuned."""
     sizes = shape.n_labeled, b, shape.n_features, shape.n_classes
-    judging = bounds_bytes(*sizes, loss) + (block if loss == "hinge" else 0)
-    descending = block + descent_bytes(*sizes)
-    return max(descending, judging, block + held_out_bytes(shape) if tuned else 0)
+    features = Arrays(features=block)
+    judging = Arrays(bounds=bounds_bytes(*sizes, loss))
+    held_out = {"held-out scores": features + held_out_arrays(shape)} if tuned else {}
+    return {
+        "descent": features + Arrays(descent=descent_bytes(*sizes)),
+        "duality gap": judging + (features if loss == "hinge" else Arrays()),
+        **held_out,
+    }
 
 
-def held_out_bytes(shape: Shape) -> int:
-    """Bytes of scores in float32 and then in float64; most labels may be held out."""
-    return 12 * shape.n_labeled * max(1, shape.n_classes)
+def held_out_arrays(shape: Shape) -> Arrays:
+    """Return scores in float32 and then in float64; most labels may be held out."""
+    scores = shape.n_labeled * max(1, shape.n_classes)
+    return Arrays(scores=4 * scores, scores_float64=8 * scores)

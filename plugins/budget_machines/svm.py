@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from harness import Peaks, Shape, kernels
+from harness import Arrays, Shape, Storage, kernels
 from harness.estimator import NonNegativeFloat
 
 from .feature_cache import FeatureCache, cache_bytes
-from .machine import EXACT, BudgetMachine, phases, sgd_bytes
+from .machine import EXACT, BudgetMachine, sgd_phases, shared_phases
 from .newton_matrix import newton_bytes
 from .one_vs_rest_hinge import train_hinge_machines
 
@@ -91,22 +91,36 @@ def svm_storage(
     solver: str = "exact",
     smoothing: float = 0.0,
     tuned: bool = False,
-) -> Peaks:
-    """Bytes held: the data, b landmarks, L, a cache of feature rows, and a Newton matrix.
+) -> Storage:
+    """Count b landmarks with their factor, a cache of feature rows, and a Newton matrix.
 
     8 n d + 4 b d + 4 b^2 + min(4 n b, 8 MB + 6 b^2) + 4 b^2 + 9 n Q: with 60,000 points and 1,280
     landmarks of 784 features 58 MB beside the data, and 5 more with `smoothing`.
     """
     n, b, Q = shape.n_labeled, min(size, shape.n), max(1, shape.n_classes)
-    choosing, held, block, predicting = phases(shape, size, kernel, selector)
-    training = sgd_bytes(shape, b, "hinge", block, tuned)
+    choosing, held, block, predict = shared_phases(shape, size, kernel, selector)
     if solver == "exact":
-        cache = cache_bytes(n, b)
+        cache, machines = cache_bytes(n, b), Q if Q > 2 else 1
         # of a smooth hinge all rows may be on the parabola at once
-        vectors = 8 * 14 * n if smoothing else 8 * 12 * min(n, cache // (4 * b) + n // 3)
-        vectors += 9 * n * Q + 8 * 5 * n
-        newton = newton_bytes(n, b) + min(1024 * b, _SCATTERED_BYTES)
-        machines = Q if Q > 2 else 1
-        # weights of all machines, and these side by side on their way to coefficients
-        training = block + cache + vectors + 8 * b * machines + max(newton, 12 * b * machines)
-    return Peaks(max(choosing, held + training), held + predicting)
+        active = n if smoothing else min(n, cache // (4 * b) + n // 3)
+        solver_arrays = Arrays(
+            features=block,
+            cache=cache,
+            scores_and_margins=9 * n * Q,
+            vectors_of_rows=8 * 5 * n,
+            vectors_of_active_rows=8 * (14 if smoothing else 12) * active,
+            weights=8 * b * machines,
+        )
+        newton = Arrays(
+            newton_matrix=newton_bytes(n, b), scattered=min(1024 * b, _SCATTERED_BYTES)
+        )
+        training = {
+            "Newton step": solver_arrays + newton,
+            "coefficients": solver_arrays + Arrays(side_by_side=12 * b * machines),
+        }
+    else:
+        training = sgd_phases(shape, b, "hinge", block, tuned)
+    return Storage(
+        fit=choosing | {name: held + arrays for name, arrays in training.items()},
+        predict=predict,
+    )

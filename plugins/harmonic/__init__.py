@@ -11,7 +11,7 @@ from typing import Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
 from harness.estimator import PositiveFloat, PositiveInt
 
 from .laplacian import SOLVE_COLUMNS, GroundedLaplacian, tile_copies_bytes
@@ -248,8 +248,8 @@ def storage(
     solver: str = "auto",
     n_neighbors: int | None = None,
     tuned: bool = False,
-) -> Peaks:
-    """Bytes held: the data, the system that is solved; then distributions and scores.
+) -> Storage:
+    """Count the system that is solved; then distributions and scores.
 
     Up to 4,000 unlabeled points, or with `solver="cholesky"`, the packed matrix over them,
     4 u (u + 2), and if sigma is tuned the packed Laplacian of the labeled ones, 4 l (l + 2), and a
@@ -257,69 +257,91 @@ def storage(
     up to 48 n k with k nearest neighbors.
     """
     n, d, i, Q = shape.n, shape.n_features, shape.itemsize, shape.n_classes
-    if _factors(shape.n_unlabeled, solver, n_neighbors):
-        solving = _factoring_bytes(shape, tuned)
-    else:
-        solving = _iterating_bytes(shape, n_neighbors)
-    distributions, scores = 8 * n * Q, 8 * n * (Q if Q > 2 else 1)
-    distributing = 16 * n * (Q - 1) + distributions + 8 * n
-    placing = distributions + _inducing_bytes(shape, min(n, 256), n_neighbors)
-    # rows are asked for by and by, as the threshold has them copied
-    asked = kernels.stream_bytes(min(n, 256), shape.row_bytes, 1)
-    placing += kernels.threshold_bytes(n, Q) + asked
-    scoring = 2 * distributions + scores + 16 * n
-    fitting = max(kernels.width_bytes(n, d, i), solving, distributing, placing, scoring)
+    X = Arrays(X=shape.data_bytes)
     # with the middle of the points, kept twice and turned into their type
-    points = 16 * n + 32 * d + 8 * shape.n_labeled * (Q - 1)
-    kept = distributions + scores + 8 * n + (shape.block_bytes if shape.n_test else 0)
-    predicting = kept + _inducing_bytes(shape, shape.block_rows, n_neighbors)
-    return Peaks(shape.data_bytes + points + fitting, shape.data_bytes + predicting)
+    points = X + Arrays(rows=16 * n, center=32 * d, deviations=8 * shape.n_labeled * (Q - 1))
+    if _factors(shape.n_unlabeled, solver, n_neighbors):
+        solving = _factoring_phases(shape, tuned)
+    else:
+        solving = _iterating_phases(shape, n_neighbors)
+    distributions = Arrays(distributions=8 * n * Q)
+    scores = Arrays(scores=8 * n * (Q if Q > 2 else 1))
+    # rows are asked for by and by, as the threshold has them copied
+    asked = Arrays(asked=kernels.stream_bytes(min(n, 256), shape.row_bytes, 1))
+    threshold = asked + Arrays(threshold=kernels.threshold_bytes(n, Q))
+    kept = distributions + scores + Arrays(rows=8 * n)
+    fit = {
+        "width": Arrays(sample=kernels.width_bytes(n, d, i)),
+        **solving,
+        "distributions": distributions + Arrays(solutions=16 * n * (Q - 1), order=8 * n),
+        "threshold": distributions + _inducing_arrays(shape, min(n, 256), n_neighbors) + threshold,
+        "scores": distributions + scores + Arrays(weighted=8 * n * Q, order=16 * n),
+    }
+    block = Arrays(block=shape.block_bytes if shape.n_test else 0)
+    new = kept + block + _inducing_arrays(shape, shape.block_rows, n_neighbors)
+    return Storage({name: points + arrays for name, arrays in fit.items()}, {"a block": X + new})
 
 
-def _inducing_bytes(shape: Shape, rows: int, n_neighbors: int | None) -> int:
-    """Bytes of a block of new rows and what is found of them."""
+def _inducing_arrays(shape: Shape, rows: int, n_neighbors: int | None) -> Arrays:
+    """Return a block of new rows, and what is found of them."""
     n, d, i = shape.n, shape.n_features, shape.itemsize
     found = 8 * shape.n_classes
-    block = kernels.stream_bytes(rows, _induced_width(n, d, i, n_neighbors) + 3 * found, 1)
-    block += rows * found
+    width = _induced_width(n, d, i, n_neighbors) + 3 * found
+    new = Arrays(new_weights=kernels.stream_bytes(rows, width, 1), found=rows * found)
     if n_neighbors is not None:
-        return block + kernels.neighbor_search_bytes(n, d, n_neighbors)
-    return block + min(n, kernels.center_rows(d, i)) * d * i + 2 * n * i
+        return new + Arrays(neighbors=kernels.neighbor_search_bytes(n, d, n_neighbors))
+    return new + Arrays(moved=min(n, kernels.center_rows(d, i)) * d * i, norms=2 * n * i)
 
 
-def _factoring_bytes(shape: Shape, tuned: bool) -> int:
+def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
     u, labeled, d, i = shape.n_unlabeled, shape.n_labeled, shape.n_features, shape.itemsize
-    # a tile in float64 with two masks, or in float32 with a copy that a product makes
     copies = tile_copies_bytes(shape.n, d, i)
-    filling = 12 * min(max(u, labeled), 2 * kernels.TILE) * kernels.TILE + copies
-    right_hand_sides = 8 * u * 4 * (shape.n_classes - 1)
-    reducing = 0
-    if tuned:
-        # the known points too are taken in tiles that end at their half
-        columns = min((labeled + 1) // 2, kernels.TILE)
-        rows = min(u, kernels.block_rows(kernels.TILE))
-        weights = 8 * rows * columns + copies
-        solved = 8 * u * min(columns, SOLVE_COLUMNS)
-        influence = 8 * u * columns + max(solved, weights + 16 * columns**2)
-        held = kernels.packed_bytes((labeled + 1) // 2)
-        # blocks below 64 KiB, that malloc does not map, stay in the heap: rows of tiles
-        kept = 2 * min(copies, 1 << 16)
-        reducing = kernels.packed_bytes(labeled) + kept + max(influence, held)
-    # as if it were filled a second time: what tiles leave in the heap has not been told apart
-    return kernels.factoring_bytes(u, filling, max(right_hand_sides, reducing), again=True)
+    laplacian = Arrays(
+        laplacian=kernels.packed_bytes(u),
+        # as if it were filled a second time: what tiles leave in the heap has not been told apart
+        blas=kernels.factoring_panel_bytes(u),
+    )
+    # a tile in float64 with two masks, or in float32 with a copy that a product makes
+    tile = 12 * min(max(u, labeled), 2 * kernels.TILE) * kernels.TILE
+    phases = {
+        "Laplacian": laplacian + Arrays(tile=tile, copies=copies),
+        "solution": laplacian + Arrays(right_hand_sides=8 * u * 4 * (shape.n_classes - 1)),
+    }
+    if not tuned:
+        return phases
+    # the known points too are taken in tiles that end at their half
+    columns = min((labeled + 1) // 2, kernels.TILE)
+    rows = min(u, kernels.block_rows(kernels.TILE))
+    reduced = laplacian + Arrays(
+        reduced=kernels.packed_bytes(labeled),
+        # blocks below 64 KiB, that malloc does not map: rows of tiles
+        left_in_the_heap=2 * min(copies, 1 << 16),
+    )
+    influence = reduced + Arrays(influence=8 * u * columns)
+    weights = Arrays(weights=8 * rows * columns, copies=copies, products=16 * columns**2)
+    return phases | {
+        "influence": influence + Arrays(solved=8 * u * min(columns, SOLVE_COLUMNS)),
+        "reduction": influence + weights,
+        "held-out scores": reduced + Arrays(half=kernels.packed_bytes((labeled + 1) // 2)),
+    }
 
 
-def _iterating_bytes(shape: Shape, n_neighbors: int | None) -> int:
+def _iterating_phases(shape: Shape, n_neighbors: int | None) -> dict[str, Arrays]:
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    # of the iteration, and of the graph's product: with neighbors three, else one and a half
     columns = shape.n_classes - 1
     if n_neighbors is not None:
         making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
-        return max(making, graph + 8 * n * (9 * columns + 3))
-    vectors = 4 * n * (15 * columns + 6)
+        # of the iteration six, and of the graph's product three
+        vectors = 8 * n * (9 * columns + 3)
+        return {
+            "graph": Arrays(graph=making),
+            "iteration": Arrays(graph=graph, vectors=vectors),
+        }
     tile = min(n, kernels.DEGREE_TILE)
+    # of the iteration six, and of the graph's product one and a half
+    vectors = Arrays(vectors=4 * n * (15 * columns + 6))
     # weights with a mask, rows and columns, and those that are picked
-    return vectors + 5 * tile**2 + tile * (d + 2) * (i + 8)
+    return {"iteration": vectors + Arrays(weights=5 * tile**2, copies=tile * (d + 2) * (i + 8))}
 
 
 @hookimpl

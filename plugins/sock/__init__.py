@@ -17,7 +17,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform, overhead_bytes
+from harness import (
+    Arrays,
+    Method,
+    Shape,
+    Storage,
+    choice,
+    hookimpl,
+    kernels,
+    log_uniform,
+    overhead_bytes,
+)
 from harness.estimator import (
     NonNegativeFloat,
     PositiveFloat,
@@ -33,6 +43,10 @@ _DEGREE_FEATURES = 1000
 _MOST_COLUMNS = 1000
 # Rows and columns of a tile of kernel values, as of exact degrees.
 _TILE = 512
+# Vectors that a machine is trained with, beside coefficients, scores and targets.
+_VECTORS = 13
+# Phases in which a pause's scores are made.
+_SCORED = ("scores", "threshold")
 
 
 class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
@@ -260,53 +274,76 @@ def storage_model(
     storage: str = "held",
     tuned: bool = False,
     paused: bool = False,
-) -> Peaks:
-    """Bytes held: the data, B in float32, two matrices of order a + b and a block, or the SVM.
+) -> Storage:
+    """Count B in float32, two matrices of order a + b and a block, or the SVM.
 
     A fit that is paused trains the SVM beside what its next step goes on from.
 
     With storage="paper" the formula of the paper's section 3.1, 8 n (d + 2 (a + b)).
     """
-    n, labeled, d, a, b = shape.n, shape.n_labeled, shape.n_features, n_components, size
+    n, labeled, d, a = shape.n, shape.n_labeled, shape.n_features, n_components
     if storage == "paper":
-        # The paper counts everything.
-        held = 8 * n * (d + 2 * (a + b)) - overhead_bytes(shape, tuned)
-        return Peaks(held, held)
-    b = min(b, n)
-    step = step_bytes(n, b, a, d)
-    columns, i = shape.n_classes if shape.n_classes > 2 else 1, shape.itemsize
+        # the paper counts everything
+        counted = 8 * n * (d + 2 * (a + size)) - overhead_bytes(shape, tuned)
+        return Storage({"section 3.1": Arrays(counted=counted)})
+    b, i, columns = min(size, n), shape.itemsize, shape.n_classes if shape.n_classes > 2 else 1
+    # degrees, and their roots in float32
+    held = Arrays(X=shape.data_bytes, degrees=12 * n)
+    factor = Arrays(
+        B=4 * n * b,
+        blas=kernels.blas_bytes(a + b, terms=64) + kernels.blas_bytes(a + b, 4, terms=384),
+        # blocks below 64 KiB, that malloc does not map: what degrees took of those
+        left_in_the_heap=min(2 * d * _DEGREE_FEATURES, 1 << 16),
+    )
+    samples = Arrays(labeled_rows_of_B=4 * labeled * b * (2 if tuned else 1))
     labeled_block = kernels.stream_bytes(labeled, _score_width(b, columns, picked=1), 4)
-    machines = 8 * labeled * (13 + 3 * columns)
-    svm = 4 * labeled * b * (2 if tuned else 1) + max(machines, labeled_block)
     # rows of B are read in place
     block = kernels.stream_bytes(n, _score_width(b, columns), 4)
-    scoring = max(block, kernels.threshold_bytes(n, shape.n_classes)) + 8 * labeled * columns
-    panels = kernels.blas_bytes(a + b, terms=64) + kernels.blas_bytes(a + b, 4, terms=384)
-    if degrees == "exact":
-        weighing = kernels.tile_bytes(n, d)
-    else:
-        weighing = 2 * d * _DEGREE_FEATURES + kernels.stream_bytes(n, 2 * _DEGREE_FEATURES + d, 4)
-    # blocks below 64 KiB, that malloc does not map, stay in the heap: what degrees took of those
-    kept = min(2 * d * _DEGREE_FEATURES, 1 << 16)
-    learning = max(step, svm, scoring)
+    held_out = Arrays(held_out_scores=8 * labeled * columns)
+    learning = {
+        "step": Arrays(step=step_bytes(n, b, a, d)),
+        "machines": samples + Arrays(machines=8 * labeled * (_VECTORS + 3 * columns)),
+        "held-out scores": samples + Arrays(rows=labeled_block),
+        "scores": held_out + Arrays(rows=block),
+        "threshold": held_out + Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes)),
+    }
     if paused:
-        # how far Z is from L, by tiles of both and of their difference; exact degrees stay, and
-        # scores of one pause until there are those of the next
-        tile = min(n, kernels.DEGREE_TILE)
-        telling = 4 * n + kernels.tile_bytes(n, d) + 4 * tile * tile
-        learning = max(learning, 8 * n * columns + scoring, telling) + 8 * n * (columns + 1)
-    factor = kept + 4 * n * b + panels
+        learning = _paused_phases(shape, learning, columns)
+    fit = {
+        "width": Arrays(sample=kernels.width_bytes(n, d, i)),
+        "degrees": Arrays(weighing=_degree_bytes(n, d, degrees)),
+        **{name: factor + arrays for name, arrays in learning.items()},
+    }
     # scores of the points of fit stay until all are handed over
-    seen_scores = 8 * n * columns if shape.predicts_seen else 0
-    extending = seen_scores + block if seen_scores else 0
+    seen = Arrays(seen_scores=8 * n * columns if shape.predicts_seen else 0)
+    predict = {"seen points": factor + seen + Arrays(rows=block if shape.predicts_seen else 0)}
     if shape.n_test:
-        new = kernels.stream_bytes(shape.block_rows, _extended_bytes(b, d, i), 1)
-        moved = min(_TILE, kernels.center_rows(d, i)) * d * i
-        extending = max(extending, seen_scores + new + moved + shape.block_bytes)
-    # degrees, and their roots in float32
-    held = shape.data_bytes + 12 * n
-    choosing = max(kernels.width_bytes(n, d, i), weighing)
-    return Peaks(held + max(choosing, factor + learning), held + factor + extending)
+        new = Arrays(
+            kernel_rows=kernels.stream_bytes(shape.block_rows, _extended_bytes(b, d, i), 1),
+            moved=min(_TILE, kernels.center_rows(d, i)) * d * i,
+            block=shape.block_bytes,
+        )
+        predict["a block"] = factor + seen + new
+    return Storage(fit, predict, held)
+
+
+def _paused_phases(shape: Shape, learning: dict[str, Arrays], columns: int) -> dict[str, Arrays]:
+    """Return phases between which scores of one pause stay until there are those of the next."""
+    n, tile = shape.n, min(shape.n, kernels.DEGREE_TILE)
+    kept = Arrays(paused_scores=8 * n * columns, exact_degrees=8 * n)
+    again = {name: Arrays(scores=8 * n * columns) + learning[name] for name in _SCORED}
+    # how far Z is from L, by tiles of both and of their difference
+    difference = Arrays(
+        norms=4 * n, tiles=kernels.tile_bytes(n, shape.n_features), difference=4 * tile * tile
+    )
+    phases = learning | again | {"distance to L": difference}
+    return {name: kept + arrays for name, arrays in phases.items()}
+
+
+def _degree_bytes(n: int, d: int, degrees: str) -> int:
+    if degrees == "exact":
+        return kernels.tile_bytes(n, d)
+    return 2 * d * _DEGREE_FEATURES + kernels.stream_bytes(n, 2 * _DEGREE_FEATURES + d, 4)
 
 
 def _sizes(shape: Shape) -> tuple[int, int]:

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import (
     NonNegativeFloat,
     PositiveFloat,
@@ -226,8 +226,8 @@ def storage(
     selector: str | kernels.Selector = "uniform",
     solver: str = "als",
     batch_size: int = 64,
-) -> Peaks:
-    """Bytes held: the data, b landmarks, eigenvectors, and Gram matrices on their way there.
+) -> Storage:
+    """Count b landmarks, eigenvectors, and Gram matrices on their way there.
 
     SGD holds the kernel rows and codes of a batch besides.
     """
@@ -240,30 +240,53 @@ def storage(
     if kernel != "rbf":
         taken = n if isinstance(kernel, str) else min(n, int(rows))
         block += kernels.kernel_bytes(kernel, taken, b, d, 4, at_origin=True)
-    own = kernels.kernel_bytes(kernel, b, b, d, 4, at_origin=True)
-    decomposing = square + max(square + 600 * b, square // 2 + own)
+    held = Arrays(X=shape.data_bytes, labels=11 * n + 9 * shape.n_labeled)
+    landmarks = Arrays(
+        landmarks=4 * b * d,
+        blas=kernels.blas_bytes(b) + kernels.blas_bytes(min(b, int(rows)), 4),
+    )
+    kernel_matrix = Arrays(kernel_matrix=square)
     # eigenvectors, one Gram matrix that is ready, and one to which blocks are added
-    grams = square * (3 if shape.n_unlabeled else 2)
-    start = 8 * r * (b + c) + 8 * 2 * b * c
-    reading = grams + start + max(block, kernels.panel_bytes(b), kernels.stream_bytes(b, 2 * b))
-    factoring = grams + 8 * b * r * 8 + 8 * r * r * 12 + 8 * b * c * 4
-    stages = [decomposing, reading, factoring]
+    grams = Arrays(eigenvectors=square, grams=square * (2 if shape.n_unlabeled else 1))
+    factors = Arrays(factors=8 * b * r * 8, of_rank=8 * r * r * 12)
+    start = Arrays(start=8 * r * (b + c), sums_by_class=8 * 2 * b * c)
+    reading = grams + start
+    learning = {
+        "landmarks": Arrays(picked=kernels.stream_bytes(b, 2 * d)),
+        "kernel matrix": kernel_matrix
+        + Arrays(
+            float32=square // 2,
+            working=kernels.kernel_bytes(kernel, b, b, d, 4, at_origin=True),
+        ),
+        "eigenvectors": kernel_matrix
+        + Arrays(eigenvectors=square, workspace=kernels.eigen_workspace(b)),
+        "Gram matrices": reading + Arrays(rows=block),
+        "products": reading + Arrays(panel=kernels.panel_bytes(b)),
+        "projection": reading + Arrays(rows=kernels.stream_bytes(b, 2 * b)),
+        "factorisation": grams + factors + Arrays(by_class=8 * b * c * 4),
+    }
     if solver == "sgd":
         m = min(n, batch_size)
-        # points as they are and in float32; kernel values in float32, in float64, and by
-        # eigenvectors; codes and what they are made of
-        batch = m * ((i + 4) * d + 20 * b + 8 * 5 * r + 8 * 3 * c)
-        batch += kernels.kernel_bytes(kernel, m, b, d, 4, at_origin=True)
-        stages.append(square + batch + 8 * b * r * 8 + 8 * r * r * 12)
-    selecting = kernels.selection_bytes(selector, n, d, b, i, kernel)
-    choosing = max(kernels.binding_bytes(kernel, n, d, i), selecting)
-    panels = kernels.blas_bytes(b) + kernels.blas_bytes(min(b, int(rows)), 4)
-    held = 4 * b * d + panels
-    picking = kernels.stream_bytes(b, 2 * d)
-    labels = shape.data_bytes + 11 * n + 9 * shape.n_labeled
-    factors = 8 * r * (b + c) + 4 * b * c
-    predicting = factors + block + (shape.block_bytes if shape.n_test else 0)
-    return Peaks(labels + max(choosing, held + max(picking, *stages)), labels + held + predicting)
+        learning["descent"] = factors + Arrays(
+            eigenvectors=square,
+            points=m * (i + 4) * d,
+            # in float32, in float64, and by eigenvectors
+            kernel_values=m * 20 * b,
+            codes=m * (8 * 5 * r + 8 * 3 * c),
+            working=kernels.kernel_bytes(kernel, m, b, d, 4, at_origin=True),
+        )
+    fit = {
+        "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
+        "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),
+        **{name: landmarks + arrays for name, arrays in learning.items()},
+    }
+    new = landmarks + Arrays(
+        factors=8 * r * (b + c),
+        coefficients=4 * b * c,
+        rows=block,
+        block=shape.block_bytes if shape.n_test else 0,
+    )
+    return Storage(fit, {"a block": new}, held)
 
 
 @hookimpl

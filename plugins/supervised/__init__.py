@@ -13,7 +13,7 @@ import numpy as np
 from annotated_types import Ge
 from sklearn.svm import SVC, LinearSVC
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, RandomState
 
 from .libsvm import GROUP_ROWS, libsvm_tolerance, row_groups, square_matrix
@@ -220,17 +220,26 @@ def _converted_bytes(shape: Shape) -> int:
     return 0 if shape.itemsize == 8 else _float64_bytes(shape)
 
 
-def _converted_block_bytes(shape: Shape) -> int:
-    """Bytes of a block of rows, and of its float64 copy if it is float32."""
-    return shape.block_bytes * (1 if shape.itemsize == 8 else 3)
+def _block_arrays(shape: Shape) -> Arrays:
+    """Return a block of rows, and its float64 copies if it is float32."""
+    copies = 0 if shape.itemsize == 8 else 2 * shape.block_bytes
+    return Arrays(block=shape.block_bytes, converted_block=copies)
 
 
-def nearest_storage(shape: Shape, size: int) -> Peaks:
-    """Bytes held: the data, one block of rows, and distances to all labeled points in blocks."""
-    d, i, kept = shape.n_features, shape.itemsize, shape.data_bytes + 24 * shape.n
-    distances = kernels.stream_bytes(shape.block_rows, shape.n + d, i)
-    predicting = shape.block_bytes + distances + 16 * shape.block_rows * (1 + shape.n_classes)
-    return Peaks(kept + kernels.stream_bytes(shape.n, d, i), kept + predicting)
+def nearest_storage(shape: Shape, size: int) -> Storage:
+    """Count one block of rows, and distances to all labeled points in blocks."""
+    d, i = shape.n_features, shape.itemsize
+    return Storage(
+        held=Arrays(X=shape.data_bytes, labels=24 * shape.n),
+        fit={"check": Arrays(checked=kernels.stream_bytes(shape.n, d, i))},
+        predict={
+            "a block": Arrays(
+                block=shape.block_bytes,
+                distances=kernels.stream_bytes(shape.block_rows, shape.n + d, i),
+                nearest=16 * shape.block_rows * (1 + shape.n_classes),
+            )
+        },
+    )
 
 
 def svm_cache_rows(shape: Shape) -> tuple[int, int]:
@@ -244,55 +253,85 @@ def svm_storage(
     size: int,
     kernel: str | kernels.KernelFunction = "rbf",
     tuned: bool = False,
-) -> Peaks:
-    """Bytes held: the data, and the solver's nodes and cache; then what predicts.
+) -> Storage:
+    """Count the solver's nodes and cache; then what predicts.
 
     Support vectors are at most all points again, copied when the cache is gone; votes are those
     of all pairs of classes for a block of predictions. 8 n^2 with a kernel that is not LIBSVM's.
     """
-    n, d, i = shape.n, shape.n_features, shape.itemsize
-    binding = kernels.binding_bytes(kernel, n, d, i)
-    sampled = min(n, _SPREAD_SAMPLE)
-    binding = max(binding, 8 * sampled * (4 * d + 4 * sampled))
-    pairs, pair = shape.n_classes * (shape.n_classes - 1) // 2, _pair(n, shape.n_classes)
-    cache = cache_bytes(n, shape.n_classes, size)
-    solver = cache + cache // _CACHE_HOLES + _POINT_BYTES * n + _PAIR_POINT_BYTES * pair
-    solver += 8 * pair * pairs
-    votes = 8 * shape.block_rows * (2 * pairs + 3 * shape.n_classes)
-    alone = min(n, _SCORED_ALONE) * (3 * d * 8 + 64) + 8 * n if shape.n_classes == 2 else 0
+    n, d, i, Q = shape.n, shape.n_features, shape.itemsize, shape.n_classes
+    pairs, pair = Q * (Q - 1) // 2, _pair(n, Q)
+    cache, sampled = cache_bytes(n, Q, size), min(n, _SPREAD_SAMPLE)
+    width = {
+        "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
+        "spread": Arrays(differences=8 * sampled * (4 * d + 4 * sampled)),
+    }
     # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
-    coefficients = 16 * max(0, shape.n_classes - 2) * n
+    coefficients = Arrays(coefficients=16 * max(0, Q - 2) * n)
+    solver = coefficients + Arrays(
+        cache=cache,
+        holes=cache // _CACHE_HOLES,
+        points=_POINT_BYTES * n,
+        points_of_a_pair=_PAIR_POINT_BYTES * pair,
+        pairs=8 * pair * pairs,
+    )
     # large support vectors are mapped beside what is left of the solver's heap
     left = cache // _CACHE_HOLES + _PAIR_POINT_BYTES * pair
-    left = left if _float64_bytes(shape) >= _MAPPED_FROM else 0
-    model = left + coefficients + 24 * n
+    model = coefficients + Arrays(
+        left_in_the_heap=left if _float64_bytes(shape) >= _MAPPED_FROM else 0, dual=24 * n
+    )
+    scored_alone = min(n, _SCORED_ALONE) if Q == 2 else 0
+    threshold = Arrays(scored_alone=scored_alone * (3 * d * 8 + 64), scores=8 * n if Q == 2 else 0)
+    votes = Arrays(votes=8 * shape.block_rows * (2 * pairs + 3 * Q))
     if kernel in _OF_LIBSVM:
-        model += _float64_bytes(shape)
-        training = _converted_bytes(shape) + max(binding, coefficients + solver, model)
-        training = max(training, model + alone)
-        predicting = model + _converted_block_bytes(shape) + votes
-        return _peaks(shape, training, predicting, tuned)
-    rows, matrix = min(GROUP_ROWS, max(n, shape.n_test)), 8 * n * n
-    group = rows * n * i + kernels.kernel_bytes(kernel, rows, n, d, i)
-    training = matrix + max(group, coefficients + solver)
-    predicting = model + n * d * i + shape.block_bytes + 8 * rows * n + group + votes
-    training = max(binding, training, model + n * d * i + alone + 8 * rows * n + group)
-    return _peaks(shape, training, predicting, tuned)
+        converted = Arrays(converted=_converted_bytes(shape))
+        model += Arrays(support_vectors=_float64_bytes(shape))
+        training = {
+            **{name: converted + arrays for name, arrays in width.items()},
+            "solver": converted + solver,
+            "model": converted + model,
+            "threshold": model + threshold,
+        }
+        return _storage(shape, training, model + _block_arrays(shape) + votes, tuned)
+    rows = min(GROUP_ROWS, max(n, shape.n_test))
+    group = Arrays(rows=rows * n * i, working=kernels.kernel_bytes(kernel, rows, n, d, i))
+    matrix, points = Arrays(kernel_matrix=8 * n * n), Arrays(points=n * d * i)
+    kernel_rows = Arrays(kernel_rows=8 * rows * n)
+    training = {
+        **width,
+        "kernel matrix": matrix + group,
+        "solver": matrix + solver,
+        "model": model,
+        "threshold": model + points + threshold + kernel_rows + group,
+    }
+    block = Arrays(block=shape.block_bytes)
+    return _storage(shape, training, model + points + block + kernel_rows + group + votes, tuned)
 
 
-def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> Peaks:
-    """Bytes held: the data, centred in float64, and LIBLINEAR's copy with 16 for each element."""
-    nodes = 16 * shape.n * (shape.n_features + 2) + 96 * shape.n
+def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
+    """Count points centred in float64, and LIBLINEAR's copy with 16 bytes for each element."""
     machines = shape.n_classes if shape.n_classes > 2 else 1
     weights = 8 * (shape.n_features + 1) * (machines + 1)
-    training = _float64_bytes(shape) + nodes + 2 * weights
-    centred = 8 * shape.block_rows * (shape.n_features + 3 * machines)
-    return _peaks(shape, training, weights + shape.block_bytes + centred, tuned)
+    training = Arrays(
+        centred=_float64_bytes(shape),
+        nodes=16 * shape.n * (shape.n_features + 2) + 96 * shape.n,
+        weights=2 * weights,
+    )
+    new = Arrays(
+        weights=weights,
+        block=shape.block_bytes,
+        centred=8 * shape.block_rows * (shape.n_features + 3 * machines),
+    )
+    return _storage(shape, {"solver": training}, new, tuned)
 
 
-def _peaks(shape: Shape, training: int, predicting: int, tuned: bool) -> Peaks:
-    """Return bytes with the data, which are let go before prediction but in a search."""
-    return Peaks(shape.data_bytes + training, predicting + tuned * shape.data_bytes)
+def _storage(
+    shape: Shape, training: dict[str, Arrays], predicting: Arrays, tuned: bool
+) -> Storage:
+    """Return phases with the data, which are let go before prediction but in a search."""
+    X = Arrays(X=shape.data_bytes)
+    fit = {name: X + arrays for name, arrays in training.items()}
+    return Storage(fit, {"a block": predicting + (X if tuned else Arrays())})
 
 
 @hookimpl

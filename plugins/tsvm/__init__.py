@@ -20,7 +20,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from annotated_types import Gt, Interval, Le
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from .label_switching import TransductionProblem, concave_convex, inductive, switching
@@ -153,38 +153,47 @@ class TransductiveSVM(kernels.SplitClassifier):
         return self._as_decision(scores)
 
 
-def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching") -> Peaks:
-    """Bytes held: the data, half the kernel matrix in float32, and vectors of one machine.
+def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching") -> Storage:
+    """Count half the kernel matrix in float32, and vectors of one machine.
 
     2 n (n + 64) bytes with a Gaussian kernel, nothing of order n^2 with a linear one. Then scores
     and coefficients of all machines, and a block of new points.
     """
-    n, d, i = shape.n, shape.n_features, shape.itemsize
+    n, d, i, rows = shape.n, shape.n_features, shape.itemsize, shape.block_rows
     Q = shape.n_classes if shape.n_classes > 2 else 1
-    scores, coefficients = 8 * n * Q, i * n * Q
-    # of classes without a labeled point, scores are copied twice
+    X = Arrays(X=shape.data_bytes)
+    scores, coefficients = Arrays(scores=8 * n * Q), Arrays(coefficients=i * n * Q)
+    known = Arrays(labels=8 * shape.n_labeled * (Q + 2))
     # a Newton step's eleven with its product, the machine before it, costs as they are known and
     # as they are now, the unlabeled rows; concave parts have costs at three stages
     vectors = 18 if form == "switching" else 20
-    # each mapped by itself, in whole pages
-    vectors *= 8 * n + mmap.PAGESIZE
-    training = scores + coefficients + max(vectors, 2 * scores * (Q > 1) + 16 * n)
-    known = 8 * shape.n_labeled * (Q + 2)
-    kept = shape.data_bytes + scores + 8 * n + (shape.block_bytes if shape.n_test else 0)
-    rows = shape.block_rows
+    machines = known + scores + coefficients
+    training = {
+        # each vector is mapped by itself, in whole pages
+        "machine": machines + Arrays(vectors=vectors * (8 * n + mmap.PAGESIZE)),
+        # of classes without a labeled point, scores are copied twice
+        "scores": machines + Arrays(copies=2 * 8 * n * Q if Q > 1 else 0, order=16 * n),
+    }
+    kept = X + scores + Arrays(order=8 * n, block=shape.block_bytes if shape.n_test else 0)
+    new_scores = Arrays(new_scores=16 * rows * Q)
     if kernel == "linear":
-        block = kernels.stream_bytes(n, d, i)
-        new = kernels.stream_bytes(rows, d, i) + 16 * rows * Q + 2 * i * d * Q
-        return Peaks(shape.data_bytes + known + block + training + 2 * i * d * Q, kept + new)
-    filling = kernels.BAND * i * (d + (n if i == 8 else 0)) + 8 * n * 4
-    filling += min(n, kernels.center_rows(d, i)) * d * i
-    fitting = max(
-        kernels.width_bytes(n, d, i),
-        kernels.triangle_bytes(n) + known + max(filling, training),
-    )
-    new = kernels.stream_bytes(rows, n + d, i) + 16 * rows * Q
-    new += min(n, kernels.center_rows(d, i)) * d * i
-    return Peaks(shape.data_bytes + fitting, kept + coefficients + new)
+        block, weights = kernels.stream_bytes(n, d, i), Arrays(weights=2 * i * d * Q)
+        fit = {
+            name: X + weights + arrays + Arrays(rows=block) for name, arrays in training.items()
+        }
+        new = weights + new_scores + Arrays(rows=kernels.stream_bytes(rows, d, i))
+        return Storage(fit, {"a block": kept + new})
+    matrix = X + Arrays(kernel_matrix=kernels.triangle_bytes(n))
+    moved = Arrays(moved=min(n, kernels.center_rows(d, i)) * d * i)
+    band = Arrays(band=kernels.BAND * i * (d + (n if i == 8 else 0)), norms=8 * n * 4)
+    fit = {
+        "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
+        "kernel matrix": matrix + known + band + moved,
+        **{name: matrix + arrays for name, arrays in training.items()},
+    }
+    new = coefficients + moved + new_scores
+    new += Arrays(kernel_rows=kernels.stream_bytes(rows, n + d, i))
+    return Storage(fit, {"a block": kept + new})
 
 
 @hookimpl

@@ -13,7 +13,7 @@ from typing import Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from harness import Method, Peaks, Shape, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import (
     Estimator,
     NonNegativeFloat,
@@ -283,54 +283,79 @@ def landmark_storage(
     cca: str = "exact",
     selector: str = "uniform",
     tuned: bool = False,
-) -> Peaks:
-    """Bytes held: the data, 2 M landmarks, and 64 M^2 for both projections and the analysis."""
+) -> Storage:
+    """Count 2 M landmarks, and 64 M^2 for both projections and the analysis."""
     n, d, M = shape.n, shape.n_features, min(size, max(1, shape.n // 2))
-    drawing = kernels.selection_bytes(selector, n, d, 2 * M, shape.itemsize)
-    # of the second view, eigenvectors beside its kernel matrix
-    projecting = 4 * M * M + 16 * M * M + 600 * M
-    picking = 4 * M * M + kernels.stream_bytes(M, 2 * d)
-    drawing = max(drawing, picking, projecting)
+    first = Arrays(first_projection=4 * M * M)
+    drawing = {
+        "selection": Arrays(
+            selection=kernels.selection_bytes(selector, n, d, 2 * M, shape.itemsize)
+        ),
+        "landmarks": first + Arrays(picked=kernels.stream_bytes(M, 2 * d)),
+        # of the second view, eigenvectors beside its kernel matrix
+        "projection": first
+        + Arrays(
+            kernel_matrix=8 * M * M, eigenvectors=8 * M * M, workspace=kernels.eigen_workspace(M)
+        ),
+    }
     return _storage(shape, M, 4 * M * d + 4 * M * M, drawing, combine, cca, tuned)
 
 
 def fourier_storage(
     shape: Shape, size: int, combine: bool = False, cca: str = "exact", tuned: bool = False
-) -> Peaks:
-    """Bytes held: the data, 4 M d of frequencies, and 56 M^2 for the analysis."""
+) -> Storage:
+    """Count 4 M d of frequencies, and 56 M^2 for the analysis."""
     M = max(2, size)
-    return _storage(shape, M, 2 * M * shape.n_features, 0, combine, cca, tuned)
+    return _storage(shape, M, 2 * M * shape.n_features, {}, combine, cca, tuned)
 
 
 def _storage(
-    shape: Shape, M: int, view: int, drawing: int, combine: bool, cca: str, tuned: bool
-) -> Peaks:
-    """Bytes held where a view of M features has so many, of which one or both predict."""
+    shape: Shape,
+    M: int,
+    view: int,
+    drawing: dict[str, Arrays],
+    combine: bool,
+    cca: str,
+    tuned: bool,
+) -> Storage:
+    """Return phases where a view of M features has so many bytes; one or both predict."""
     n, d, labeled, used = shape.n, shape.n_features, shape.n_labeled, 1 + combine
     columns, targets = 2 * M, max(1, shape.n_classes)
-    block = kernels.stream_bytes(n, _row_width(columns, d), 4)
-    sketch = 4 * _SKETCH_ROWS * M * (columns + 1) if cca == "randomized" else 0
-    analysing = sketch + max(48 * M * M + block, canonical_bytes(M))
-    coordinates = 4 * labeled * M * used
-    # in float64; a search picks the labeled points of a fold before
-    solving = (12 if tuned else 8) * labeled * M + 8 * min(labeled, M) ** 2
-    fitting = 8 * M * M * used + coordinates + max(12 * M * M + block, solving)
     # of NumPy's library, and of SciPy's, which sums up the Gram matrix
     square = kernels.square_product_bytes(M)
-    panels = max(square, kernels.blas_bytes(M, terms=labeled))
-    panels += max(square, kernels.blas_bytes(columns, 4, terms=384))
-    peak = max(
-        kernels.width_bytes(n, d, shape.itemsize),
-        drawing + view,
-        2 * view + analysing,
-        used * view + fitting,
+    panels = Arrays(
+        numpy_blas=max(square, kernels.blas_bytes(M, terms=labeled)),
+        scipy_blas=max(square, kernels.blas_bytes(columns, 4, terms=384)),
     )
-    values = 8 * labeled * (6 + 4 * targets)
-    predicting = kernels.stream_bytes(shape.block_rows, _row_width(columns, d), 4)
-    predicting += 8 * targets * (shape.block_rows + 2 * columns)
-    return Peaks(
-        shape.data_bytes + panels + values + peak,
-        used * view + panels + shape.predict_data_bytes + predicting,
+    values = Arrays(X=shape.data_bytes, values=8 * labeled * (6 + 4 * targets))
+    points = panels + values
+    rows = Arrays(rows=kernels.stream_bytes(n, _row_width(columns, d), 4))
+    sketch = 4 * _SKETCH_ROWS * M * (columns + 1) if cca == "randomized" else 0
+    analysing = points + Arrays(views=2 * view, sketch=sketch)
+    predicting = Arrays(views=used * view)
+    coordinates = predicting + Arrays(
+        directions=8 * M * M * used, coordinates=4 * labeled * M * used
+    )
+    # in float64; a search picks the labeled points of a fold before
+    solving = Arrays(labeled=(12 if tuned else 8) * labeled * M, gram=8 * min(labeled, M) ** 2)
+    return Storage(
+        fit={
+            "width": points + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
+            **{name: points + Arrays(view=view) + arrays for name, arrays in drawing.items()},
+            "Gram matrix": analysing + Arrays(gram=48 * M * M) + rows,
+            "canonical correlations": analysing + Arrays(correlations=canonical_bytes(M)),
+            "coordinates": points + coordinates + Arrays(map=12 * M * M) + rows,
+            "coefficients": points + coordinates + solving,
+        },
+        predict={
+            "a block": panels
+            + predicting
+            + Arrays(
+                X_and_block=shape.predict_data_bytes,
+                rows=kernels.stream_bytes(shape.block_rows, _row_width(columns, d), 4),
+                coefficients_and_scores=8 * targets * (shape.block_rows + 2 * columns),
+            )
+        },
     )
 
 

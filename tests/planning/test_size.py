@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import Method, Peaks, Shape, choice, log_uniform, uniform
+from harness import Arrays, Method, Shape, Storage, choice, log_uniform, uniform
 from harness.planning.size import loading_bytes, overhead_bytes, plan, prediction_bytes
 
 
@@ -73,7 +73,8 @@ def test_a_method_that_holds_nothing_is_charged_for_reading_its_points():
 
 @given(shapes, st.integers(0, 10**7), st.integers(0, 10**7))
 def test_predictions_are_charged_beside_prediction_alone(shape, fit, predict):
-    method = ranked(size=None, storage=lambda shape, size: Peaks(fit, predict))
+    model = Storage({"all": Arrays(fit=fit)}, {"all": Arrays(predict=predict)})
+    method = ranked(size=None, storage=lambda shape, size: model)
     stages = loading_bytes(shape), fit, predict + overhead_bytes(shape) - standing_bytes(shape)
     planned = plan(method, shape, None).planned_bytes
     assert planned == max(stages) + standing_bytes(shape)
@@ -271,3 +272,18 @@ def test_of_what_is_searched_the_value_that_needs_most_counts():
     # the default is tried too
     narrow = {"C": uniform(0.1, 0.4)}
     assert plan(method, shape, None, space=narrow).planned_bytes == plain
+
+
+def test_a_plan_names_the_phase_of_its_peak_and_a_refusal_its_largest_arrays():
+    def storage(shape, size):
+        X = Arrays(X=shape.data_bytes)
+        square = X + Arrays(kernel_matrix=8 * size**2)
+        return Storage({"filling": X, "solution": square + Arrays(copy=8 * size)}, {"a block": X})
+
+    method, shape = ranked(storage=storage), Shape(100, 900, 10, 2)
+    assert plan(method, shape, 2_000_000).phase == "fit: solution"
+    assert plan(method, shape, None, {"rank": 1}).phase == "loading"
+    refused = plan(method, shape, 2_000_000, {"rank": 900})
+    assert refused.phase == "fit: solution"
+    assert "of which kernel matrix 6.48 MB" in refused.reason
+    assert "the data of 101 points 8.08 kB" in refused.reason
