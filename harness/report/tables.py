@@ -280,14 +280,14 @@ def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
         max=("ratio", "max"),
         within=("within", "mean"),
     )
-    phases = rows[rows["planned_phase"].notna()].groupby("method")["planned_phase"]
-    table["phase"] = phases.agg(lambda phases: phases.mode()[0]).reindex(table.index).fillna("")
     table["q25"] = grouped["ratio"].quantile(0.25)
     table["q75"] = grouped["ratio"].quantile(0.75)
     over = rows.loc[rows["outcome"] == "over_budget", "method"].value_counts()
     table = table.reindex(table.index.union(over.index))
     for name, counts in {"n": table["n"], "over_budget": over}.items():
         table[name] = counts.reindex(table.index).fillna(0).astype(int)
+    phases = rows[rows["planned_phase"].notna()].groupby("method")["planned_phase"]
+    table["phase"] = phases.agg(lambda phases: phases.mode()[0]).reindex(table.index).fillna("")
     table = table.rename_axis("method").reset_index()
     return table.sort_values(["median", "method"], ascending=[False, True], na_position="first")
 

@@ -79,11 +79,12 @@ def test_long_names_keep_the_end_that_tells_them_apart():
     names = [f"budget-svm[renyi, smoothing={width}]" for width in (0.5, 2.0)]
     names.append("a-name-of-thirty-letters[dbh0]")
     quartiles = {"min": 0.8, "q25": 0.85, "median": 0.9, "q75": 0.95, "max": 1.0, "n": 5}
-    quartiles["over_budget"] = 0
+    quartiles |= {"over_budget": 0, "phase": "fit: eigensystem"}
     honesty = pd.DataFrame([{"method": name, **quartiles} for name in names])
     svg = drawn(measured_over_planned(honesty), {})
     for label in ("budget-svm[re… smoothing=0.5]", "budget-svm[re… smoothing=2.0]", names[-1]):
         assert f">{label}</text>" in svg
+    assert svg.count(">fit: eigensystem</text>") == len(names)
 
 
 def test_colours_that_come_again_are_hollow(parts):
