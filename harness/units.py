@@ -44,10 +44,13 @@ def parse_duration(text: str | float) -> float:
 
 
 def format_bytes(count: float) -> str:
-    """Write bytes in the largest decimal unit that leaves a number of at least one."""
+    """Write bytes in the largest decimal unit that leaves a rounded number of at least one."""
     for unit in ("TB", "GB", "MB", "kB"):
-        if abs(count) >= _BYTES[unit]:
-            return f"{count / _BYTES[unit]:.3g} {unit}"
+        value = count / _BYTES[unit]
+        if abs(value) >= 999.5:  # three digits would be written as a power of ten
+            return f"{value:.0f} {unit}"
+        if abs(value) >= 0.9995:
+            return f"{value:.3g} {unit}"
     return f"{count:.0f} B"
 
 

@@ -20,6 +20,7 @@ COMMANDS = [
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
     "landmark_selectors.py --dataset digits --landmarks 10 --seeds 1",
     "mssksc.py --points 3000 --features 20",
+    "mutation.py harness/errors.py --tests tests/test_units.py --sample 1",
     "nysck.py breast_cancer:40 --budgets 2MB --paper",
     "nysck_variants.py breast_cancer:40 --landmarks 20 --seeds 1",
     "row_reading.py --rows 3000 --repeats 1",

@@ -140,3 +140,11 @@ def test_the_index_has_all_of_a_metric_and_of_a_generated_set(tmp_path):
     index = _describe([tmp_path])
     assert [m["tasks"] for m in index["metrics"] if m["name"] == "brier"] == [["binary"]]
     assert [d["n"] for d in index["datasets"] if d["name"] == "g"] == [5]
+
+
+@pytest.mark.parametrize("predicted", [2, 9])
+def test_a_predicted_class_above_all_true_ones_is_a_wrong_one(predicted):
+    truth, labels = np.array([0, 0, 1, 1]), np.array([0, 0, 1, predicted])
+    scored = evaluate(BUILT_IN, "multiclass", truth, {"labels": labels})
+    assert scored["accuracy"] == 0.75
+    assert scored["balanced_accuracy"] == 0.75

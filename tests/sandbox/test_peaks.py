@@ -2,10 +2,12 @@
 
 import os
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from harness.sandbox import peaks
 from harness.sandbox.peaks import (
     REFERENCE_COUNTS,
     Idle,
@@ -101,3 +103,16 @@ def test_copied_pages_are_read_only_where_they_matter():
     assert not read(Marks(10 * MB))
     assert read(Marks(10 * MB), faults=many)
     assert read(Marks(10 * MB), idle=None)
+
+
+def test_copied_pages_are_what_is_private_less_growth_and_an_idle_trial(monkeypatch):
+    def copied(private, now, held, idle):
+        monkeypatch.setattr(peaks, "private_dirty", lambda pid: private)
+        monkeypatch.setattr(peaks, "read_memory", lambda pid: SimpleNamespace(held=now))
+        apart = Marks(10 * MB, 30 * MB)
+        return copied_pages("self", held, apart, idle, descendants=False, faults=0)
+
+    assert copied(20 * MB, 15 * MB, 10 * MB, Idle(copied=2 * MB)) == 13 * MB
+    assert copied(20 * MB, 8 * MB, 10 * MB, Idle(copied=2 * MB)) == 18 * MB
+    assert copied(20 * MB, 15 * MB, 10 * MB, None) == 15 * MB
+    assert copied(5 * MB, 20 * MB, 10 * MB, Idle(copied=2 * MB)) == 0

@@ -69,6 +69,7 @@ def test_exceptions_that_do_not(failure):
             "  what():  Resource temporarily unavailable",
             True,
         ),
+        ("the last line of a library: std::bad_alloc", True),
         ("libgomp: Out of memory allocating 400 bytes", True),
         ("libgomp: Thread creation failed: Resource temporarily unavailable", True),
         ("OpenBLAS blas_thread_init: pthread_create failed for thread 1 of 2", True),

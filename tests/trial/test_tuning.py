@@ -10,7 +10,7 @@ from tuning_problems import METRICS, arguments, every
 from harness.plugin.method import PREDICT_BLOCK
 from harness.plugin.search_space import uniform
 from harness.trial.search import random
-from harness.trial.tuning import tune
+from harness.trial.tuning import _best, tune
 
 
 def test_the_better_setting_wins():
@@ -257,3 +257,16 @@ def test_what_is_held_out_is_predicted_in_blocks():
     tune(lambda **_: Counts(), {}, X, y, **arguments(folds=2, **every([{}])))
     assert max(asked) == PREDICT_BLOCK
     assert sum(asked) == n
+
+
+@pytest.mark.parametrize(("standard_errors", "chosen"), [(3.4, 1), (3.5, 0)])
+def test_the_error_of_a_mean_gain_shrinks_with_the_root_of_the_folds(standard_errors, chosen):
+    # the mean gain is 2, its standard error sqrt(4 / 3) / sqrt(4): 3.46 times smaller
+    scores = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 3.0, 3.0]])
+    assert _best(scores, standard_errors, defaults_first=True) == chosen
+    assert _best(scores, standard_errors, defaults_first=False) == 1
+
+
+def test_a_gain_in_one_fold_alone_leaves_the_defaults():
+    scores = np.array([[0.0, np.nan, 0.0], [5.0, 5.0, np.nan]])
+    assert _best(scores, 0.0, defaults_first=True) == 0
