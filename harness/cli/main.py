@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from harness.cli import author, catalogue, results, run
+from harness.cli import author, catalogue, execute, results, run
 from harness.errors import HarnessError
 
 
@@ -34,6 +34,6 @@ def main() -> None:
     """Benchmark learning methods under a memory budget."""
 
 
-for _module in (catalogue, run, results, author):
+for _module in (catalogue, run, execute, results, author):
     for _command in _module.COMMANDS:
         main.add_command(_command)
