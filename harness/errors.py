@@ -11,6 +11,10 @@ class HarnessError(Exception):
     """A mistake of the user's input or surroundings, told in one message without a traceback."""
 
 
+class OverBudget(HarnessError):  # noqa: N818 - read as an outcome, as in a row
+    """A block of code or a callable took more memory than its budget."""
+
+
 class DamagedFileError(HarnessError):
     """A file that a run of the study makes is there and cannot be used.
 

@@ -72,7 +72,7 @@ def run(function: Callable[[Monitor], Answer], limits: Limits, orders: Orders) -
     """Be the child: call the function under its limits, report to the parent, and exit."""
     status = 1
     try:
-        _shut_off(orders)
+        _shut_off(orders, limits.command)
         sender = Sender(orders.channel)
         reset = peaks.open_reset()
         if orders.group is not None:
@@ -117,9 +117,10 @@ def _supervised(
     monitor = Monitor(sender, orders.group, start if own else None, reset)
     if orders.group is not None:
         orders.group.reset_peak()
-    if orders.limit_data and limits.memory is not None and start is not None:
+    limit_data = orders.limit_data and not limits.command
+    if limit_data and limits.memory is not None and start is not None:
         rlimit.limit_data(start.data, limits.memory, limits.threads)
-    alone = limits.memory is not None and orders.group is None
+    alone = limits.memory is not None and orders.group is None and not limits.uncounted
     if alone:
         uncounted.refuse()
     answer, failure = None, None
@@ -136,9 +137,15 @@ def _supervised(
     descendants = tree.has_children() or _had_children()
     # children of whom nobody hears are in no account
     descendants |= signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+    process = monitor.total.process
+    if monitor.command is not None:
+        process, descendants = monitor.command
+        # the parent takes the idle trial's mark off, which is not in a command's
+        if process is not None and orders.idle is not None:
+            process += orders.idle.marks.process or 0
     sender.event(
         "measured",
-        process=monitor.total.process,
+        process=process,
         group=monitor.total.group,
         copied=peaks.copied_pages(
             "self",
@@ -151,6 +158,13 @@ def _supervised(
         descendants=descendants,
         left=orders.group is not None and membership.place() != place,
     )
+    if monitor.epilogue is not None:
+        try:
+            monitor.epilogue()
+        except ChannelLostError:
+            raise
+        except Exception as error:
+            failure = failure or error
     if failure is None:
         _send(answer, sender)
     else:
@@ -158,7 +172,7 @@ def _supervised(
         _send_failure(failure, sender, None if advised else orders.isolation)
 
 
-def _shut_off(orders: Orders) -> None:
+def _shut_off(orders: Orders, terminal: bool) -> None:
     """Leave the parent's session, files and signal handlers behind."""
     gc.freeze()
     os.setsid()
@@ -168,8 +182,9 @@ def _shut_off(orders: Orders) -> None:
         signal.signal(number, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
     null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(orders.output, 1)
+    if not terminal:
+        os.dup2(null, 0)
+        os.dup2(orders.output, 1)
     os.dup2(orders.output, 2)
     # Numbers stay taken, so that an old file object cannot close a new file of the same number.
     kept = {orders.channel, null, orders.isolation.descriptor if orders.isolation else null}

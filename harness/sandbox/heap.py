@@ -60,9 +60,7 @@ class Filling:
 
     def renew(self) -> None:
         """Empty the holes that are filled, give freed heap back and fill what holes there are."""
-        for block in self._blocks:
-            _LIBC.free(ctypes.c_void_p(block))
-        self._blocks.clear()
+        self.release()
         return_freed()
         if self._state is None:
             return
@@ -74,6 +72,12 @@ class Filling:
             else:
                 self._blocks.append(block)
         return_freed()  # the end of the heap, from which the last sizes were tried
+
+    def release(self) -> None:
+        """Empty the holes that are filled."""
+        for block in self._blocks:
+            _LIBC.free(ctypes.c_void_p(block))
+        self._blocks.clear()
 
     def _fill(self, size: int) -> int | None:
         """Return a block of this size within the heap, None if it has no such hole."""

@@ -49,6 +49,12 @@ class Limits:
         Wall clock of the whole process tree.
     threads : int, default 1
         Threads of BLAS and OpenMP.
+    uncounted : bool, default False
+        Allow what no cgroup is there to count (processes, sockets, large files). Processes are
+        then watched. False refuses it.
+    command : bool, default False
+        What runs is another program: leave stdin and stdout as they are, pass stderr on as it
+        comes, and leave `RLIMIT_DATA` to whoever starts it.
 
     Raises
     ------
@@ -59,6 +65,8 @@ class Limits:
     memory: int | None = None
     seconds: float | None = None
     threads: int = 1
+    uncounted: bool = False
+    command: bool = False
 
     def __post_init__(self) -> None:
         for name in ("memory", "seconds", "threads"):
@@ -122,7 +130,8 @@ class Result:
         What held the memory limit: "cgroup-v2+rlimit-data", "cgroup-v1+rlimit-data",
         "rlimit-data+watch", "watch", or "none" without a limit.
     measured_by : str
-        What `peak_bytes` is from: "VmHWM", "cgroup-v1", "cgroup-v2", or "none". "VmHWM, child
+        What `peak_bytes` is from: "VmHWM", "cgroup-v1", "cgroup-v2", "watch" (the most that was
+        seen of child processes, where `Limits.uncounted` allows them), or "none". "VmHWM, child
         processes not seen" says that the trial had some and that nothing here could count them:
         without a budget only, since with one it has no result.
     isolation : str

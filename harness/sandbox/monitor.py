@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,10 @@ class Monitor:
         self._pid = os.getpid()
         self._spent: dict[str, tuple[float, float]] = {}
         self.total = peaks.Marks()
+        self.command: tuple[int | None, bool] | None = None
+        """Mark of a command that ran in the callable's place; whether it had child processes."""
+        self.epilogue: Callable[[], None] | None = None
+        """Called when all is measured and no limit of this process holds, to deliver the rest."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

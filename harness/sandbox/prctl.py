@@ -38,10 +38,16 @@ def die_with(parent: int) -> None:
         os._exit(0)
 
 
-def end_first() -> None:
-    """Have this process killed before those around it where memory runs out around them all."""
+def end_first(score: str = _PREFERRED) -> None:
+    """Have this process killed before those around it where memory runs out around them all.
+
+    Parameters
+    ----------
+    score : str, default "500"
+        Up to "1000", the first of all.
+    """
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text(_PREFERRED)
+        Path("/proc/self/oom_score_adj").write_text(score)
 
 
 def small_pages() -> None:

@@ -21,6 +21,9 @@ _TOLD = re.compile(
     re.IGNORECASE,
 )
 _CARD = re.compile(r"\b(?:CUDA|HIP|GPU|cublas\w*)\b", re.IGNORECASE)
+_LOADER = re.compile(
+    r"[Cc]annot allocate memory|failed to map segment|cannot map zero-fill|MemoryError"
+)
 _LAST_WORDS = re.compile(
     r"OpenBLAS.*(?:memory|Memory|pthread_create failed)"
     r"|terminate called (?:.|\n)*(?:bad_alloc|bad_array_new_length|bad allocation|[Aa]llocate)"
@@ -53,3 +56,11 @@ def is_refusal(failure: BaseException | None) -> bool:
 def are_last_words(output: str) -> bool:
     """Tell whether a process that ended said that memory was refused."""
     return _LAST_WORDS.search(output) is not None
+
+
+def ends_in_refusal(output: str) -> bool:
+    """Tell whether the end of a command's stderr says that memory was refused to it."""
+    last = output.rstrip().rsplit("\n", 1)[-1]
+    return are_last_words(output) or bool(
+        (_TOLD.search(last) or _LOADER.search(last)) and not _CARD.search(last)
+    )

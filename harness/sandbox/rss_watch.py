@@ -13,7 +13,7 @@ import time
 import psutil
 
 from harness.sandbox.limits import tolerance
-from harness.sandbox.peaks import read_memory
+from harness.sandbox.peaks import private_dirty, read_memory
 
 _TREE = 0.05
 _SHARE = 20
@@ -27,8 +27,8 @@ class Watch:
     ----------
     pid : int
         The child.
-    budget : int
-        Bytes it may add.
+    budget : int or None
+        Bytes it may add; None only looks.
     interval : float
         Seconds between looks at the child itself; descendants are looked for every 50 ms at most.
 
@@ -38,7 +38,7 @@ class Watch:
         When to look next, on the monotonic clock.
     """
 
-    def __init__(self, pid: int, budget: int, interval: float) -> None:
+    def __init__(self, pid: int, budget: int | None, interval: float) -> None:
         self._pid = pid
         self._budget = budget
         self._interval = interval
@@ -47,6 +47,8 @@ class Watch:
         now = time.monotonic()
         self._tree_due = now + _TREE
         self.due = now + interval
+        self.most: int | None = None
+        """The most that was seen of the tree while it had descendants; None if it never had."""
 
     def start(self, held: int) -> None:
         """Take note of the baseline; before that, nothing is stopped."""
@@ -62,7 +64,10 @@ class Watch:
             cost = time.monotonic() - now
             self._tree_due = now + max(_TREE, _SHARE * cost)
         self.due = now + self._interval
-        return self._added() > self._budget + tolerance(self._budget)
+        added = self._added()
+        if self._descendants:
+            self.most = max(self.most or 0, added)
+        return self._budget is not None and added > self._budget + tolerance(self._budget)
 
     def _added(self) -> int:
         memory = read_memory(self._pid)
@@ -78,6 +83,8 @@ def _descendants(pid: int) -> list[psutil.Process]:
 
 
 def _private(process: psutil.Process) -> int:
+    if sys.platform == "linux":
+        return private_dirty(process.pid) or 0
     try:
         return process.memory_full_info().uss
     except (psutil.Error, OSError):

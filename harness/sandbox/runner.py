@@ -127,8 +127,10 @@ class Sandbox:
         return self._run(function, limits, sampler)[0]
 
     def close(self) -> None:
-        """Take no more trials."""
+        """Take no more trials; let go of what the sandbox held in this process."""
         self._closed = True
+        self._filling.release()
+        gc.unfreeze()
 
     def __enter__(self) -> Sandbox:
         return self
@@ -199,7 +201,7 @@ class Sandbox:
         processes = tree.Tree(pid, group, others)
         watch = None
         interval = self._choice.watch_interval
-        if limits.memory is not None and interval is not None:
+        if interval is not None and (limits.memory is not None or limits.uncounted):
             watch = Watch(pid, limits.memory, interval)
         attendance = Attendance(
             pid,
@@ -212,13 +214,15 @@ class Sandbox:
             membership=Membership(pid, group, others) if group else None,
             timeline=sampler(pid, started) if sampler else None,
             beat=self._beat,
+            echo=2 if limits.command else None,
         )
         try:
             attendance.attend()
         finally:
             left, stuck = processes.end()
             attendance.finish()
-        return self._result(limits, group, attendance, processes, (left, stuck), started)
+        seen = watch.most if watch and limits.uncounted else None
+        return self._result(limits, group, attendance, processes, (left, stuck), started, seen)
 
     def _settle(self) -> None:
         """Make the parent fit to be forked; costly steps only when modules were imported since."""
@@ -238,6 +242,7 @@ class Sandbox:
         processes: tree.Tree,
         remains: tuple[int, int],
         started: float,
+        seen: int | None,
     ) -> tuple[Result, peaks.Idle]:
         ended = time.monotonic()
         heard = attendance.heard
@@ -264,10 +269,14 @@ class Sandbox:
             finished=asked,
             group_name=self._choice.name,
         )
+        if seen is not None and (descendants or figure is None) and seen > (figure or 0):
+            figure, measured_by = seen, "watch"
         forgiven = None
-        if measured_by == self._choice.name:
+        if group is not None and measured_by == self._choice.name:
             forgiven = above.group - figure
         enforced_by = "none" if limits.memory is None else self._choice.enforced_by
+        if limits.command and enforced_by != "none" and group is not None:
+            enforced_by = self._choice.name
         ending = Ending(
             done=heard.done,
             failure=heard.failure,
@@ -283,7 +292,7 @@ class Sandbox:
             left=remains[0],
             stuck=remains[1],
             strays=attendance.strays or heard.left,
-            uncounted=group is None and descendants,
+            uncounted=group is None and descendants and not limits.uncounted,
         )
         outcome, reason = classify(ending, limits)
         if self._ended_from_outside(ending, group, outcome):

@@ -47,6 +47,8 @@ class Attendance:
     timeline : Timeline or None
     beat : callable or None, default None
         Called now and then, every five seconds at least.
+    echo : int or None, default None
+        Where to pass the child's output on as it comes.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Attendance:
         membership: Membership | None,
         timeline: Timeline | None,
         beat: Callable[[], None] | None = None,
+        echo: int | None = None,
     ) -> None:
         self.heard = Heard()
         self.timed_out = False
@@ -77,6 +80,7 @@ class Attendance:
         self._membership = membership
         self._timeline = timeline
         self._beat = beat
+        self._echo = echo
         self._receiver = Receiver()
         self._tail = bytearray()
         for descriptor in (channel, output):
@@ -207,6 +211,9 @@ class Attendance:
         chunk = _read(self._output)
         if not chunk:
             return chunk is None
+        if self._echo is not None:
+            with contextlib.suppress(OSError):
+                os.write(self._echo, chunk)
         self._tail += chunk
         del self._tail[:-OUTPUT_BYTES]
         return True
