@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from harness.errors import HarnessError
 from harness.jobs.mending import put_damaged_aside
 from harness.planning.workload import Workload
-from harness.project import ROOT
+from harness.project import PROFILE, SNAKEFILE
 from harness.records.columns import OUTCOMES
 from harness.records.table import read_rows
 
@@ -92,7 +92,7 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
         raise HarnessError(message) from None
     command = [
         *(sys.executable, "-m", "snakemake", "--cores", str(cores)),
-        *("--snakefile", str(ROOT / "Snakefile"), "--profile", str(ROOT / "profiles/default")),
+        *("--snakefile", str(SNAKEFILE), "--profile", str(PROFILE)),
         *("--config", f"study={workload.study.path}", *options),
     ]
     total = sum(len(block.seeds) for block in workload.blocks)
