@@ -85,7 +85,8 @@ def test_two_trials_of_a_new_project(installed, tmp_path, monkeypatch):
     my = tmp_path / "my"
     first = my / "studies" / "first.yaml"
     settings = yaml.safe_load(first.read_text())
-    first.write_text(yaml.safe_dump(settings | {"methods": ["my-method"], "seeds": 1}))
+    two = {"methods": ["my-method"], "budgets": "3MB", "seeds": 2}
+    first.write_text(yaml.safe_dump(settings | two))
     said(harness, "run", "first", "--cores", "2", folder=my)
     rows = read_table(my / "results" / "first" / "trials.parquet")
     assert rows["outcome"].tolist() == ["ok", "ok"]
