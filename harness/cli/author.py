@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,6 +65,17 @@ def new_method(name: str, folder: Path) -> None:
 
 
 @click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+def init(folder: Path) -> None:
+    """Write a project to start from into DIR: a study, a method, a catalog, a CI file."""
+    from harness.cli.new_project import write_project
+
+    for path in write_project(folder):
+        click.echo(f"wrote {path}")
+    click.echo(f"try: cd {shlex.quote(str(folder))} && harness run first")
+
+
+@click.command()
 @as_json_option
 def doctor(as_json: bool) -> None:
     """Explain how this machine can enforce and measure budgets and confine trials."""
@@ -76,4 +88,4 @@ def doctor(as_json: bool) -> None:
         click.echo(doctor_text())
 
 
-COMMANDS = (check, new, doctor)
+COMMANDS = (init, check, new, doctor)

@@ -67,6 +67,11 @@ def harness_methods():
 """
 
 
+def method_text(name: str) -> str:
+    """Return the source of a plugin with one method of a name that is allowed."""
+    return _TEMPLATE.replace("@NAME@", name).replace("@CLASS@", _class_name(name))
+
+
 def write_method(name: str, folder: Path) -> Path:
     """Write a plugin with one method.
 
@@ -100,11 +105,10 @@ def write_method(name: str, folder: Path) -> Path:
     for method in read_index(searched)["methods"]:
         if method["name"] == name:
             raise HarnessError(f"method {name!r} is taken: {method['plugin_path']} provides it")
-    text = _TEMPLATE.replace("@NAME@", name).replace("@CLASS@", _class_name(name))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+            file.write(method_text(name))
     except OSError as error:
         raise HarnessError(f"{path} cannot be written: {error.strerror}") from None
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import re
 import signal
@@ -20,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from harness.errors import HarnessError
 from harness.jobs.mending import put_damaged_aside
 from harness.planning.workload import Workload
-from harness.project import ROOT
+from harness.project import PROFILE, SNAKEFILE
 from harness.records.columns import OUTCOMES
 from harness.records.table import read_rows
 
@@ -28,6 +29,9 @@ POLL_S = 0.5
 
 _LOG_OF_A_JOB = re.compile(r"^Logfile ([^\n]+):\n=+\n(.*?)\n=+$", re.MULTILINE | re.DOTALL)
 """A failed job's own log, as Snakemake repeats it."""
+
+_NO_EXECUTOR = re.compile(r"error: argument --executor/-e: invalid choice: '([^']+)'")
+"""How Snakemake refuses an executor, of an option or a profile, that is not installed."""
 
 _DRY = frozenset({"-n", "--dry-run", "--dryrun"})
 """Options with which Snakemake tells what it would do."""
@@ -92,7 +96,7 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
         raise HarnessError(message) from None
     command = [
         *(sys.executable, "-m", "snakemake", "--cores", str(cores)),
-        *("--snakefile", str(ROOT / "Snakefile"), "--profile", str(ROOT / "profiles/default")),
+        *("--snakefile", str(SNAKEFILE), "--profile", str(PROFILE)),
         *("--config", f"study={workload.study.path}", *options),
     ]
     total = sum(len(block.seeds) for block in workload.blocks)
@@ -153,17 +157,27 @@ def failures(said: str) -> list[str]:
     -------
     list of str
         A failed job's log and the message that it ends with, else its last lines; each message
-        once, though a job was tried again. If no job failed, the last lines of Snakemake itself.
+        once, though a job was tried again. If no job failed, what to install for an executor that
+        is not there, else the last lines of Snakemake itself.
     """
     messages: dict[str, str] = {}
     for path, text in _LOG_OF_A_JOB.findall(said):
         _, told, message = f"\n{text}".rpartition("\nharness: ")
         messages[message if told else _end(text)] = path
     if not messages:
-        return [_end(said)]
+        refused = _NO_EXECUTOR.search(said)
+        return [_to_install(refused[1]) if refused else _end(said)]
     reasons = [f"{path}: {message}" for message, path in messages.items()]
     more = len(reasons) - _MOST_JOBS
     return reasons[:_MOST_JOBS] + ([f"and {more} more failed jobs"] if more > 0 else [])
+
+
+def _to_install(executor: str) -> str:
+    extras = importlib.metadata.metadata("memory-budget-harness").get_all("Provides-Extra") or ()
+    package = f"snakemake-executor-plugin-{executor}"
+    if executor in extras:
+        package = f"'memory-budget-harness[{executor}]'"
+    return f"executor {executor!r} is not installed: pip install {package}"
 
 
 def _end(text: str) -> str:

@@ -16,7 +16,7 @@ from harness.datasets import reading
 from harness.datasets.entry import Entry, generated_entry
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
-from harness.project import CATALOG
+from harness.project import CATALOG, own
 from harness.strict_yaml import read_document
 
 _PLUGINS = "a plugin"
@@ -66,7 +66,10 @@ def load_catalog(
     generated: Mapping[str, GeneratedDataset] | None = None,
     versions: Mapping[str, str] | None = None,
 ) -> Catalog:
-    """Read the project's catalog, further ones, and what plugins generate.
+    """Read the catalogs of the current folder and of the harness, and what plugins generate.
+
+    An entry of `datasets.yaml` in the current folder stands in place of one of its name that came
+    with the harness.
 
     Parameters
     ----------
@@ -86,7 +89,16 @@ def load_catalog(
     """
     known: dict[str, Entry] = {}
     origins: dict[str, str] = {}
-    for path in (CATALOG, *paths):
+    mine = own("datasets.yaml")
+    if mine:
+        known |= _read(mine)
+        origins |= dict.fromkeys(known, str(mine))
+    for name, entry in _read(CATALOG).items():
+        if name not in known:
+            known[name], origins[name] = entry, str(CATALOG)
+    for path in paths:
+        if mine and path.resolve() == mine.resolve():
+            continue
         for name, entry in _read(Path(path)).items():
             _add(name, entry, str(path), known, origins)
     for name, dataset in (generated or {}).items():

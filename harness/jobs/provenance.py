@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness.project import ROOT
+from harness.project import IS_CHECKOUT, ROOT
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "snakemake", "memory-budget-harness")
 
@@ -44,6 +44,8 @@ def environment_info() -> dict[str, Any]:
 
 
 def _git(*arguments: str) -> str | None:
+    if not IS_CHECKOUT:  # a repository that an environment lies in is another project's
+        return None
     command = ["git", "-C", str(ROOT), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from harness.datasets.catalog import Catalog
 from harness.datasets.fetching import cache_directory
-from harness.project import PLUGINS, ROOT
+from harness.plugin.registry import searched_folders
+from harness.project import PACKAGE
 from harness.sandbox import Reach
 
 READABLE = "HARNESS_READABLE"
@@ -56,7 +57,7 @@ def make_reach(
         From `scratch_folder`.
     """
     read = [*map(Path, _SYSTEM), *_code(), *_named(READABLE)]
-    for place in (PLUGINS, *plugin_folders):
+    for place in searched_folders(plugin_folders):
         read += _files_beside(place) if place.is_file() else [place]
     hidden = [*withheld, cache_directory(), *_named("HARNESS_MIRROR"), *_bundled_data()]
     hidden += [file.path for entry in catalog.values() for file in entry.files if file.path]
@@ -109,7 +110,7 @@ def _code() -> Iterator[Path]:
             with contextlib.suppress(Exception):  # a module may be any object
                 yield from map(Path, getattr(module, "__path__", ()))
     yield from _named("LD_LIBRARY_PATH")
-    yield ROOT / "harness"
+    yield PACKAGE
 
 
 def _importable(folder: Path) -> Iterator[Path]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.plugin.source_digest import Modules, digest
-from harness.project import ROOT
+from harness.project import PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -83,7 +83,7 @@ def plugin_code(plugin: Plugin) -> dict[str, Any]:
 
 @functools.cache
 def _harness() -> Modules:
-    return Modules({"harness": ROOT / "harness"})
+    return Modules({"harness": PACKAGE})
 
 
 def _package_of(file: str, name: str) -> Path:

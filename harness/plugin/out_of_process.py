@@ -20,7 +20,7 @@ from typing import Any
 from harness.errors import HarnessError, shown
 from harness.files import write_whole
 from harness.plugin.registry import digest_files, find_sources
-from harness.project import ROOT
+from harness.project import PACKAGE
 
 CACHE = Path(".harness")
 
@@ -48,7 +48,7 @@ def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
         sys.version,
         # changes where a package is installed, which a plugin may have lacked
         *(f"{path} {path.stat().st_mtime_ns}" for path in _package_folders()),
-        digest_files((ROOT / "harness").rglob("*.py"), ROOT),
+        digest_files(PACKAGE.rglob("*.py"), PACKAGE),
         *(f"{s.name} {s.origin} {s.sha256}" for s in find_sources(folders)),
         asked,
     ]

@@ -1,7 +1,9 @@
 """The plugin manager: finds plugins, loads them, and answers what they provide.
 
-Plugins come from the folder `plugins/`, from folders that a study names and from installed
-packages (entry point group `harness`); all are treated alike. A plugin that cannot be loaded stays
+Plugins come from `plugins/` of the current folder, from those that came with the harness, from
+folders that a study names and from installed packages (entry point group `harness`); all are
+treated alike, but that one of the current folder stands in place of one that came along under its
+name. A plugin that cannot be loaded stays
 listed with its reason and stops only what asks for it.
 
 Loading a plugin imports numpy and scikit-learn. What only needs to know which plugins there are
@@ -27,7 +29,7 @@ import pluggy
 from harness.errors import HarnessError, unknown_name
 from harness.files import is_file
 from harness.plugin import hookspecs
-from harness.project import PLUGINS
+from harness.project import PLUGINS, own
 
 ENTRY_POINTS = "harness"
 _PACKAGE = "harness_plugins"
@@ -116,13 +118,25 @@ def digest_files(paths: Iterable[Path], folder: Path | None = None) -> str:
     return digest.hexdigest()
 
 
-def find_sources(folders: Sequence[Path] = ()) -> list[Source]:
-    """List every plugin there is, sorted by origin and name, without importing any.
+def searched_folders(folders: Sequence[Path] = ()) -> list[Path]:
+    """List the folders that are searched for plugins, the current folder's `plugins/` first.
 
     Parameters
     ----------
     folders : sequence of Path
-        Folders besides `plugins/`. A path to a single file is accepted too.
+        Those that a study names, searched last.
+    """
+    mine = own("plugins")
+    return [*([mine] if mine else []), PLUGINS, *folders]
+
+
+def find_sources(folders: Sequence[Path] = ()) -> list[Source]:
+    """List every plugin there is, folder by folder and by name, without importing any.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Folders besides those that are searched anyway. A path to a single file is accepted too.
 
     Raises
     ------
@@ -130,14 +144,17 @@ def find_sources(folders: Sequence[Path] = ()) -> list[Source]:
         If a folder does not exist.
     """
     sources, found = [], set()
-    for folder in (PLUGINS, *folders):
+    for folder in searched_folders(folders):
         if not folder.exists():
             raise HarnessError(f"plugins: there is no folder {str(folder)!r}")
+        replaced = {source.name for source in sources} if folder == PLUGINS else set()
         candidates = [folder] if folder.is_file() else sorted(folder.iterdir())
         for path in candidates:
             is_plugin = (path.suffix == ".py" and is_file(path)) or is_file(path / "__init__.py")
+            if path.name.startswith("_") or path.stem in replaced:
+                continue
             # a folder may be named twice, or be one that is searched anyway
-            if is_plugin and not path.name.startswith("_") and path.resolve() not in found:
+            if is_plugin and path.resolve() not in found:
                 found.add(path.resolve())
                 sources.append(Source(path.stem, str(path.parent), path.resolve()))
     for entry in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: e.name):

@@ -109,7 +109,7 @@ def _render(**content: Any) -> str:
     try:
         return _environment().get_template("report.html.j2").render(**content)
     except jinja2.TemplateNotFound as error:
-        message = f"{TEMPLATES}: the template {error} is missing; run from a full checkout"
+        message = f"{TEMPLATES}: the template {error} is missing; install the harness again"
         raise HarnessError(message) from None
 
 

@@ -5,6 +5,7 @@ Nothing heavy is imported here: Snakemake reads the study again in every job of 
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import itertools
 import json
@@ -18,6 +19,7 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.files import is_file, is_folder, why_no_path
+from harness.project import ROOT, STUDIES
 from harness.strict_yaml import read_document
 from harness.study.budget import JOB_BYTES, Budget
 from harness.study.schema import Grid, MethodChoice, StudyFile, validate
@@ -222,7 +224,8 @@ def load_study(path: str | Path) -> Study:
     Parameters
     ----------
     path : str or Path
-        A YAML file. Without an ending or folder it is looked for in `studies/`.
+        A YAML file. Without an ending or folder it is looked for in `studies/`: first in that of
+        the current folder, then among those that came with the harness.
 
     Raises
     ------
@@ -303,10 +306,17 @@ def _with_one_spelling(grids: list[Grid]) -> list[Grid]:
 
 
 def _find(path: Path) -> Path:
-    for candidate in (path, Path("studies") / path, Path("studies") / f"{path}.yaml"):
-        if is_file(candidate):
-            return candidate
-    raise HarnessError(f"no study {str(path)!r}: neither a file nor in studies/")
+    for root in (Path(), ROOT):  # own ones come first
+        for candidate in (path, Path("studies") / path, Path("studies") / f"{path}.yaml"):
+            if is_file(root / candidate):
+                return root / candidate
+    known = [*Path("studies").glob("*.yaml"), *STUDIES.glob("*.yaml")]
+    close = difflib.get_close_matches(path.stem, {study.stem for study in known}, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise HarnessError(
+        f"no study {str(path)!r}: neither a file nor in studies/ of the current folder, nor among "
+        f"those that came with the harness{hint}"
+    )
 
 
 def _refuse_missing_paths(path: Path, settings: StudyFile) -> None:

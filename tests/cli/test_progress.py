@@ -1,5 +1,8 @@
 """What is told of a study while it runs, and when it fails."""
 
+import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -34,6 +37,22 @@ def test_the_reasons_of_failed_jobs_are_told_once_each():
     assert second == "logs/two.log: first\nsecond line"
     assert third.startswith("logs/trace.log: line 21\n")
     assert third.endswith("KeyError: 3")
+
+
+@pytest.mark.parametrize(
+    ("executor", "package"),
+    [
+        ("slurm", "'memory-budget-harness[slurm]'"),
+        ("kubernetes", "snakemake-executor-plugin-kubernetes"),
+    ],
+)
+def test_an_executor_that_is_not_installed_is_told_with_its_extra(executor, package):
+    """Asked of Snakemake itself, whose words may change."""
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--executor", executor]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    if importlib.util.find_spec(f"snakemake_executor_plugin_{executor}"):
+        pytest.skip(f"the executor {executor} is installed")
+    assert failures(said) == [f"executor {executor!r} is not installed: pip install {package}"]
 
 
 def test_many_failures_are_counted_and_none_is_the_end_of_what_was_said():

@@ -34,6 +34,17 @@ def test_reading_the_catalog_imports_nothing_heavy():
     assert run.stdout.strip() == "[]"
 
 
+def test_entries_of_the_current_folder_come_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    entry = "task: multiclass, n: 5, d: 13, classes: {a: 2, b: 3}, source: mine"
+    read = "read: {format: sklearn, loader: wine}"
+    write(Path("datasets.yaml"), f"wine: {{{entry}, {read}}}\nred: {{{entry}, {read}}}\n")
+    # named by a study too, it is the same file
+    catalog = load_catalog([tmp_path / "datasets.yaml"])
+    assert (catalog["wine"].n, catalog.origins["wine"]) == (5, "datasets.yaml")
+    assert (catalog["red"].source, catalog.origins["iris"]) == ("mine", str(CATALOG))
+
+
 def test_every_entry_says_where_it_is_from_and_can_be_verified():
     for entry in load_catalog().values():
         assert entry.source, entry.name

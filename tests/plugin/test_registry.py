@@ -40,6 +40,17 @@ def load(folder):
     return {source.name: load_plugin(source) for source in find_sources([folder])}
 
 
+def test_plugins_of_the_current_folder_come_first(folder):
+    (folder / "mine.py").write_text(WORKS.format(name="mine"))
+    came_along = registry.PLUGINS
+    (came_along / "mine.py").write_text(WORKS.format(name="theirs"))
+    (came_along / "other.py").write_text(WORKS.format(name="other"))
+    # named by a study too, it is the same folder
+    found = Registry.load([folder])
+    assert [plugin.source.path.parent for plugin in found.plugins] == [folder, came_along]
+    assert [item.name for item, _ in found.items("methods")] == ["mine", "other"]
+
+
 def test_a_pipe_is_no_plugin(folder):
     os.mkfifo(folder / "pipe.py")
     assert load(folder) == {}

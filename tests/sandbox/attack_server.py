@@ -23,7 +23,7 @@ from harness.jobs.reach import scratch_folder
 from harness.jobs.trial_process import ISOLATION, TrialRunner
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.plugin.method import Method
-from harness.project import ROOT
+from harness.project import PACKAGE
 from harness.sandbox import Limits, Reach
 from harness.trial.assignment import Assignment
 
@@ -94,7 +94,7 @@ def main():
         hidden = tuple(FOLDER / name for name in ("prepared", "mirror", "results"))
         hidden += (Path(sklearn.datasets.__file__).parent / "data",)
         code = ["/usr", "/lib", "/lib64", "/bin", "/etc", sys.prefix, sys.base_prefix]
-        code = (*map(Path, code), ROOT / "harness", FOLDER / "plugins")
+        code = (*map(Path, code), PACKAGE, FOLDER / "plugins")
         shown = (FOLDER / "prepared" / "toy" / "X.npy",)
         runner = TrialRunner(sys.argv[1], Reach(code, hidden, shown, scratch), provided)
         y = np.load(FOLDER / "prepared" / "toy" / "y.npy")

@@ -10,6 +10,7 @@ from harness.errors import HarnessError
 from harness.files import why_no_path
 from harness.plugin.registry import Registry
 from harness.plugin.search_space import contains
+from harness.project import STUDIES
 from harness.study.study import load_study
 from harness.trial.run import searched_space
 
@@ -66,6 +67,18 @@ def test_what_is_no_folder_or_file_is_refused_without_being_opened(write):
                 load_study(write(**{key: named}))
     with pytest.raises(HarnessError, match="neither a file nor in studies"):
         load_study("x" * 300)
+
+
+def test_studies_of_the_current_folder_come_before_those_that_came_along(write, monkeypatch):
+    monkeypatch.chdir(write().parent)
+    for named in ("quickstart", "quickstart.yaml", "studies/quickstart.yaml"):
+        assert load_study(named).path == STUDIES / "quickstart.yaml"
+    Path("studies").mkdir()
+    write().rename("studies/quickstart.yaml")
+    for named in ("quickstart", "quickstart.yaml", "studies/quickstart.yaml"):
+        assert load_study(named).path == Path("studies/quickstart.yaml")
+    with pytest.raises(HarnessError, match="did you mean 'quickstart'"):
+        load_study("quickstar")
 
 
 def test_a_new_seed_keeps_every_other_trial(write):
