@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.datasets.buffers import reading_bytes
+from harness.plugin.abilities import splits_fit
 from harness.plugin.method import N_UNLABELED, Method, Peaks, Shape, score_rows
 from harness.plugin.search_space import Distribution
 from harness.units import format_bytes
@@ -235,7 +236,7 @@ class _Need:
         if self.paused:
             stages.append(held.fit + _handed_bytes(seen))
         if self.tuned:
-            splits = hasattr(self.method.estimator, "fit_features")
+            splits = splits_fit(self.method.estimator)
             fitted = held.fit if splits else max(held) + fold_bytes(seen)
             stages.append(fitted + _folded_bytes(seen, True))
         return max(stages) + _standing_bytes(seen, self.tuned)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from harness.plugin.abilities import splits_fit
 from harness.plugin.search_space import Distribution
 
 if TYPE_CHECKING:
@@ -266,9 +267,9 @@ class Method:
                 message = f"method {self.name!r}: a search over {sorted(self.space)} needs the "
                 message += 'features of "fit"'
             raise ValueError(message)
-        if self.head_params and not hasattr(self.estimator, "fit_labels"):
-            message = f"method {self.name!r}: head_params need an estimator with fit_labels"
-            raise ValueError(message)
+        if self.head_params and not splits_fit(self.estimator):
+            message = f"method {self.name!r}: head_params need an estimator with fit_features "
+            raise ValueError(message + "and fit_labels")
 
     @property
     def bounded_by_landmarks(self) -> bool:
