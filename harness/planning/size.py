@@ -171,7 +171,7 @@ def plan(
     elif method.size == N_UNLABELED:
         low, high = 1, max(1, shape.n_unlabeled)
     else:
-        low, high = map(operator.index, method.sizes(method.seen(shape)))
+        low, high = map(operator.index, method.sizes(method.training_shape(shape)))
     if largest is not None and turned:
         high = min(high, largest)
     if turned and high < low:
@@ -212,7 +212,7 @@ class _Need:
     def bytes(self, size: int | None, n_kept: int | None = None) -> int:
         """Return what is needed at the peak; `n_kept` is None for all unlabeled points."""
         method, shown = self.method, self.shown
-        fitted = method.seen(self.shape, size, n_kept)
+        fitted = method.training_shape(self.shape, size, n_kept)
         # of the points that are kept, the search is shown the labels of some
         left = max(0, size - shown) if method.size == N_UNLABELED else size
         kept_left = None if n_kept is None else max(0, n_kept - shown)
@@ -221,7 +221,7 @@ class _Need:
             n_labeled=self.shape.n_labeled + shown,
             n_unlabeled=self.shape.n_unlabeled - shown,
         )
-        shown_too = method.seen(searched, left, kept_left)
+        shown_too = method.training_shape(searched, left, kept_left)
         if shown_too.n > fitted.n:  # more than the mapped rows: these are read
             shown_too = replace(shown_too, mapped=False)
         peaks = [self._of(seen, size) for seen in (fitted, shown_too)]
@@ -274,7 +274,9 @@ class _Need:
         def up_to(size: int | None, n_kept: int) -> int | None:
             if useful == low:
                 return low
-            high = operator.index(self.method.sizes(self.method.seen(self.shape, None, n_kept))[1])
+            high = operator.index(
+                self.method.sizes(self.method.training_shape(self.shape, None, n_kept))[1]
+            )
             return max(low, min(size, high))
 
         def fits_useful(n_kept: int) -> bool:
@@ -296,7 +298,7 @@ class _Need:
 
     def terms(self, size: int | None, n_kept: int | None) -> list[tuple[str, int]]:
         """Name the largest parts of what is needed, the largest first."""
-        seen = self.method.seen(self.shape, size, n_kept)
+        seen = self.method.training_shape(self.shape, size, n_kept)
         rows = min(seen.scored, _predicted_rows(seen))
         classes = f" x {seen.n_classes} classes" if seen.n_classes > 2 else ""
         held = max(self._held(seen, size))

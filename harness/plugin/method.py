@@ -314,7 +314,9 @@ class Method:
         held = self.storage(shape, size, **wanted)
         return Peaks(*map(int, held if isinstance(held, Peaks) else (held, held)))
 
-    def seen(self, shape: Shape, size: int | None = None, n_kept: int | None = None) -> Shape:
+    def training_shape(
+        self, shape: Shape, size: int | None = None, n_kept: int | None = None
+    ) -> Shape:
         """Return the shape that `fit` sees: labeled points only, a subsample, or everything.
 
         Parameters

@@ -104,7 +104,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
                 head_params=assignment.method.head_params,
                 defaults=_defaults(assignment, space),
                 standard_errors=assignment.tuning.standard_errors,
-                validation=len(assignment.y_shown) if assignment.tuning.validation else 0,
+                validation=len(assignment.y_search) if assignment.tuning.validation else 0,
             )
         return_freed()
     estimator = make(**tuned)
