@@ -58,7 +58,7 @@ def storage(
     planned = plan(method, shape, parse_bytes(budget) if budget else None, fixed)
     if not planned.feasible:
         raise click.ClickException(planned.reason)
-    seen = method.seen(shape, planned.size, planned.n_kept)
+    seen = method.training_shape(shape, planned.size, planned.n_kept)
     held = method.held(seen, planned.size, method.params).phases()
     rows = [
         {

@@ -13,6 +13,7 @@ from harness.conformance.behaviour import differing
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.isolation import describe
 from harness.conformance.problems import Problem, build, fitted, predictions
+from harness.plugin.abilities import diagnoses, finishes_fit, fits_in_steps
 from harness.plugin.method import Method
 from harness.trial.checkpoints import fit_in_steps, point
 
@@ -45,8 +46,8 @@ def steps_agree(method: Method, problem: Problem) -> str:
     One `random_state`, so predictions must agree bit for bit. `diagnostics` is asked at every
     pause and at the end, of an estimator without `fit_steps` after `fit`.
     """
-    steps = hasattr(method.estimator, "fit_steps")
-    if not steps and not hasattr(method.estimator, "diagnostics"):
+    steps = fits_in_steps(method.estimator)
+    if not steps and not diagnoses(method.estimator):
         raise NotApplicableError("there is neither fit_steps nor diagnostics")
     whole = fitted(method, problem, 7)
     expected = predictions(whole, problem)
@@ -57,7 +58,7 @@ def steps_agree(method: Method, problem: Problem) -> str:
         return "fit_steps ended without a step; yield after each"
     changed = differing(expected, found)
     if changed:
-        finish = " and then calls finish_fit" if hasattr(whole, "finish_fit") else ""
+        finish = " and then calls finish_fit" if finishes_fit(whole) else ""
         return (
             f"fit_steps, exhausted, gives other {changed} than fit with the same random_state; "
             f"let fit be a loop that exhausts fit_steps{finish}, and nothing else"

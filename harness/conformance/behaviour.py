@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import Problem, build, fitted, predictions
+from harness.plugin.abilities import transduced_labels
 from harness.plugin.method import Method
 
 SOLVER_SHARE = 0.01
@@ -53,7 +54,7 @@ def _disagreement(estimator: Any, problem: Problem, found: dict[str, np.ndarray]
     """Compare what is said twice: labels with the scores they must follow from."""
     if problem.task in ("binary", "multiclass"):
         hidden = ~problem.labeled
-        said = getattr(estimator, "transduction_", None)
+        said = transduced_labels(estimator)
         if said is not None and "seen scores" in found and hidden.any():
             said = np.asarray(said)
             if said.shape != problem.y.shape:

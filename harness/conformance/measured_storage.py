@@ -16,6 +16,7 @@ from harness.conformance.finding import NotApplicableError
 from harness.conformance.generated_trials import assign
 from harness.conformance.problems import N_CLASSES
 from harness.planning.size import Plan, plan
+from harness.plugin.abilities import fits_in_steps
 from harness.plugin.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
 from harness.sandbox import Limits, Result, Sandbox
 from harness.trial.run import run_trial
@@ -100,7 +101,7 @@ def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds
     the iteration.
     """
     chosen = workloads(method, task)
-    if hasattr(method.estimator, "fit_steps"):
+    if fits_in_steps(method.estimator):
         chosen += [_paused(method, workload) for workload in chosen]
     for workload in chosen:
         result = _run(method, task, workload, workload.budget, sandbox, folder, seconds)

@@ -9,13 +9,14 @@ import numpy as np
 from harness.conformance.behaviour import SOLVER_SHARE
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.problems import Problem, build
+from harness.plugin.abilities import splits_fit
 from harness.plugin.method import Method
 from harness.trial.prediction import held_out_predictions, predict, transduction
 
 
 def split_fit_agrees(method: Method, problem: Problem) -> str:
     """Compare held-out scores of `fit_features` with `fit_labels`, twice, with those of `fit`."""
-    if not hasattr(method.estimator, "fit_features"):
+    if not splits_fit(method.estimator):
         raise NotApplicableError("fit is not split in two")
     if problem.task == "clustering":
         raise NotApplicableError("clustering is not tuned")

@@ -54,13 +54,13 @@ def asks_for_known_parameters(method: Method, task: str) -> str:
 def is_monotone(method: Method, task: str) -> str:
     """Sample sizes of several shapes: finite, at least the data, never falling."""
     for shape in _shapes(task):
-        seen = method.seen(shape, shape.n_unlabeled)
+        seen = method.training_shape(shape, shape.n_unlabeled)
         falls = {*method.non_monotone_at}
         if method.size == N_UNLABELED:
             falls.add(shape.n_unlabeled)
         previous = None
         for size in _sizes(method, shape, seen):
-            given = method.seen(shape, size)
+            given = method.training_shape(shape, size)
             peaks = method.held(given, size, method.params).peaks
             at = f"at size {size}, n = {given.n}, d = {given.n_features}"
             if not all(map(math.isfinite, peaks)):
@@ -90,7 +90,7 @@ def is_monotone(method: Method, task: str) -> str:
 def sizes_are_valid(method: Method, task: str) -> str:
     """See that `sizes` gives whole numbers, the smaller first, and at least 1."""
     for shape in _shapes(task):
-        low, high = method.sizes(method.seen(shape))
+        low, high = method.sizes(method.training_shape(shape))
         whole = isinstance(low, Integral) and isinstance(high, Integral)
         if not whole or not 1 <= low <= high:
             return (

@@ -241,7 +241,7 @@ class _BlockRun:
         block = self.block
         around = environment_info()
         fixed = {**self.method.params, **block.method.params}
-        seen = self.method.seen(shape, planned.size, planned.n_kept)
+        seen = self.method.training_shape(shape, planned.size, planned.n_kept)
         return dict.fromkeys(COLUMNS) | {
             "study": self.workload.study.name,
             "dataset": block.dataset,

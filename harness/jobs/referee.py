@@ -89,7 +89,7 @@ class Referee:
             transductive=self.block.grid.transductive,
             mapped=None,
             tuning=tuning,
-            y_shown=self.y[unlabeled[:shown]],
+            y_search=self.y[unlabeled[:shown]],
             metric=self.primary,
             seed=trial_seed,
             checkpoints=tuple(self.block.grid.checkpoints),

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from sklearn import config_context, metrics
 
 from harness.errors import unknown_name
-from harness.metrics.names import CLASSIFICATION, CLUSTERING, REGRESSION, deciding_metric
+from harness.metrics.names import CLASSIFICATION, CLUSTERING, REGRESSION, primary_metric_name
 from harness.plugin.hookspecs import Metric
 
 SILHOUETTE_SAMPLE = 2000
@@ -111,7 +111,9 @@ def primary_metric(task: str, asked: Iterable[str], known: Iterable[Metric]) -> 
     for name in asked:
         if name not in by_name:
             raise unknown_name("metric", name, by_name)
-    return by_name[deciding_metric(task, asked, {name: m.tasks for name, m in by_name.items()})]
+    return by_name[
+        primary_metric_name(task, asked, {name: m.tasks for name, m in by_name.items()})
+    ]
 
 
 def evaluate(

@@ -34,7 +34,7 @@ PRIMARY = {
 """What decides if a study names no metric that applies."""
 
 
-def deciding_metric(task: str, asked: Iterable[str], tasks: Mapping[str, Set[str]]) -> str:
+def primary_metric_name(task: str, asked: Iterable[str], tasks: Mapping[str, Set[str]]) -> str:
     """Return the metric that decides for a task: the first one asked for that applies.
 
     Parameters

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.datasets.catalog import Catalog
-from harness.metrics.names import METRICS, deciding_metric
+from harness.metrics.names import METRICS, primary_metric_name
 from harness.plugin.index import method_entry
 from harness.plugin.registry import NAMED
 from harness.study.schema import Grid, MethodChoice
@@ -116,7 +116,7 @@ def _scoring(study: Study, index: Mapping[str, Any], grid: Grid, task: str) -> l
     if grid.tuning is not None:
         metrics = study.settings.metrics
         by_first, decides = (
-            deciding_metric(task, m, METRICS | own) for m in (metrics[:1], metrics)
+            primary_metric_name(task, m, METRICS | own) for m in (metrics[:1], metrics)
         )
         found += [decides] * (decides != by_first)
     return found

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.datasets.buffers import reading_bytes
+from harness.plugin.abilities import splits_fit
 from harness.plugin.method import N_UNLABELED, Method, Shape, score_rows
 from harness.plugin.search_space import Distribution
 from harness.plugin.storage import Peaks, Storage
@@ -177,7 +178,7 @@ def plan(
     elif method.size == N_UNLABELED:
         low, high = 1, max(1, shape.n_unlabeled)
     else:
-        low, high = map(operator.index, method.sizes(method.seen(shape)))
+        low, high = map(operator.index, method.sizes(method.training_shape(shape)))
     if largest is not None and turned:
         high = min(high, largest)
     if turned and high < low:
@@ -222,7 +223,7 @@ class _Need:
     def planned(self, size: int | None, n_kept: int | None = None, reason: str = "") -> Plan:
         """Return the plan of this size and these points, with its bytes and its phase."""
         stage, many = self._peak(size, n_kept)
-        seen = self.method.seen(self.shape, size, n_kept)
+        seen = self.method.training_shape(self.shape, size, n_kept)
         phase = self._held(seen, size).largest(stage) if stage in ("fit", "predict") else stage
         return Plan(size, many, reason, n_kept=n_kept, phase=phase)
 
@@ -237,7 +238,7 @@ class _Need:
         Never two of these at once.
         """
         method, shown = self.method, self.shown
-        fitted = method.seen(self.shape, size, n_kept)
+        fitted = method.training_shape(self.shape, size, n_kept)
         if not shown:
             return self._of(fitted, size)
         # of the points that are kept, the search is shown the labels of some
@@ -248,7 +249,7 @@ class _Need:
             n_labeled=self.shape.n_labeled + shown,
             n_unlabeled=self.shape.n_unlabeled - shown,
         )
-        shown_too = method.seen(searched, left, kept_left)
+        shown_too = method.training_shape(searched, left, kept_left)
         waiting = 0
         if shown_too.n > fitted.n:  # more than the mapped rows: these are read
             shown_too = replace(shown_too, mapped=False)
@@ -270,7 +271,7 @@ class _Need:
         if self.paused:
             stages["checkpoint"] = held.fit + handed
         if self.tuned:
-            splits = hasattr(self.method.estimator, "fit_features")
+            splits = splits_fit(self.method.estimator)
             fitted = held.fit if splits else max(held) + fold_bytes(seen)
             stages["search"] = fitted + _folded_bytes(seen, True)
         return {stage: int(many) + standing for stage, many in stages.items()}
@@ -308,7 +309,9 @@ class _Need:
         def up_to(size: int | None, n_kept: int) -> int | None:
             if useful == low:
                 return low
-            high = operator.index(self.method.sizes(self.method.seen(self.shape, None, n_kept))[1])
+            high = operator.index(
+                self.method.sizes(self.method.training_shape(self.shape, None, n_kept))[1]
+            )
             return max(low, min(size, high))
 
         def fits_useful(n_kept: int) -> bool:
@@ -330,7 +333,10 @@ class _Need:
 
     def terms(self, size: int | None, n_kept: int | None) -> list[tuple[str, int]]:
         """Name the largest parts of what is needed at the peak, the largest first."""
-        seen, stage = self.method.seen(self.shape, size, n_kept), self._peak(size, n_kept)[0]
+        seen, stage = (
+            self.method.training_shape(self.shape, size, n_kept),
+            self._peak(size, n_kept)[0],
+        )
         held = self._held(seen, size)
         # where no phase of the model is the peak, of what the method holds its own peak counts
         named_stage = stage in ("fit", "predict")

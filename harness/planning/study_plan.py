@@ -177,7 +177,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
             planned.size,
             method.size,
             shape.n_unlabeled,
-            method.seen(shape, planned.size, planned.n_kept).n_unlabeled,
+            method.training_shape(shape, planned.size, planned.n_kept).n_unlabeled,
             planned.planned_bytes,
             planned.phase,
             planned.reason,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from harness.plugin.abilities import splits_fit
 from harness.plugin.search_space import Distribution
 from harness.plugin.storage import Arrays, Peaks, Storage
 
@@ -256,9 +257,9 @@ class Method:
                 message = f"method {self.name!r}: a search over {sorted(self.space)} needs the "
                 message += 'features of "fit"'
             raise ValueError(message)
-        if self.head_params and not hasattr(self.estimator, "fit_labels"):
-            message = f"method {self.name!r}: head_params need an estimator with fit_labels"
-            raise ValueError(message)
+        if self.head_params and not splits_fit(self.estimator):
+            message = f"method {self.name!r}: head_params need an estimator with fit_features "
+            raise ValueError(message + "and fit_labels")
 
     @property
     def bounded_by_landmarks(self) -> bool:
@@ -314,7 +315,9 @@ class Method:
         """Bytes at the peaks of fit and prediction; the same where a model does not tell."""
         return Peaks(*map(int, self.held(shape, size, params, tuned, paused).peaks))
 
-    def seen(self, shape: Shape, size: int | None = None, n_kept: int | None = None) -> Shape:
+    def training_shape(
+        self, shape: Shape, size: int | None = None, n_kept: int | None = None
+    ) -> Shape:
         """Return the shape that `fit` sees: labeled points only, a subsample, or everything.
 
         Parameters

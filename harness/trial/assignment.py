@@ -46,7 +46,7 @@ class Assignment:
         Steps of the fit after which it is paused and its predictions are delivered.
     search : Search or None, default None
         What `tuning.search` names.
-    y_shown : (k,) array, default of length 0
+    y_search : (k,) array, default of length 0
         Targets of the first k unlabeled rows, for the search alone.
     ranges : mapping of str to Distribution, default {}
         What a study has some parameters searched over, besides or instead of the method's own.
@@ -69,7 +69,7 @@ class Assignment:
     seed: np.random.SeedSequence
     checkpoints: tuple[int, ...] = ()
     search: Search | None = None
-    y_shown: np.ndarray = field(default_factory=lambda: np.empty(0))
+    y_search: np.ndarray = field(default_factory=lambda: np.empty(0))
     ranges: Mapping[str, Distribution] = field(default_factory=dict)
     n_kept: int | None = None
 
@@ -92,15 +92,15 @@ class Assignment:
 
     @property
     def searched(self) -> Assignment:
-        """The same trial as its search sees it: what `y_shown` says is labeled."""
-        k = len(self.y_shown)
+        """The same trial as its search sees it: what `y_search` says is labeled."""
+        k = len(self.y_search)
         if not k:
             return self
         return replace(
             self,
             labeled=np.concatenate([self.labeled, self.unlabeled[:k]]),
             unlabeled=self.unlabeled[k:],
-            y_labeled=np.concatenate([self.y_labeled, self.y_shown]),
+            y_labeled=np.concatenate([self.y_labeled, self.y_search]),
             size=max(0, self.size - k) if self.method.size == N_UNLABELED else self.size,
             n_kept=None if self.n_kept is None else max(0, self.n_kept - k),
         )

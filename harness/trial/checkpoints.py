@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.plugin.abilities import StepwiseFit, diagnoses, finishes_fit
 from harness.sandbox import return_freed
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def fit_in_steps(
-    estimator: Any,
+    estimator: StepwiseFit,
     X: np.ndarray,
     y: np.ndarray,
     checkpoints: Iterable[int],
@@ -73,7 +74,7 @@ def fit_in_steps(
 
 
 def _finish(estimator: Any) -> None:
-    if hasattr(estimator, "finish_fit"):
+    if finishes_fit(estimator):
         estimator.finish_fit()
 
 
@@ -98,7 +99,7 @@ def point(
         If the estimator's diagnostics are not numbers by name.
     """
     seconds, cpu_seconds = monitor.spent("fit")
-    diagnostics = estimator.diagnostics(X) if hasattr(estimator, "diagnostics") else {}
+    diagnostics = estimator.diagnostics(X) if diagnoses(estimator) else {}
     try:
         diagnostics = {str(name): float(value) for name, value in diagnostics.items()}
     except (AttributeError, TypeError, ValueError):

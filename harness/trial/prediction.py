@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.plugin.abilities import SCORE_ATTRIBUTES, fitted_classes, fitted_predictions, scorer
 from harness.plugin.method import score_rows, target_type
 
 NO_SCORE = float(np.finfo(np.float32).min)
@@ -36,10 +37,10 @@ def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[st
     if task == "regression":
         return {"values": _numbers("predict", estimator.predict(X), (len(X),))}
     if task in ("binary", "multiclass"):
-        for name in ("decision_function", "predict_proba"):
-            if hasattr(estimator, name):
-                raw = getattr(estimator, name)(X)
-                return _from_scores(estimator, name, raw, len(X), n_classes)
+        scoring = scorer(estimator)
+        if scoring is not None:
+            name, score = scoring
+            return _from_scores(estimator, name, score(X), len(X), n_classes)
     return {"labels": _labels("predict", estimator.predict(X), len(X))}
 
 
@@ -65,7 +66,7 @@ class Transduction:
     @property
     def has_scores(self) -> bool:
         """Whether there are scores, or labels only."""
-        return self.name in _SCORES
+        return self.name in SCORE_ATTRIBUTES
 
     def rows(self, rows: slice | np.ndarray) -> dict[str, np.ndarray]:
         """Return what there is for some rows of the X of `fit`, as `predict` does."""
@@ -79,9 +80,6 @@ class Transduction:
         step = score_rows(self.n_classes)
         for start in range(rows.start, rows.stop, step):
             yield self.rows(slice(start, min(start + step, rows.stop)))
-
-
-_SCORES = ("decision_scores_", "label_distributions_")
 
 
 def transduction(estimator: Any, n: int, task: str, n_classes: int) -> Transduction | None:
@@ -100,19 +98,14 @@ def transduction(estimator: Any, n: int, task: str, n_classes: int) -> Transduct
     ValueError
         If it is not numbers, or not of `n` points.
     """
-    names = {
-        "clustering": ("labels_",),
-        "binary": (*_SCORES, "transduction_"),
-        "multiclass": (*_SCORES, "transduction_"),
-    }.get(task, ())
-    for name in names:
-        if hasattr(estimator, name):
-            raw = _array(name, getattr(estimator, name))
-            classes = len(_classes(estimator, n_classes))
-            one_score = name not in _SCORES or classes == 2
-            shapes = [(n,)] * one_score + [(n, classes)] * (name in _SCORES)
-            return Transduction(estimator, name, _of_shape(name, raw, *shapes), n_classes)
-    return None
+    left = fitted_predictions(estimator, task)
+    if left is None:
+        return None
+    name, raw = left[0], _array(*left)
+    classes = len(_classes(estimator, n_classes))
+    one_score = name not in SCORE_ATTRIBUTES or classes == 2
+    shapes = [(n,)] * one_score + [(n, classes)] * (name in SCORE_ATTRIBUTES)
+    return Transduction(estimator, name, _of_shape(name, raw, *shapes), n_classes)
 
 
 def join(parts: Iterable[dict[str, np.ndarray]], total: int) -> dict[str, np.ndarray]:
@@ -145,7 +138,7 @@ def held_out_predictions(
 
 
 def _classes(estimator: Any, n_classes: int) -> np.ndarray:
-    classes = np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
+    classes = fitted_classes(estimator, n_classes)
     return classes[classes >= 0].astype(target_type(n_classes))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.datasets import open_mapped, read_header, read_rows, row_blocks
+from harness.plugin.abilities import fits_in_steps
 from harness.plugin.method import Method, block_rows, target_type
 from harness.plugin.registry import plugin_location
 from harness.plugin.search_space import Distribution, contains
@@ -103,7 +104,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
                 head_params=assignment.method.head_params,
                 defaults=_defaults(assignment, space),
                 standard_errors=assignment.tuning.standard_errors,
-                validation=len(assignment.y_shown) if assignment.tuning.validation else 0,
+                validation=len(assignment.y_search) if assignment.tuning.validation else 0,
             )
         return_freed()
     estimator = make(**tuned)
@@ -118,7 +119,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
 
     checkpoints, step, end = assignment.checkpoints, None, None
     with _noted_warnings() as noted:
-        if checkpoints and hasattr(estimator, "fit_steps"):
+        if checkpoints and fits_in_steps(estimator):
             step = fit_in_steps(estimator, X, y, checkpoints, monitor, answer)
         else:
             with monitor.stage("fit"):

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from harness.metrics.functions import evaluate
+from harness.plugin.abilities import splits_fit
 from harness.plugin.hookspecs import Evaluate, Metric
 from harness.plugin.method import block_rows
 from harness.plugin.search_space import Distribution
@@ -177,7 +178,7 @@ class _Tried:
             self.estimator = None  # before the next one takes as much again
             return_freed()
             self.estimator, self.estimator_key = self.make(**group[0]), key
-            if hasattr(self.estimator, "fit_features"):
+            if splits_fit(self.estimator):
                 self.estimator.fit_features(problem.X, np.arange(problem.n_labeled))
         for j, held in enumerate(self._parts):
             for i, setting in enumerate(group):
@@ -186,7 +187,7 @@ class _Tried:
 
     def _score_fold(self, setting: dict[str, Any], held: np.ndarray) -> float:
         problem = self.problem
-        if hasattr(self.estimator, "fit_features"):
+        if splits_fit(self.estimator):
             changes = {name: setting[name] for name in self.head_params & set(setting)}
             predicted = problem.refit(self.estimator.set_params(**changes), held)
         else:

@@ -120,7 +120,7 @@ def test_subsampling_turns_the_unlabeled_points():
     shape = Shape(100, 10_000, 5, 2)
     planned = plan(method, shape, 20_000_000)
     assert 0 < planned.size < 10_000
-    kept = method.seen(shape, planned.size)
+    kept = method.training_shape(shape, planned.size)
     assert (kept.n_unlabeled, kept.n_test) == (planned.size, 10_000 - planned.size)
     assert plan(method, shape, None).size == 10_000
 
@@ -139,7 +139,7 @@ def test_points_are_given_up_where_a_useful_size_does_not_fit_with_all(shape, bu
     assert not everything
     assert 1 <= planned.n_kept < shape.n_unlabeled
     assert planned.planned_bytes <= budget
-    kept = method.seen(shape, planned.size, planned.n_kept)
+    kept = method.training_shape(shape, planned.size, planned.n_kept)
     assert kept.scored == shape.scored
     # of points that are given up those are predicted that would be
     assert kept.n_test == (shape.n_test or shape.n - kept.n)
@@ -188,7 +188,7 @@ def test_a_fit_that_is_paused_is_planned_as_one():
 def test_a_supervised_method_is_charged_for_labeled_points_only():
     method = ranked(size=None, uses_unlabeled=False, storage=lambda shape, size: shape.data_bytes)
     shape = Shape(100, 10_000, 50, 2)
-    assert method.seen(shape).data_bytes == 100 * 50 * 8
+    assert method.training_shape(shape).data_bytes == 100 * 50 * 8
     planned = plan(method, shape, 2_000_000)
     assert planned.feasible
     assert planned.size is None

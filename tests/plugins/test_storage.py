@@ -60,7 +60,7 @@ def band(method, shape, planned):
 
     On small data the harness's own share, which has room to spare, would hide the rest.
     """
-    own = planned.planned_bytes - overhead_bytes(method.seen(shape, planned.size))
+    own = planned.planned_bytes - overhead_bytes(method.training_shape(shape, planned.size))
     return 0.45 * own - 25_000, 1.05 * planned.planned_bytes  # known bytes are read so wrong
 
 
@@ -279,7 +279,8 @@ def test_neighbors_of_new_points_are_charged_for(assert_peak_between):
 def test_storage_does_not_fall_as_the_size_grows(method):
     shape = Shape(100, 3000, 20, 3)
     needed = [
-        method.storage_bytes(method.seen(shape, size), size, {}) for size in range(1, 3001, 37)
+        method.storage_bytes(method.training_shape(shape, size), size, {})
+        for size in range(1, 3001, 37)
     ]
     assert needed == sorted(needed)
 

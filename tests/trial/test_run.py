@@ -107,7 +107,7 @@ def run(
         metric=primary_metric("regression", (), BUILT_IN),
         seed=np.random.SeedSequence(0),
         search=search or Search("all", all_settings),
-        y_shown=y[unlabeled[:shown]],
+        y_search=y[unlabeled[:shown]],
         **changes,
     )
     FITS.clear()

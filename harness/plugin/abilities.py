@@ -1,0 +1,123 @@
+"""What an estimator may be able to do besides `fit` and `predict`, and how the harness asks.
+
+Each ability is a protocol, for authors and type checkers, and one function that answers whether an
+estimator has it. The functions take an estimator or its class. They look an attribute up as Python
+does, so a method that scikit-learn's `available_if` hides is not there; `isinstance` of a
+`runtime_checkable` protocol finds it from Python 3.12 on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeGuard
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class SplitFit(Protocol):
+    """A fit in two stages, so that a search computes the first one once.
+
+    After `fit_labels`, the points whose label was held out have scores in `held_out_scores_`
+    (classification) or values in `held_out_values_` (regression), in their order.
+    """
+
+    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+        """Learn what neither labels nor head parameters decide; `labeled` are row numbers."""
+
+    def fit_labels(self, y: np.ndarray) -> Any:
+        """Learn the rest from one y for each labeled row, -1 or NaN where it is held out."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set head parameters between two calls of `fit_labels`."""
+
+
+class StepwiseFit(Protocol):
+    """A fit that can be paused at checkpoints."""
+
+    def fit_steps(self, X: np.ndarray, y: np.ndarray) -> Iterator[Any]:
+        """Yield after each step; exhausted, it is `fit` but for `finish_fit`."""
+
+
+class FinishedFit(Protocol):
+    """A fit in steps that has work left where it stops."""
+
+    def finish_fit(self) -> Any:
+        """Do what only a fit that stops must do, all of it whenever called."""
+
+
+class Diagnosed(Protocol):
+    """A fitted estimator that says how far it has come."""
+
+    def diagnostics(self, X: np.ndarray) -> Mapping[str, float]:
+        """Return finite numbers by name, such as the error of an approximation."""
+
+
+SCORE_METHODS = ("decision_function", "predict_proba")
+"""Scores of new points; the first that there is."""
+
+SCORE_ATTRIBUTES = ("decision_scores_", "label_distributions_")
+"""Scores that `fit` left for its own points; the first that there is."""
+
+_LABELS = "transduction_"
+_CLUSTERS = "labels_"
+
+
+def splits_fit(estimator: object) -> TypeGuard[SplitFit]:
+    """Return whether the fit is split in two."""
+    return hasattr(estimator, "fit_features") and hasattr(estimator, "fit_labels")
+
+
+def fits_in_steps(estimator: object) -> TypeGuard[StepwiseFit]:
+    """Return whether the fit can be paused."""
+    return hasattr(estimator, "fit_steps")
+
+
+def finishes_fit(estimator: object) -> TypeGuard[FinishedFit]:
+    """Return whether a fit in steps has work left where it stops."""
+    return hasattr(estimator, "finish_fit")
+
+
+def diagnoses(estimator: object) -> TypeGuard[Diagnosed]:
+    """Return whether the estimator says how far it has come."""
+    return hasattr(estimator, "diagnostics")
+
+
+def scorer(estimator: object) -> tuple[str, Callable[[np.ndarray], Any]] | None:
+    """Return the method that scores new points, with its name; None if there are only labels."""
+    return _first(estimator, SCORE_METHODS)
+
+
+def fitted_predictions(estimator: object, task: str) -> tuple[str, Any] | None:
+    """Return what `fit` left for its own points, with its name; scores before labels.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    task : str
+        Regression has none of it.
+    """
+    if task == "clustering":
+        return _first(estimator, (_CLUSTERS,))
+    if task in ("binary", "multiclass"):
+        return _first(estimator, (*SCORE_ATTRIBUTES, _LABELS))
+    return None
+
+
+def transduced_labels(estimator: object) -> Any:
+    """Return the labels that `fit` left for its own points; None if there are none."""
+    return getattr(estimator, _LABELS, None)
+
+
+def fitted_classes(estimator: object, n_classes: int) -> np.ndarray:
+    """Return the classes in the order of the scores' columns: all of them if it does not say."""
+    import numpy as np
+
+    return np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
+
+
+def _first(estimator: object, names: tuple[str, ...]) -> tuple[str, Any] | None:
+    for name in names:
+        if hasattr(estimator, name):
+            return name, getattr(estimator, name)
+    return None
