@@ -108,3 +108,29 @@ def test_of_readings_beside_the_plan_the_middle_one_counts(parts, fails, monkeyp
     method = Method("a", Estimator, lambda shape, size: 2 * shape.data_bytes, tasks={"binary"})
     advice = measured_storage.is_honest(method, "binary", None, None, 1)
     assert bool(advice) == fails
+
+
+@pytest.mark.parametrize(
+    ("readings", "fails"),
+    [
+        # ended by the limit, with room within the budget, and again at the budget
+        ([("over_budget", 1.0), ("ok", 0.9), ("ok", 0.9)], False),
+        ([("over_budget", 1.0), ("ok", 0.9), ("over_budget", 1.0)], True),
+        ([("over_budget", 1.0), ("ok", 1.3)], True),
+        ([("over_budget", 1.0), ("over_budget", 1.3)], True),
+    ],
+)
+def test_a_trial_that_the_limit_ended_once_is_taken_again_if_it_fits_with_more_room(
+    readings, fails, monkeypatch
+):
+    left = iter(readings)
+
+    def run(method, task, workload, *_):
+        outcome, part = next(left, ("ok", 0.9))
+        peak = int(part * workload.budget)
+        return SimpleNamespace(outcome=outcome, peak_bytes=peak, stages={}, reason="")
+
+    monkeypatch.setattr(measured_storage, "_run", run)
+    method = Method("a", Estimator, lambda shape, size: 2 * shape.data_bytes, tasks={"binary"})
+    advice = measured_storage.is_honest(method, "binary", None, None, 1)
+    assert bool(advice) == fails
