@@ -32,7 +32,8 @@ class budget:  # noqa: N801 - read as a word of the language: `with harness.budg
     graphics card. Other threads of this process are counted as the block's. For these, use
     `harness.measure` or `harness exec`.
 
-    malloc is told, for the rest of the process, to give large blocks back when they are freed.
+    For the rest of the process malloc gives large blocks back when they are freed, and only arrays
+    that ask for huge pages have them.
 
     Blocks may be nested: the peak of the inner one is in that of the outer one.
 

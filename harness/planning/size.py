@@ -333,15 +333,13 @@ class _Need:
 
     def terms(self, size: int | None, n_kept: int | None) -> list[tuple[str, int]]:
         """Name the largest parts of what is needed at the peak, the largest first."""
-        seen, stage = (
-            self.method.training_shape(self.shape, size, n_kept),
-            self._peak(size, n_kept)[0],
-        )
+        seen = self.method.training_shape(self.shape, size, n_kept)
+        stage, _ = self._peak(size, n_kept)
         held = self._held(seen, size)
         # where no phase of the model is the peak, of what the method holds its own peak counts
-        named_stage = stage in ("fit", "predict")
-        arrays = held.phases()[held.largest(stage)] if named_stage else {_UNNAMED: max(held.peaks)}
-        arrays = dict(arrays)
+        arrays = {_UNNAMED: max(held.peaks)}
+        if stage in ("fit", "predict"):
+            arrays = {**held.phases()[held.largest(stage)]}
         if _UNNAMED in arrays:
             arrays[_UNNAMED] -= seen.data_bytes
             arrays["X"] = seen.data_bytes

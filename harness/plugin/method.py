@@ -276,17 +276,6 @@ class Method:
         """Whether unlabeled points may be given up beside the size."""
         return self.uses_unlabeled and self.size != N_UNLABELED
 
-    def storage_bytes(
-        self,
-        shape: Shape,
-        size: int,
-        params: Mapping[str, Any],
-        tuned: bool = False,
-        paused: bool = False,
-    ) -> int:
-        """Bytes at the peak for one size, with the estimator's parameters where it asks."""
-        return max(self.peaks(shape, size, params, tuned, paused))
-
     def held(
         self,
         shape: Shape,

@@ -167,7 +167,9 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
     # a Newton step's eleven with its product, the machine before it, costs as they are known and
     # as they are now, the unlabeled rows; concave parts have costs at three stages
     vectors = 18 if form == "switching" else 20
-    machines = known + scores + coefficients
+    # blocks below 64 KiB, that malloc does not map: parts of vectors, of points near the margin
+    left = Arrays(left_in_the_heap=min(6 * 8 * n, 1 << 19))
+    machines = known + scores + coefficients + left
     training = {
         # each vector is mapped by itself, in whole pages
         "machine": machines + Arrays(vectors=vectors * (8 * n + mmap.PAGESIZE)),

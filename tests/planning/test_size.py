@@ -38,7 +38,7 @@ def standing_bytes(shape):
 
 def needed_bytes(method, shape, size):
     """Return what a model that does not tell fit from prediction comes to."""
-    fitted = method.storage_bytes(shape, size, {}) + overhead_bytes(shape)
+    fitted = max(method.peaks(shape, size, {})) + overhead_bytes(shape)
     return max(fitted, loading_bytes(shape) + standing_bytes(shape))
 
 

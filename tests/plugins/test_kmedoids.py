@@ -182,6 +182,6 @@ def test_blocks_hold_what_the_storage_model_says(kernel, n, d, b, n_clusters):
     # of another number of clusters than classes, as a study may ask for
     shape, (method,) = Shape(0, n, d, 2), harness_methods()
     params = {"kernel": kernel, "n_clusters": n_clusters}
-    stated = method.storage_bytes(shape, b, params) - shape.data_bytes
+    stated = max(method.peaks(shape, b, params)) - shape.data_bytes
     # NumPy broadcasts by way of a buffer of 8,192 numbers; chi2 is charged for blocks of all rows
     assert 0.4 * stated < held < stated + 70_000
