@@ -11,6 +11,7 @@ from types import TracebackType
 
 from harness.errors import HarnessError, OverBudget
 from harness.sandbox import heap, peaks, prctl, rlimit
+from harness.sandbox.high_water_mark import HighWaterMark
 from harness.sandbox.limits import measuring_error
 from harness.sandbox.prefault import find_libraries, map_pages
 from harness.sandbox.refusal import is_refusal
@@ -95,10 +96,10 @@ class budget:  # noqa: N801 - read as a word of the language: `with harness.budg
         gc.collect()
         self._filling.renew()
         map_pages(find_libraries())
-        self._reset = peaks.open_reset()
+        self._mark = self._shared_mark() or HighWaterMark()
         for outer in self._open:
             outer._note()
-        able = peaks.reset_peak(self._reset)
+        able = self._mark.reset()
         self._start = peaks.read_memory() if able else None
         self._file = self._start.file if self._start else 0
         self.measured_by = "VmHWM" if self._start else "none"
@@ -122,14 +123,19 @@ class budget:  # noqa: N801 - read as a word of the language: `with harness.budg
         self.seconds = time.monotonic() - self._started
         for block in self._open:
             block._note()
-        peaks.reset_peak(self._reset)
+        self._mark.reset()
         self._open.remove(self)
-        if self._reset >= 0:
-            os.close(self._reset)
+        if self._shared_mark() is not self._mark:
+            self._mark.close()
         self._filling.release()
         self._conclude(error)
         if self.outcome == "over_budget":
             raise OverBudget(self.reason) from error
+
+    def _shared_mark(self) -> HighWaterMark | None:
+        """Return the mark of the blocks around this one, whose pages are in their figures."""
+        mark = self._open[-1]._mark if self._open else None
+        return mark if mark is not None and mark.pid == os.getpid() else None
 
     def _limit(self, data: int) -> None:
         soft, _ = self._limits

@@ -20,6 +20,7 @@ import numpy as np
 from harness.sandbox import membership, peaks, prctl, rlimit, uncounted
 from harness.sandbox import process_tree as tree
 from harness.sandbox.channel import CHANNEL_LOST, ChannelLostError, Sender, is_plain
+from harness.sandbox.high_water_mark import HighWaterMark
 from harness.sandbox.monitor import Monitor
 from harness.sandbox.prefault import map_pages
 from harness.sandbox.refusal import is_refusal
@@ -74,12 +75,12 @@ def run(function: Callable[[Monitor], Answer], limits: Limits, orders: Orders) -
     try:
         _shut_off(orders, limits.command)
         sender = Sender(orders.channel)
-        reset = peaks.open_reset()
+        mark = HighWaterMark()
         if orders.group is not None:
             orders.group.open()
         if orders.isolation is not None:
             orders.isolation.confine()  # before there are threads, which it would leave out
-        _supervised(function, limits, orders, sender, reset)
+        _supervised(function, limits, orders, sender, mark)
         status = 0
     except ChannelLostError:
         status = CHANNEL_LOST
@@ -95,7 +96,7 @@ def _supervised(
     limits: Limits,
     orders: Orders,
     sender: Sender,
-    reset: int,
+    mark: HighWaterMark,
 ) -> None:
     pid = os.getpid()
     _set_threads(orders.threads, limits.threads)
@@ -105,7 +106,7 @@ def _supervised(
     if orders.group is not None:
         orders.group.enter()
     place = membership.place()
-    own = peaks.reset_peak(reset)
+    own = mark.reset()
     start = peaks.read_memory()
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     sender.event(
@@ -114,7 +115,7 @@ def _supervised(
         held=start.held if start else 0,
         file=start.file if start else 0,
     )
-    monitor = Monitor(sender, orders.group, start if own else None, reset)
+    monitor = Monitor(sender, orders.group, start if own else None, mark)
     if orders.group is not None:
         orders.group.reset_peak()
     limit_data = orders.limit_data and not limits.command

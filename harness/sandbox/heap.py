@@ -14,8 +14,11 @@ from collections.abc import Callable
 _LIBC = ctypes.CDLL(None)
 _LIBC.malloc.restype = ctypes.c_void_p
 _M_ARENA_MAX = -8
-_M_MMAP_THRESHOLD = -3
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 _MAPPED_FROM = 1 << 16
+_KEPT, _ASKED_MORE = 1 << 15, 1 << 14
+"""What malloc may keep free at the end of the heap, and what it asks for beyond its need: together
+less than a block that is mapped, or such a block would be put there."""
 _LARGEST_HOLE = 1 << 25
 _SMALLEST_HOLE = 1 << 13
 _COUNTS = ("arena", "ordblks", "smblks", "hblks", "hblkhd")
@@ -34,11 +37,15 @@ def return_large() -> None:
 
     glibc raises that threshold to the size of whatever mapped block is freed, up to 32 MiB, and
     keeps twice as much of freed heap: the peak of a trial would depend on what it freed before. A
-    threshold that was set stays; small blocks still come from the heap, which is faster.
+    threshold that was set stays; small blocks still come from the heap, which is faster. Of the
+    heap's free end 32 KiB are kept: with glibc's 128 KiB, and as much asked for beyond the need,
+    it took in blocks of 64 KiB and more, below which 0.8 MB of freed small ones then stayed.
     """
     mallopt = getattr(_LIBC, "mallopt", None)
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _MAPPED_FROM)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT)
+        mallopt(_M_TOP_PAD, _ASKED_MORE)
 
 
 def return_freed() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.sandbox import peaks
 from harness.sandbox.channel import Sender
+from harness.sandbox.high_water_mark import HighWaterMark
 from harness.sandbox.trial_cgroup import Group
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class Monitor:
     """Tells the stages of a trial apart; handed to the callable inside the child."""
 
     def __init__(
-        self, sender: Sender, group: Group | None, start: peaks.Memory | None, reset: int
+        self, sender: Sender, group: Group | None, start: peaks.Memory | None, mark: HighWaterMark
     ) -> None:
         self._sender = sender
         self._group = group
@@ -29,7 +30,7 @@ class Monitor:
         self._file = start.file if start else 0
         self._shared = start.shared if start else 0
         self._own = start is not None
-        self._reset = reset
+        self._mark = mark
         self._cache = 0
         self._open: list[peaks.Marks] = []
         self._pid = os.getpid()
@@ -117,7 +118,7 @@ class Monitor:
         self._open = [stage.joined(marks) for stage in self._open]
         if now is not None:
             self._file = now.file
-            peaks.reset_peak(self._reset)
+            self._mark.reset()
         self._cache = usage.cache if usage else 0
         if self._group is not None:
             self._group.reset_peak()

@@ -36,7 +36,6 @@ the cgroup's maximum stands only where it is more than 16 MiB above.
 
 from __future__ import annotations
 
-import os
 import re
 import resource
 from dataclasses import dataclass, field
@@ -103,32 +102,6 @@ def read_memory(pid: int | str = "self") -> Memory | None:
         shared=found[b"RssShmem"],
         data=found[b"VmData"],
     )
-
-
-def open_reset() -> int:
-    """Open what `reset_peak` writes to, for a process that may not open it later; -1 if it cannot.
-
-    It is of the process that opens it; a child of that needs its own.
-    """
-    try:
-        return os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
-    except OSError:
-        return -1
-
-
-def reset_peak(descriptor: int) -> bool:
-    """Set this process's `VmHWM` back to its resident size; False where that is not possible.
-
-    Parameters
-    ----------
-    descriptor : int
-        From `open_reset`.
-    """
-    try:
-        os.pwrite(descriptor, b"5", 0)
-    except OSError:
-        return False
-    return True
 
 
 def private_dirty(pid: int | str = "self") -> int | None:

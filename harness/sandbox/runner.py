@@ -23,6 +23,7 @@ from harness.sandbox import child, heap, isolation, peaks, prctl
 from harness.sandbox import process_tree as tree
 from harness.sandbox.backends import AUTO, choose
 from harness.sandbox.cgroup import slack
+from harness.sandbox.high_water_mark import pages_to_count
 from harness.sandbox.limits import Limits, Result
 from harness.sandbox.membership import Membership
 from harness.sandbox.outcome import Ending, classify
@@ -90,6 +91,7 @@ class Sandbox:
         prctl.small_pages()
         heap.one_arena()
         heap.return_large()
+        pages_to_count()
 
     def run(
         self,

@@ -68,3 +68,16 @@ def test_a_freed_block_of_64_kib_is_given_back_whatever_was_freed_before():
         print(read_memory().resident - before)
     """)
     assert kept < 500_000
+
+
+@glibc
+def test_a_large_block_is_never_above_small_ones_that_are_freed():
+    kept = figure("""
+        del blocks
+        before = read_memory().held
+        small = [np.ones(50_000, np.uint8) for _ in range(20)]
+        large = np.ones(100_000, np.uint8)
+        del small
+        print(read_memory().held - before)
+    """)
+    assert 90_000 < kept < 200_000
