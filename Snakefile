@@ -43,6 +43,10 @@ onstart:
         workflow.scheduler.job_rate_limiter = None
 
 
+onsuccess:
+    print(f"The report is {RESULTS}/report.html", file=sys.stderr)
+
+
 rule all:
     default_target: True
     input:
