@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Literal, Self
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -71,12 +70,7 @@ class KernelComponents:
             G[j:, j] -= mass * mean[j] * mean[j:]
         kernels.mirror(G)
         m = min(n_components, s)
-        self.eigenvalues, W = eigh(
-            kernels.project_gram(G, P),
-            subset_by_index=(s - m, s - 1),
-            overwrite_a=True,
-            check_finite=False,
-        )
+        self.eigenvalues, W = kernels.largest_eigenpairs(kernels.project_gram(G, P), m)
         self.eigenvalues = self.eigenvalues[::-1].copy()
         coef = P @ W[: P.shape[1], ::-1]
         coef[:, self.eigenvalues < _TOLERANCE] = 0

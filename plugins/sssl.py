@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Literal, Self
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
@@ -54,11 +53,7 @@ class SSSL(kernels.SplitLeastSquares, Estimator):
         self._points = kernels.centered(X, self._center)
         n, self._computed = len(X), max(_MOST, self.n_components)
         K = kernels.GaussianAt(self._points, self._width)(self._points)
-        first = max(0, n - self._computed)
-        # looking whether all is finite would hold a byte for each element
-        eigenvalues, U = eigh(
-            K.T, subset_by_index=[first, n - 1], overwrite_a=True, check_finite=False
-        )
+        eigenvalues, U = kernels.largest_eigenpairs(K.T, min(n, self._computed))
         del K
         kept = eigenvalues > _TOLERANCE * eigenvalues[-1]
         self.eigenvalues_ = eigenvalues[kept][::-1]

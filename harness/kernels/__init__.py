@@ -116,6 +116,7 @@ from harness.kernels.squared_hinge import Expansion
 from harness.kernels.symmetric import (
     eigen_workspace,
     eigensystem,
+    largest_eigenpairs,
     solve_indefinite,
     solve_positive_definite,
     solve_stationary,
@@ -210,6 +211,7 @@ __all__ = [
     "kernel_width",
     "landmark_degree_weights",
     "landmark_spectrum",
+    "largest_eigenpairs",
     "machine_bytes",
     "map_block_rows",
     "map_blocks",

@@ -34,6 +34,34 @@ def eigensystem(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return eigenvalues[::-1].copy(), U
 
 
+def largest_eigenpairs(A: np.ndarray, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest eigenvalues of a symmetric matrix, ascending, and their eigenvectors.
+
+    Holds the eigenvectors besides. Of more eigenvalues that are equal to the last digit than are
+    asked for, LAPACK finds fewer, or none: a kernel matrix has such ones at a width below all
+    distances. All are then found in the place of the matrix.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n)
+        Fortran-contiguous, both triangles; used up.
+    n_pairs : int
+        n at most.
+
+    Returns
+    -------
+    eigenvalues : ndarray of shape (n_pairs,)
+    U : ndarray of shape (n, n_pairs)
+    """
+    n, diagonal = len(A), A.diagonal().copy()
+    wanted = (n - n_pairs, n - 1)
+    found, U = eigh(A, subset_by_index=wanted, overwrite_a=True, check_finite=False)
+    if len(found) < n_pairs:
+        restore_lower(A, diagonal)
+        found, U = eigh(A, driver="ev", overwrite_a=True, check_finite=False)
+    return found[-n_pairs:], U[:, -n_pairs:]
+
+
 def eigen_workspace(n: int) -> int:
     """Bytes that `eigensystem` works in beside a matrix of order n and its eigenvectors."""
     return 600 * n

@@ -21,6 +21,22 @@ def test_eigensystem_is_descending_and_reassembles():
     np.testing.assert_allclose((U * e) @ U.T, A, atol=1e-10)
 
 
+def centered_identity(n):
+    """Return a matrix with n - 1 eigenvalues of 1, of which LAPACK finds none if asked for few."""
+    return np.asfortranarray(np.eye(n) - 1 / n)
+
+
+@pytest.mark.parametrize("make", [symmetric, centered_identity, np.eye])
+@pytest.mark.parametrize("n", [1, 2, 3, 30, 100])
+@pytest.mark.parametrize("n_pairs", [1, 2, 40])
+def test_largest_eigenpairs_are_as_many_as_asked_for(make, n, n_pairs):
+    A, n_pairs = np.asfortranarray(make(n)), min(n, n_pairs)
+    found, U = kernels.largest_eigenpairs(A.copy(order="F"), n_pairs)
+    np.testing.assert_allclose(found, np.linalg.eigvalsh(A)[-n_pairs:], atol=1e-10)
+    np.testing.assert_allclose(A @ U, U * found, atol=1e-10)
+    np.testing.assert_allclose(U.T @ U, np.eye(n_pairs), atol=1e-10)
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 300])
 def test_eigenvalues_leave_the_matrix_as_it_was(n):
     A = symmetric(n)

@@ -164,3 +164,10 @@ def test_bad_numbers_are_refused_in_words():
     ):
         with pytest.raises(ValueError, match=message):
             KernelSpectralClustering(**{"n_clusters": 2, **params}).fit(X)
+
+
+def test_a_width_below_all_distances_tells_nothing_apart_and_is_not_chosen():
+    X, truth = separated(3)
+    model = KernelSpectralClustering(3, 60, sigma=(1e-3, 0.1), random_state=0).fit(X)
+    assert model.sigma_ == 0.1
+    assert adjusted_rand_score(truth, model.labels_) == 1
