@@ -195,7 +195,7 @@ def plan(
     if found is not None:
         return found if turned else replace(found, size=None)
     # few points that are copied may take more than all of them where they lie
-    choices = (None, 1) if method.may_subsample and shape.n_unlabeled else (None,)
+    choices = (None, need.fewest) if method.may_subsample and shape.n_unlabeled else (None,)
     kept = min(choices, key=lambda kept: need.bytes(low, kept))
     fixed = method.size in params
     at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}" if turned else ""
@@ -215,6 +215,12 @@ class _Need:
     tuned: bool
     paused: bool
     shown: int
+
+    @property
+    def fewest(self) -> int:
+        """Unlabeled points that are kept at least: without a label, as many as clusters."""
+        fewest = 1 if self.shape.n_labeled else max(1, self.shape.n_classes)
+        return min(fewest, self.shape.n_unlabeled)
 
     def bytes(self, size: int | None, n_kept: int | None = None) -> int:
         """Return what is needed at the peak; `n_kept` is None for all unlabeled points."""
@@ -301,8 +307,9 @@ class _Need:
 
     def with_fewer(self, useful: int | None, low: int | None, budget: int) -> Iterator[Plan]:
         """Yield plans for as many points as fit beside the useful size, and as fit in half."""
-        most, least = self.shape.n_unlabeled, self.bytes(low, 1)
-        if most < 2 or least > budget:
+        most, fewest = self.shape.n_unlabeled, self.fewest
+        least = self.bytes(low, fewest)
+        if most <= fewest or least > budget:
             return
         half = least + (budget - least) // 2
 
@@ -317,9 +324,9 @@ class _Need:
         def fits_useful(n_kept: int) -> bool:
             return self.bytes(up_to(useful, n_kept), n_kept) <= budget
 
-        fewer = [_largest(fits_useful, 1, most - 1)] if fits_useful(1) else []
+        fewer = [_largest(fits_useful, fewest, most - 1)] if fits_useful(fewest) else []
         if useful != low:
-            fewer.append(_largest(lambda kept: self.bytes(low, kept) <= half, 1, most - 1))
+            fewer.append(_largest(lambda kept: self.bytes(low, kept) <= half, fewest, most - 1))
         for kept in fewer:
             high = up_to(budget, kept)
             size = _largest(lambda size, kept=kept: self.bytes(size, kept) <= budget, low, high)

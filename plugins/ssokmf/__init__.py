@@ -151,7 +151,7 @@ class SSOKMF(kernels.PartlyLabeledClassifier):
             if gram is not None:
                 k = U.shape[1]
                 gram = kernels.project_gram(gram.total(), U)[:k, :k]
-            grams.append(0.0 if gram is None else gram)
+            grams.append(gram)
         counts = np.bincount(codes[codes >= 0], minlength=c)
         return Moments(*grams, U.T @ cross, counts.astype(np.float64), diagonal)
 

@@ -28,8 +28,10 @@ class Moments(NamedTuple):
 
     Attributes
     ----------
-    unlabeled, labeled : ndarray of shape (b, b)
-        Sums of k k' with k = k(B, x); 0.0 where there are none.
+    unlabeled : ndarray of shape (b, b) or None
+        Sum of k k' with k = k(B, x); None where there is no such point.
+    labeled : ndarray of shape (b, b)
+        The same over the labeled points.
     cross : ndarray of shape (b, c)
         Sum of k y', y one-hot.
     counts : ndarray of shape (c,)
@@ -38,7 +40,7 @@ class Moments(NamedTuple):
         Sum of k(x, x).
     """
 
-    unlabeled: np.ndarray
+    unlabeled: np.ndarray | None
     labeled: np.ndarray
     cross: np.ndarray
     counts: np.ndarray
@@ -126,9 +128,12 @@ class Factorisation:
         labeled_moment = moments.labeled @ P + R @ S
         label_moment = R.T @ P + N * S
         labeled_gram = P.T @ labeled_moment + S.T @ label_moment
-        unlabeled_moment = np.dot(moments.unlabeled, U)
-        kernel_moment = labeled_moment + unlabeled_moment
-        gram = labeled_gram + U.T @ unlabeled_moment
+        kernel_moment, gram = labeled_moment, labeled_gram
+        if moments.unlabeled is not None:
+            # not by np.dot, which would copy a matrix that is part of a larger one
+            unlabeled_moment = moments.unlabeled @ U
+            kernel_moment = labeled_moment + unlabeled_moment
+            gram = labeled_gram + U.T @ unlabeled_moment
         return Codes(U, P, S, kernel_moment, label_moment, gram, labeled_gram)
 
     def objective(self, moments: Moments, codes: Codes) -> float:

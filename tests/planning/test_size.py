@@ -287,3 +287,9 @@ def test_a_plan_names_the_phase_of_its_peak_and_a_refusal_its_largest_arrays():
     assert refused.phase == "fit: solution"
     assert "of which kernel matrix 6.48 MB" in refused.reason
     assert "the data of 101 points 8.08 kB" in refused.reason
+
+
+@given(st.integers(2, 60), st.integers(300_000, 10**7))
+def test_points_without_labels_are_never_fewer_than_their_clusters(n_clusters, budget):
+    planned = plan(ranked(), Shape(0, 60, 6_000, n_clusters), budget)
+    assert not planned.feasible or planned.n_kept is None or planned.n_kept >= n_clusters

@@ -212,3 +212,18 @@ def test_wide_kernels_cost_no_digit_that_counts(sigma, data):
     assert off(found.decision_function(X), expected[:, 1] - expected[:, 0]) < 0.003
     assert len(found.objective_) == len(exact.objective_)
     assert found.objective_[-1] == pytest.approx(exact.objective_[-1], rel=1e-4)
+
+
+def test_moments_that_are_part_of_a_larger_matrix_are_not_copied():
+    rng = np.random.default_rng(0)
+    b, r, c = 300, 8, 3
+    larger = [np.asfortranarray(A @ A.T) for A in rng.normal(size=(2, b + 5, b + 5))]
+    moments = Moments(*(A[:b, :b] for A in larger), rng.normal(size=(b, c)), np.ones(c), 1.0)
+    model = Factorisation(
+        np.ones(b), rng.normal(size=(b, r)), rng.normal(size=(c, r)), 1.0, 1.0, 1.0, 1.0, 1.0
+    )
+    tracemalloc.start()
+    model.codes(moments)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * b * b / 2
