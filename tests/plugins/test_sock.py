@@ -7,12 +7,12 @@ import pytest
 import scipy.sparse
 import sock
 from blobs import blobs
+from dense import dense_cluster_kernel
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sock import StochasticClusterKernelSVM
 from sock.proximal_low_rank import LowRankKernel
-from test_cluster_kernel import dense_cluster_kernel
 
 from harness import kernels, overhead_bytes
 from harness.kernels.transfer_functions import TRANSFERS
@@ -359,6 +359,7 @@ def test_the_papers_formula_gives_the_papers_rank():
     assert plan(METHOD, shape, 200_000_000).size > 3 * 222
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize(
     ("shape", "budget", "degrees"),
     [
