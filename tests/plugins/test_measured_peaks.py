@@ -47,7 +47,7 @@ SMALL = [
         method, budget, id=f"{method.name}-{budget}MB", marks=[slow] if budget > 3 else []
     )
     for method in METHODS
-    for budget in ((3,) if method.size is None else (3, 10, 40))
+    for budget in ((3,) if method.size is None else (3, 10))
 ]
 
 
