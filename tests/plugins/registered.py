@@ -1,4 +1,4 @@
-"""Every method that the project's plugins provide, and ways through their code that they have."""
+"""Every method that the project's plugins provide, and variants with other ways through them."""
 
 import importlib
 from dataclasses import replace
