@@ -69,7 +69,10 @@ class SSSL(kernels.SplitLeastSquares, Estimator):
             raise ValueError(message)
         F = self._functions[self._labeled[rows], : self.n_components].astype(np.float64)
         center, offset = F.mean(axis=0), values.mean(axis=0)
+        rounding = _TOLERANCE * np.linalg.norm(F)
         F -= center
+        if np.linalg.norm(F) <= rounding:  # the points are all the same
+            F[:] = 0
         self._weights = np.linalg.lstsq(F, values - offset, rcond=_UNSEEN)[0]
         self.intercept_ = offset - center @ self._weights
 

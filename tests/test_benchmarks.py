@@ -37,6 +37,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_prints_figures(command):
     done = subprocess.run(

@@ -1,5 +1,6 @@
 """The linters, the formatters and the README, so that one command checks everything."""
 
+import ast
 import re
 import statistics
 import subprocess
@@ -61,6 +62,23 @@ def test_modules_can_be_held_in_the_head():
     files = [*ROOT.glob("harness/**/*.py"), *ROOT.glob("plugins/**/*.py"), *ROOT.glob("rules/*")]
     long = {str(f.relative_to(ROOT)): len(f.read_text().splitlines()) for f in files}
     assert {name: lines for name, lines in long.items() if lines > 400} == {}
+
+
+def imported(path: Path) -> set[str]:
+    """The modules that a file imports by name."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return names | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+def test_what_tests_share_is_in_no_test():
+    """A test that moves would break others; what is shared has a module or a fixture."""
+    found = {str(f.relative_to(ROOT)): imported(f) for f in (ROOT / "tests").rglob("*.py")}
+    borrowed = {
+        name: sorted(m for m in modules if m.rpartition(".")[2].startswith(("test_", "conftest")))
+        for name, modules in found.items()
+    }
+    assert {name: modules for name, modules in borrowed.items() if modules} == {}
 
 
 def test_nothing_heavy_is_imported_to_read_a_study():

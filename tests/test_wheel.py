@@ -15,6 +15,8 @@ from harness.project import ROOT
 from harness.records.table import read_table
 from harness.threads import THREAD_VARIABLES
 
+pytestmark = pytest.mark.slow
+
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
 ENVIRONMENT = {
     name: value

@@ -5,6 +5,6 @@ found is told in one sentence each: what is wrong, and what to change.
 """
 
 from harness.conformance.finding import Finding
-from harness.conformance.kit import check_file
+from harness.conformance.kit import check_file, check_methods
 
-__all__ = ["Finding", "check_file"]
+__all__ = ["Finding", "check_file", "check_methods"]

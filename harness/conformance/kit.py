@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -69,26 +69,43 @@ def check_file(
         If the file provides no method of a name that was asked for.
     """
     source = Source(file.stem, str(file.parent), file.resolve())
+    with threadpoolctl.threadpool_limits(1), Sandbox() as sandbox:
+        advice = _load_advice(source, sandbox, seconds)
+    if advice:
+        yield broken(source.name, _LOADS, advice)
+        return
+    methods = load_plugin(source).provided["methods"]
+    known = [method.name for method in methods]
+    for name in names:
+        if name not in known:
+            raise unknown_name("method", name, known, str(file))
+    yield Finding(source.name, _LOADS)
+    asked = [method for method in methods if not names or method.name in names]
+    yield from check_methods(asked, seconds=seconds, measure=measure)
+
+
+def check_methods(
+    methods: Iterable[Method], *, seconds: float = SECONDS, measure: bool = True
+) -> Iterator[Finding]:
+    """Check methods that are loaded already, finding after finding.
+
+    Parameters
+    ----------
+    methods : iterable of Method
+    seconds, measure
+        As of `check_file`.
+
+    Yields
+    ------
+    Finding
+        Method after method, as soon as it is known.
+    """
     with threadpoolctl.threadpool_limits(1):
-        with Sandbox() as sandbox:
-            advice = _load_advice(source, sandbox, seconds)
-        if advice:
-            yield broken(source.name, _LOADS, advice)
-            return
-        plugin = load_plugin(source)
-        methods = plugin.provided["methods"]
-        known = [method.name for method in methods]
-        for name in names:
-            if name not in known:
-                raise unknown_name("method", name, known, str(file))
         warm_up()
         # after the import: what a trial inherits must not be counted as its own
         with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
-            yield Finding(source.name, _LOADS)
             for method in methods:
-                if not names or method.name in names:
-                    check = _MethodCheck(method, sandbox, Path(folder), seconds, measure)
-                    yield from check.run()
+                yield from _MethodCheck(method, sandbox, Path(folder), seconds, measure).run()
 
 
 class _MethodCheck:

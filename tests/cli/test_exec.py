@@ -28,6 +28,7 @@ def python(code, *options):
     return done, json.loads(done.stdout)
 
 
+@pytest.mark.memory
 def test_a_command_that_fits_is_measured(backend):
     figures = []
     for size in (0, 40_000_000):

@@ -10,6 +10,7 @@ import harness
 from harness.errors import HarnessError
 
 
+@pytest.mark.memory
 def test_the_peak_of_what_is_held_is_true():
     for size in (1_000_000, 30_000_000):
         with harness.budget("100MB") as b:
@@ -48,6 +49,7 @@ def test_an_exception_goes_through():
     assert (b.outcome, b.reason) == ("error", "ZeroDivisionError: division by zero")
 
 
+@pytest.mark.memory
 def test_the_outer_block_has_the_peak_of_the_inner_one():
     with harness.budget() as outer:
         first = np.ones(30_000_000, dtype=np.uint8)

@@ -16,6 +16,7 @@ class Unpicklable(Exception):  # noqa: N818
         super().__init__(one)
 
 
+@pytest.mark.memory
 def test_value_and_peak_are_those_of_the_callable():
     for size in (1_000_000, 30_000_000):
         m = harness.measure(np.full, size, 7, dtype=np.uint8, budget="100MB")

@@ -21,33 +21,40 @@ def two_blobs():
 
 
 @pytest.fixture(scope="session")
-def assert_peak_between(tmp_path_factory):
-    """Return a function that runs a trial as a study does and asserts its peak, in bytes.
-
-    In a process of its own: what tests in this one have used of BLAS, a trial forked from here
-    would have for nothing.
-    """
-    folder = tmp_path_factory.mktemp("trials")
+def trial_process():
+    """A process that holds little: what one has used of BLAS, its trials have for nothing."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context, initializer=trial_peaks.start) as process:
+        yield process
 
-        def measure(method, shape, size, task, **tuning):
-            trial = method, shape, size, task, folder, tuning or None
-            found = process.submit(trial_peaks.measure, *trial)
-            outcome, reason, peak = found.result()
-            assert outcome == "ok", f"{outcome}: {reason}"
-            if peak is None:
-                pytest.skip("this machine cannot measure peaks")
-            return peak
 
-        def between(low, high, *trial, **tuning):
-            """Hold one trial's peak between two figures, or the middle one of three.
+@pytest.fixture(scope="session")
+def assert_peak_between(trial_process, tmp_path_factory):
+    """Return a function that runs a trial as a study does and asserts its peak, in bytes."""
+    folder = tmp_path_factory.mktemp("trials")
 
-            File pages that come and go while a trial runs can move one reading by 1 MB.
-            """
-            peaks = [measure(*trial, **tuning)]
-            if not low <= peaks[0] <= high:
-                peaks += [measure(*trial, **tuning), measure(*trial, **tuning)]
-            assert low <= sorted(peaks)[len(peaks) // 2] <= high, peaks
+    def between(low, high, method, shape, size, task, **tuning):
+        trial = method, shape, size, task, folder, tuning or None
+        found = trial_process.submit(trial_peaks.measure, *trial)
+        outcome, reason, peak = found.result()
+        assert outcome == "ok", f"{outcome}: {reason}"
+        if peak is None:
+            pytest.skip("this machine cannot measure peaks")
+        assert low <= peak <= high
 
-        yield between
+    return between
+
+
+@pytest.fixture(scope="session")
+def measured_advice(trial_process, tmp_path_factory):
+    """Return a function that asks a measuring check of the conformance kit for its advice."""
+    folder = tmp_path_factory.mktemp("measured")
+
+    def ask(check, method, task):
+        asked = trial_process.submit(trial_peaks.ask, check, method, task, folder)
+        advice, skipped = asked.result()
+        if skipped:
+            pytest.skip(skipped)
+        return advice
+
+    return ask

@@ -98,3 +98,12 @@ def smooth_hinge(Z, signs, C, width):
         if before - objective(w) < 1e-15 * before:
             break
     return Z @ w
+
+
+def dense_cluster_kernel(X, sigma, phi):
+    """Return the cluster kernel of Chapelle et al. 2002, a line for each of its four steps."""
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * sigma**2))
+    L = K / np.sqrt(np.outer(K.sum(0), K.sum(0)))
+    e, U = np.linalg.eigh(L)
+    L = (U[:, ::-1] * phi(np.clip(e[::-1], 0, 1))) @ U[:, ::-1].T
+    return L / np.sqrt(np.outer(np.diag(L), np.diag(L)))

@@ -7,21 +7,13 @@ import numpy as np
 import pytest
 from blobs import blobs
 from cluster_kernel import ClusterKernelSVM
+from dense import dense_cluster_kernel
 from sklearn.svm import LinearSVC
 
 from harness import kernels
 from harness.kernels.transfer_functions import TRANSFERS
 
 ABSOLUTE = {"sigma": 1.2, "sigma_unit": "absolute"}
-
-
-def dense_cluster_kernel(X, sigma, phi):
-    """The paper's four steps, one line each."""
-    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * sigma**2))
-    L = K / np.sqrt(np.outer(K.sum(0), K.sum(0)))
-    e, U = np.linalg.eigh(L)
-    L = (U[:, ::-1] * phi(np.clip(e[::-1], 0, 1))) @ U[:, ::-1].T
-    return L / np.sqrt(np.outer(np.diag(L), np.diag(L)))
 
 
 def scores_of(K, known, y, C=1.0):

@@ -246,6 +246,7 @@ def test_a_small_budget_takes_all_points_where_iterating_needs_less():
     assert plan(method, replace(shape, n_unlabeled=4000), 20 * 10**6).size < 2500
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("params", [{"solver": "cg"}, {"n_neighbors": 30}], ids=str)
 def test_storage_without_a_factorisation_is_what_is_held(params, assert_peak_between):
     method = replace(harness_methods()[0], params=params)

@@ -97,12 +97,15 @@ def test_a_graph_has_a_width_of_its_own_in_the_unit_of_the_kernel_s(model, waves
     np.testing.assert_allclose(model(**options).fit(X, y).predict(X), values[2], atol=1e-6)
 
 
-@pytest.mark.parametrize("graph_sigma", [1e-3, 1e3])
 @pytest.mark.parametrize("model", [LapRLS, LandmarkLapRLS])
-def test_no_width_of_the_graph_is_too_small_or_too_large(model, waves, graph_sigma):
+def test_the_wider_the_graph_the_more_it_smooths(model, waves):
     X, y, _ = waves
-    found = model(manifold=1e5, graph_sigma=graph_sigma).fit(X, y).predict(X)
-    assert np.isfinite(found).all()
+    ranges = [
+        np.ptp(model(manifold=1e5, graph_sigma=width).fit(X, y).predict(X))
+        for width in (1e-3, 1.0, 1e3)
+    ]
+    assert ranges[0] > ranges[1] > ranges[2]
+    assert ranges[0] > 2 * ranges[2]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -138,12 +141,13 @@ def test_two_moons_need_the_graph():
 
 
 @pytest.mark.parametrize("model", [LapRLS, LandmarkLapRLS])
-def test_hard_inputs_have_finite_answers(model, waves):
-    X, y, _ = waves
+def test_outliers_do_not_spoil_the_rest_and_one_point_has_the_mean(model, waves):
+    X, y, truth = waves
     outliers = X.copy()
     outliers[[3, 100], [0, 1]] = 1e6
-    for points in (np.repeat(X[:5], 24, axis=0), np.ones_like(X), outliers, X + 1e5):
-        assert np.isfinite(model().fit(points, y).predict(points)).all()
+    errors = np.delete(model().fit(outliers, y).predict(outliers) - truth, [3, 100])
+    assert errors.var() < 0.1 * truth.var()
+    np.testing.assert_allclose(model().fit(np.ones_like(X), y).predict(X), np.nanmean(y))
     constant = np.where(np.isnan(y), y, 2.0)
     np.testing.assert_allclose(model().fit(X, constant).predict(X), 2.0, atol=1e-12)
 

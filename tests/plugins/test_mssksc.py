@@ -342,6 +342,7 @@ def test_the_spectral_term_is_computed_when_gamma1_first_asks_for_it():
     np.testing.assert_allclose(split.decision_function(X), expected, atol=1e-4)
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("params", [{"normalize": True, "gamma1": 0.9}, {"gamma1": 5.0}])
 @pytest.mark.parametrize("name", ["rff-mssksc", "rd-mssksc"])
 def test_eigenvalues_are_found_in_place(name, params, assert_peak_between):

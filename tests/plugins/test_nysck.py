@@ -7,13 +7,13 @@ import nysck
 import pytest
 from blobs import blobs
 from cluster_kernel import ClusterKernelSVM
+from dense import dense_cluster_kernel
 from nysck import NystromClusterKernelSVM, _paper_rank
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
-from test_cluster_kernel import dense_cluster_kernel
 
 from harness import Shape, kernels
 from harness.datasets import load_catalog
@@ -340,6 +340,7 @@ def test_float32_agrees_with_float64():
     np.testing.assert_allclose(exact, single, atol=2e-3 * np.abs(exact).max())
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("n_labeled", [1000, 3000])
 @pytest.mark.parametrize(("n", "d"), [(32561, 123), (49749, 300)], ids=["a9a", "w8a"])
 def test_a_fifth_of_a_small_budget_is_left_at_most(n, d, n_labeled, assert_peak_between):
@@ -353,6 +354,7 @@ def test_a_fifth_of_a_small_budget_is_left_at_most(n, d, n_labeled, assert_peak_
     assert_peak_between(low, 10**7, METHOD, shape, planned.size, "binary")
 
 
+@pytest.mark.memory
 def test_wide_data_in_float64_are_not_held_twice(assert_peak_between):
     shape = Shape(100, 1900, 3000, 2)
     planned = plan(METHOD, shape, 80 * 10**6)

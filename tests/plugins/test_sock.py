@@ -7,12 +7,12 @@ import pytest
 import scipy.sparse
 import sock
 from blobs import blobs
+from dense import dense_cluster_kernel
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sock import StochasticClusterKernelSVM
 from sock.proximal_low_rank import LowRankKernel
-from test_cluster_kernel import dense_cluster_kernel
 
 from harness import kernels, overhead_bytes
 from harness.kernels.transfer_functions import TRANSFERS
@@ -291,42 +291,15 @@ def test_seeds_decide():
     assert not np.array_equal(scores[0], scores[2])
 
 
-@pytest.mark.parametrize(
-    ("sigma", "degrees"),
-    [
-        (1e-30, "features"),
-        (1e-6, "features"),
-        (1e-2, "features"),
-        (1e-2, "exact"),
-        (1e3, "exact"),
-        (1e30, "features"),
-        (1e30, "exact"),
-    ],
-)
-def test_any_width_gives_finite_scores(sigma, degrees):
-    X, y, _ = blobs(40, 2)
-    model = StochasticClusterKernelSVM(20, sigma=sigma, degrees=degrees, random_state=0).fit(X, y)
-    assert np.isfinite(model.decision_scores_).all()
-    assert np.isfinite(model.decision_function(X)).all()
-
-
 @pytest.mark.parametrize("transfer", TRANSFERS)
-def test_hard_inputs_give_finite_scores(transfer):
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("groups", [1, 3])
+def test_points_that_are_the_same_get_the_same_score(transfer, groups):
+    X = np.repeat(np.eye(3)[:groups], 30 // groups, axis=0)
     y = np.array([0, 1, 0, 1] + [-1] * 26)
-    inputs = {
-        "duplicates": np.repeat(np.eye(3), 10, axis=0),
-        "equal": np.ones((30, 3)),
-        "float32": rng.standard_normal((30, 3)).astype(np.float32),
-        "integers": rng.integers(9, size=(30, 3)),
-        "zeros among them": np.vstack([np.zeros((15, 3)), rng.standard_normal((15, 3))]),
-    }
-    model = StochasticClusterKernelSVM(30, n_iter=5, transfer=transfer, random_state=0)
-    for name, X in inputs.items():
-        for labels in (y, np.arange(30) % 2):
-            fitted = clone(model).fit(X, labels)
-            assert np.isfinite(fitted.decision_scores_).all(), name
-            assert np.isfinite(fitted.decision_function(X)).all(), name
+    model = StochasticClusterKernelSVM(30, n_iter=5, transfer=transfer, random_state=0).fit(X, y)
+    for scores in (model.decision_scores_, model.decision_function(X)):
+        spread = np.ptp(scores.reshape(groups, -1), axis=1)
+        assert spread.max() < 1e-3 * max(1, np.abs(scores).max())
 
 
 def test_float32_agrees_with_float64():
@@ -359,6 +332,7 @@ def test_the_papers_formula_gives_the_papers_rank():
     assert plan(METHOD, shape, 200_000_000).size > 3 * 222
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize(
     ("shape", "budget", "degrees"),
     [

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_storage import METHODS
+from registered import METHODS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "storage_sweep.py"
 TRIALS = os.environ.get("HARNESS_SWEEP_TRIALS", "1")

@@ -87,6 +87,7 @@ def test_budget_turns_the_cache_and_a_budget_of_landmarks_does_not(svm):
     assert not svm.bounded_by_landmarks
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("budget", [6, 8, 12])
 def test_cache_is_full_and_no_larger_than_planned(svm, budget, assert_peak_between):
     """It ends where the copy of the support vectors begins: the two are not added up."""
@@ -121,6 +122,7 @@ def test_a_kernel_of_a_plugin_is_one_like_others():
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=5e-3)
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("kernel", ["chi2", "laplacian"])
 @pytest.mark.parametrize("shape", [Shape(1500, 0, 20, 2, 500), Shape(900, 0, 500, 3, 500)])
 def test_a_kernel_matrix_is_counted(svm, kernel, shape, assert_peak_between):

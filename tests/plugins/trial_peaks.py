@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import threadpoolctl
 
+from harness.conformance.finding import NotApplicableError
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.sandbox import Limits, Sandbox
 from harness.study.schema import Tuning
@@ -32,6 +33,14 @@ def measure(method, shape, size, task, folder, tuning=None):
     trial = partial(run_trial, assignment)
     result = sandboxes[0].run(trial, Limits(seconds=300))
     return result.outcome, result.reason, result.peak_bytes
+
+
+def ask(check, method, task, folder):
+    """Return the advice of a measuring check, and why it does not apply."""
+    try:
+        return check(method, task, sandboxes[0], folder, 300), ""
+    except NotApplicableError as why:
+        return "", str(why)
 
 
 def assign(method, shape, size, task, folder):

@@ -3,8 +3,8 @@ import json
 import pandas as pd
 import pytest
 import vl_convert
+from parsed_page import read_page
 from synthetic_trials import make_trials, write_results
-from test_page import checked
 
 from harness.report import theme as looks
 from harness.report import write_report
@@ -63,11 +63,11 @@ def test_few_counts_are_no_curve(curves):
 
 def test_the_page_draws_them(tmp_path):
     directory = results_of(tmp_path / "page", budgets={"none": None})
-    page = checked(write_report(directory))
+    page = read_page(write_report(directory))
     assert page.ids.index("score") < page.ids.index("labels") < page.ids.index("timelines")
     assert "#labels" in page.references
     plain = results_of(tmp_path / "plain", budgets={"none": None}, labeled=(8, 20))
-    assert "labels" not in checked(write_report(plain)).ids
+    assert "labels" not in read_page(write_report(plain)).ids
 
 
 @pytest.mark.parametrize("kind", ["score", "train"])

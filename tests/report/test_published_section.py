@@ -2,8 +2,8 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
+from parsed_page import read_page
 from synthetic_trials import make_trials, write_results
-from test_page import checked
 
 from harness.cli import main
 from harness.errors import HarnessError
@@ -45,7 +45,7 @@ def comparison(directory):
 
 
 def test_the_section_stands_after_the_answer_and_shows_every_printed_figure(directory, comparison):
-    page = checked(directory / "report.html")
+    page = read_page(directory / "report.html")
     ids = [name for name in page.ids if name]
     assert ids.index("answer") < ids.index("published") < ids.index("score")
     assert "#published" in page.references
@@ -135,7 +135,7 @@ def test_tables_are_those_of_the_comparison(directory, comparison):
 
 def test_without_the_key_there_is_no_section(tmp_path):
     directory = ten_percent(tmp_path / "plain", study={"metrics": ["auc"]})
-    page = checked(write_report(directory))
+    page = read_page(write_report(directory))
     assert "published" not in page.ids
     assert not (directory / "tables" / "published.csv").exists()
 
@@ -143,24 +143,24 @@ def test_without_the_key_there_is_no_section(tmp_path):
 def test_the_page_says_why_there_are_fewer_seeds_than_runs(tmp_path):
     study = STUDY | {"published": "hou2017/table3"}
     directory = ten_percent(tmp_path / "mute", study=study)
-    assert "(fewer here: the study does not say why)" in checked(write_report(directory)).text
+    assert "(fewer here: the study does not say why)" in read_page(write_report(directory)).text
     reason = "one hour was all there was"
     directory = ten_percent(tmp_path / "said", study=study | {"fewer_seeds": reason})
-    text = checked(write_report(directory)).text
+    text = read_page(write_report(directory)).text
     assert f"seeds here: 2 to 3, runs in the paper: 30 (fewer here: {reason})" in text
     table = pd.read_csv(directory / "tables" / "published.csv")
     printed = table[table["n_scored"] > 0].dropna(subset="printed")
     assert set(printed["runs"]) == {30}
     assert set(printed["why_fewer"]) == {reason}
     directory = ten_percent(tmp_path / "all", seeds=31, study=study | {"fewer_seeds": reason})
-    assert "fewer here" not in checked(write_report(directory)).text
+    assert "fewer here" not in read_page(write_report(directory)).text
 
 
 def test_one_seed_is_no_verdict(tmp_path):
     directory = ten_percent(
         tmp_path / "one", seeds=1, study=STUDY | {"published": "hou2017/table3"}
     )
-    page = checked(write_report(directory))
+    page = read_page(write_report(directory))
     assert "cannot tell the interval reaches over the margin, or there are fewer than five seeds"
     # three methods of the paper on two data sets, one of them with its only seed failed
     assert "5 cannot tell, 51 not run" in page.text

@@ -128,6 +128,7 @@ def rates(shift, seeds, std, printed_spread, repetitions=1000, runs=30):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("printed_spread", [True, False])
 @pytest.mark.parametrize("std", [0.003, 0.01, 0.03])
 def test_reproduced_is_earned_by_seeds_and_equal_truths_are_rarely_told_apart(std, printed_spread):
@@ -142,6 +143,7 @@ def test_reproduced_is_earned_by_seeds_and_equal_truths_are_rarely_told_apart(st
         assert words["exceeded"] + words["not reached"] < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("printed_spread", [True, False])
 @pytest.mark.parametrize("std", [0.003, 0.01, 0.03])
 @pytest.mark.parametrize("seeds", [2, 5, 30])

@@ -8,6 +8,7 @@ from harness.sandbox import calibrate
 SIZES = [1_000_000, 10_000_000, 100_000_000, 400_000_000]
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("kind", ["numpy", "bytes", "thread"])
 def test_known_allocations_are_measured_within_1_mb_and_1_percent(sandbox, kind):
     sizes = SIZES[:3] if sandbox.backend == "watch" else SIZES  # which measures as rlimit-data

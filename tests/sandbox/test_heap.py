@@ -31,6 +31,7 @@ def figure(code):
     return int(run.stdout)
 
 
+@pytest.mark.memory
 @glibc
 @pytest.mark.parametrize(
     ("renewals", "least", "most"), [(0, 0, 500_000), (3, 3_000_000, 4_000_000)]
@@ -46,6 +47,7 @@ def test_what_is_allocated_is_seen_once_the_holes_are_filled(renewals, least, mo
     assert least <= grown <= most
 
 
+@pytest.mark.memory
 @glibc
 def test_filling_takes_no_memory():
     taken = figure("""
@@ -56,6 +58,7 @@ def test_filling_takes_no_memory():
     assert taken < -3_000_000
 
 
+@pytest.mark.memory
 @glibc
 def test_a_freed_block_of_64_kib_is_given_back_whatever_was_freed_before():
     kept = figure("""

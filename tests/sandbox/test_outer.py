@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from conftest import Client
+from sandbox_client import Client
 
 from harness.errors import HarnessError
 from harness.sandbox.outer import OuterLimits

@@ -19,6 +19,7 @@ print(read_memory().held - before)
 """
 
 
+@pytest.mark.memory
 @pytest.mark.skipif(sys.platform != "linux", reason="huge pages are Linux's")
 def test_a_byte_takes_a_page_of_4_kb():
     run = subprocess.run([sys.executable, "-c", TOUCH], capture_output=True, text=True, check=True)

@@ -23,11 +23,13 @@ def test_an_answer_arrives_as_it_was_sent(sandbox):
     assert 0 < result.cpu_seconds < 5
 
 
+@pytest.mark.memory
 def test_doing_nothing_measures_as_nothing(sandbox):
     peaks = [sandbox.run("nothing").peak_bytes for _ in range(5)]
     assert max(peaks) < 200_000
 
 
+@pytest.mark.memory
 def test_each_stage_has_its_own_peak_and_time(sandbox):
     result = sandbox.run("stages", memory=200_000_000)
     stages = result.stages
@@ -49,6 +51,7 @@ def test_the_cpu_time_of_child_processes_counts(sandbox):
     assert sandbox.run("in_subprocess", size=1000).cpu_seconds > idle + 0.005
 
 
+@pytest.mark.memory
 def test_a_timeline_is_sampled_if_asked_for(clients):
     sandbox = clients("rlimit-data")
     result = sandbox.run("loop_in_python", seconds=0.7, timeline=True)
@@ -59,6 +62,7 @@ def test_a_timeline_is_sampled_if_asked_for(clients):
     assert sandbox.run("loop_in_python", seconds=0.1).timeline == []
 
 
+@pytest.mark.memory
 def test_sampling_changes_neither_peak_nor_limit(clients):
     sandbox = clients("rlimit-data")
     plain = sandbox.run("stages", memory=200_000_000)
@@ -113,6 +117,7 @@ def test_deliveries_arrive_however_the_trial_ends(any_sandbox, fails):
         assert result.arrays == {"row": [9.0] * 3}
 
 
+@pytest.mark.memory
 def test_seconds_of_a_stage_leave_out_what_lies_between(any_sandbox):
     result = any_sandbox.run("delivers")
     spent = [value["cpu_seconds"] for value, _ in result.deliveries]
@@ -121,11 +126,13 @@ def test_seconds_of_a_stage_leave_out_what_lies_between(any_sandbox):
     assert all(value["seconds"] >= value["cpu_seconds"] - 0.005 for value, _ in result.deliveries)
 
 
+@pytest.mark.memory
 def test_what_was_delivered_is_not_held(any_sandbox):
     result = any_sandbox.run("delivers", memory=50_000_000, size=500_000)
     assert abs(result.peak_bytes - 4_000_000) < 1_200_000
 
 
+@pytest.mark.memory
 def test_parts_are_joined_where_they_arrive_and_held_one_at_a_time(any_sandbox):
     result = any_sandbox.run("delivers", memory=50_000_000, size=500_000, parts=3)
     assert abs(result.peak_bytes - 4_000_000) < 1_200_000

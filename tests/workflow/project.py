@@ -11,6 +11,9 @@ from harness.project import ROOT
 from harness.records.table import read_table
 from harness.threads import THREAD_VARIABLES
 
+TABLE = ("--until", "table")
+"""Options of a run that is asked for its rows: the report takes as long as two blocks."""
+
 PLUGINS = Path(__file__).parent / "plugins"
 SNAKEMAKE = [
     *(sys.executable, "-m", "snakemake", "--cores", "2", "--snakefile", str(ROOT / "Snakefile")),

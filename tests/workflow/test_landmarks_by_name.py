@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from project import PLUGINS
+from project import PLUGINS, TABLE
 
 from harness.errors import HarnessError
 from harness.planning.size import plan
@@ -32,11 +32,12 @@ def write(project, **changes):
     )
 
 
+@pytest.mark.slow
 def test_a_budget_of_landmarks_is_one_beside_a_budget_of_bytes(project):
     nysck = {"nysck": {"selector": "k-means++", "sigma": 1.0}}
     budgets = ["10 landmarks", "30MB"]
     study = write(project, methods=[OVERLAP, BUILT_IN, nysck, SHIPPED, NEGATIVE], budgets=budgets)
-    status, said = project.run(study)
+    status, said = project.run(study, *TABLE)
     assert status == 0, said[-3000:]
     rows = project.rows()
     negative = rows["method"] == "of negative values"
@@ -130,7 +131,8 @@ def harness_kernels():
 """
 
 
-def test_a_name_that_is_provided_twice(project, monkeypatch):
+def test_a_name_that_is_provided_twice(project, monkeypatch, built_in):
+    built_in("budget_machines", "tsvm")
     folder = project.folder / "mine"
     folder.mkdir()
     (folder / "twice.py").write_text(TWICE)
@@ -150,7 +152,10 @@ def test_a_name_that_is_provided_twice(project, monkeypatch):
     assert "kernel of tsvm: 'rbf' is provided twice" in str(caught.value)
 
 
-def test_a_changed_plugin_reruns_only_what_uses_its_kernel_or_selector(project, monkeypatch):
+def test_a_changed_plugin_reruns_only_what_uses_its_kernel_or_selector(
+    project, monkeypatch, built_in
+):
+    built_in("controls")
     folder = project.folder / "mine"
     folder.mkdir()
     shutil.copy(PLUGINS / "everything.py", folder)

@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+from project import TABLE
 
 from harness.datasets import prepare
 from harness.errors import HarnessError
@@ -156,7 +157,10 @@ def test_a_broken_plugin_stops_only_studies_that_use_it(project):
     assert "Traceback" not in said
 
 
-def test_a_search_of_one_name_with_another_is_refused_with_both_places(project, monkeypatch):
+def test_a_search_of_one_name_with_another_is_refused_with_both_places(
+    project, monkeypatch, built_in
+):
+    built_in("controls")
     folder = project.folder / "mine"
     folder.mkdir()
     code = "from harness import Search, hookimpl\n\n\n@hookimpl\ndef harness_searches():\n"
@@ -177,7 +181,7 @@ def test_no_permission_to_write(project):
 
 def test_a_tight_budget_is_infeasible_and_says_why(project):
     study = project.write(**GOOD | {"methods": ["svm"], "budgets": "10kB"})
-    assert project.run(study)[0] == 0
+    assert project.run(study, *TABLE)[0] == 0
     rows = project.rows()
     assert list(rows["outcome"]) == ["infeasible"]
     assert "the budget is 10 kB" in rows["reason"][0]

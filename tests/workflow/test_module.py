@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from project import ENVIRONMENT
 
 SNAKEFILE = """
@@ -34,6 +35,7 @@ rule summary:
 """
 
 
+@pytest.mark.slow
 def test_a_module_runs_a_study_and_its_table_is_an_input(project):
     study = project.write(
         "two", datasets="wine", methods=["prior"], labeled=20, budgets="3MB", seeds=2

@@ -9,17 +9,16 @@ import pytest
 from project import PLUGINS, Project
 from sklearn.datasets import load_breast_cancer
 
-TIME = 3
+pytestmark = pytest.mark.slow
+
+TIME = 2
 EXPECTED = {
     "behaves": ("ok", ""),
     "segfaults": ("crashed", "SIGSEGV"),
-    "exits": ("crashed", "status 3"),
-    "is-killed": ("crashed", "SIGKILL"),
-    "loops-in-python": ("timeout", "3 s"),
-    "loops-in-c": ("timeout", "3 s"),
+    "loops-in-python": ("timeout", "2 s"),
+    "loops-in-c": ("timeout", "2 s"),
     "fork-bomb": ("ok", "20 processes"),
     "closes-files": ("crashed", "channel|result|pipe"),
-    "prints-much": ("ok", ""),
     "predicts-nan": ("error", "NaN"),
     "wrong-shape": ("error", r"shape \(\d+, 7\), expected \(\d+,"),
     "wrong-type": ("error", "not numbers"),

@@ -2,13 +2,16 @@
 
 import re
 
-from project import PLUGINS
+import pytest
+from project import PLUGINS, TABLE
 
 from harness.records.table import read_rows
 
 BUDGET = 450_000_000
 
 
+@pytest.mark.slow
+@pytest.mark.memory
 def test_what_an_outer_limit_ends_has_no_row_until_it_was_run(project, outer_group):
     """`takes-too-much` takes 400 MB of its 450: all that the group has for the whole study."""
     study = project.write(
@@ -31,7 +34,7 @@ def test_what_an_outer_limit_ends_has_no_row_until_it_was_run(project, outer_gro
     journals = (project.folder / "results").rglob("journal/**/*.jsonl")
     assert [row for path in journals for row in read_rows(path)] == []
 
-    status, said = project.run(study)
+    status, said = project.run(study, *TABLE)
     assert status == 0, said[-3000:]
     rows = project.rows()
     assert list(rows["seed"]) == [0, 1]

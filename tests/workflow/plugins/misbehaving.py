@@ -31,11 +31,6 @@ class Segfaults(Behaves):
         ctypes.string_at(0)
 
 
-class Exits(Behaves):
-    def fit(self, X, y):
-        os._exit(3)
-
-
 class IsKilled(Behaves):
     def fit(self, X, y):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -64,13 +59,6 @@ class ForkBomb(Behaves):
 class ClosesFiles(Behaves):
     def fit(self, X, y):
         os.closerange(3, 256)
-        return super().fit(X, y)
-
-
-class PrintsMuch(Behaves):
-    def fit(self, X, y):
-        for _ in range(100):
-            sys.stdout.write("x" * 1_000_000)
         return super().fit(X, y)
 
 
@@ -222,13 +210,11 @@ def harness_methods():
     for name, estimator in {
         "behaves": Behaves,
         "segfaults": Segfaults,
-        "exits": Exits,
         "is-killed": IsKilled,
         "loops-in-python": LoopsInPython,
         "loops-in-c": LoopsInC,
         "fork-bomb": ForkBomb,
         "closes-files": ClosesFiles,
-        "prints-much": PrintsMuch,
         "predicts-nan": PredictsNaN,
         "wrong-shape": WrongShape,
         "wrong-type": WrongType,

@@ -1,58 +1,19 @@
 """Storage models against the measured peak of load, fit and predict."""
 
-import importlib
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from registered import METHODS, named
 from scipy.spatial.distance import cdist, pdist
 
 from harness import Kernel
+from harness.conformance import measured_storage
 from harness.planning.size import overhead_bytes, plan
 from harness.plugin.method import Shape
 
-MODULES = (
-    "controls",
-    "baselines",
-    "budget_machines",
-    "supervised",
-    "harmonic",
-    "cluster_kernel",
-    "nysck",
-    "sock",
-    "mssksc",
-    "mssksc_exact",
-    "kernel_ridge",
-    "kmedoids",
-    "ksc",
-    "laprls",
-    "ssokmf",
-    "sssl",
-    "tsvm",
-    "views",
-)
-METHODS = [m for name in MODULES for m in importlib.import_module(name).harness_methods()]
-BUDGETS = (10_000_000, 20_000_000, 40_000_000)
-
-
-def case(method, budget):
-    """Return a shape and size whose plan comes to about the budget, and a task."""
-    task = "binary" if "binary" in method.tasks else min(method.tasks)
-    n_classes = 3 if task == "clustering" else 2
-    if method.size is not None:
-        shape = Shape(200, 2600, 30, n_classes, n_test=200)
-        planned = plan(method, shape, budget)
-        return shape, planned, task
-    # Nothing can be turned: as many features as fill the budget.
-    points = 600
-    for d in range(20, 16000, 20):
-        labeled = points if not method.uses_unlabeled else 200
-        shape = Shape(labeled, points - labeled, d, n_classes, n_test=200)
-        planned = plan(method, shape, None)
-        if planned.planned_bytes > 0.97 * budget:
-            return shape, planned, task
-    assert "fit" not in method.features, "no shape fills the budget"
-    return shape, planned, task
+slow = pytest.mark.slow
+pytestmark = pytest.mark.memory
 
 
 def band(method, shape, planned):
@@ -64,21 +25,36 @@ def band(method, shape, planned):
     return 0.45 * own - 25_000, 1.05 * planned.planned_bytes  # known bytes are read so wrong
 
 
-@pytest.mark.parametrize("budget", BUDGETS, ids=lambda budget: f"{budget // 10**6}MB")
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_measured_peak_is_what_the_storage_model_says(method, budget, assert_peak_between):
-    shape, planned, task = case(method, budget)
-    assert planned.feasible
-    assert_peak_between(*band(method, shape, planned), method, shape, planned.size, task)
+TASKS = [
+    pytest.param(method, task, id=f"{method.name}-{task}")
+    for method in METHODS
+    for task in sorted(method.tasks)
+]
 
 
-@pytest.mark.parametrize("budget", [3, 10, 40], ids=lambda budget: f"{budget}MB")
+@slow
+@pytest.mark.parametrize(
+    "check", [measured_storage.fits_smallest_budget, measured_storage.is_honest]
+)
+@pytest.mark.parametrize(("method", "task"), TASKS)
+def test_the_conformance_kit_measures_what_was_planned(method, task, check, measured_advice):
+    """At three budgets, in both types, transductive and not; and at the smallest budget."""
+    assert measured_advice(check, method, task) == ""
+
+
+SMALL = [
+    pytest.param(
+        method, budget, id=f"{method.name}-{budget}MB", marks=[slow] if budget > 3 else []
+    )
+    for method in METHODS
+    for budget in ((3,) if method.size is None else (3, 10))
+]
+
+
 @pytest.mark.parametrize(("n", "d"), [(569, 30), (1797, 64)], ids=["breast_cancer", "digits"])
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_small_data_are_charged_for_what_they_have(method, n, d, budget, assert_peak_between):
+@pytest.mark.parametrize(("method", "budget"), SMALL)
+def test_small_data_are_charged_for_what_they_have(method, budget, n, d, assert_peak_between):
     """Blocks have no more rows than there are points; 3 MB do for all methods."""
-    if method.size is None and budget > 3:
-        pytest.skip("has no size that another budget would change")
     task = "binary" if "binary" in method.tasks else min(method.tasks)
     n_classes = 3 if task == "clustering" else 2
     labeled = 0 if task == "clustering" else 40
@@ -95,6 +71,7 @@ def test_small_data_are_charged_for_what_they_have(method, n, d, budget, assert_
 TUNED = [method for method in METHODS if method.space and method.size and "binary" in method.tasks]
 
 
+@slow
 @pytest.mark.parametrize(
     ("shape", "budget"),
     [(Shape(100, 900, 24, 2), 8), (Shape(800, 200, 400, 2), 24)],
@@ -110,13 +87,13 @@ def test_a_search_takes_no_more_than_the_plan_allows(method, shape, budget, asse
     if not planned.feasible:
         planned = plan(method, shape, planned.planned_bytes, tuned=True)
     trial = method, shape, planned.size, "binary"
-    assert_peak_between(0, planned.planned_bytes, *trial, folds=3, trials=4)
+    assert_peak_between(0, planned.planned_bytes, *trial, folds=3, trials=2)
 
 
 @pytest.mark.parametrize("name", ["sssl", "laprls"])
 def test_a_byte_for_each_pair_of_points_would_show(name, assert_peak_between):
     """So much SciPy holds where it looks whether a matrix is finite."""
-    (method,) = (method for method in METHODS if method.name == name)
+    method = named(name)
     shape = Shape(200, 10_000, 8, 2, itemsize=4, n_test=200)
     planned = plan(method, shape, 80 * 10**6)
     least, most = 0.9 * planned.planned_bytes, planned.planned_bytes
@@ -125,7 +102,7 @@ def test_a_byte_for_each_pair_of_points_would_show(name, assert_peak_between):
 
 def test_what_reading_took_is_not_held_beside_the_kernel_matrix(assert_peak_between):
     """Rows are picked in blocks of up to 128 KiB, of which malloc may keep the small ones."""
-    (method,) = (method for method in METHODS if method.name == "tsvm")
+    method = named("tsvm")
     shape = Shape(26, 1258, 22, 2)
     planned = plan(method, shape, None)
     assert_peak_between(0, planned.planned_bytes - 100_000, method, shape, 1258, "binary")
@@ -134,7 +111,7 @@ def test_what_reading_took_is_not_held_beside_the_kernel_matrix(assert_peak_betw
 @pytest.mark.parametrize("n_features", [40, 300])
 def test_the_literal_nysck_uses_its_budget(n_features, assert_peak_between):
     """It makes no Gram matrix, and is charged for no panels of one."""
-    (one_shot,) = (method for method in METHODS if method.name == "nysck")
+    one_shot = named("nysck")
     method = replace(one_shot, params={"variant": "literal"})
     shape = Shape(500, 6000, n_features, 2, itemsize=4, n_test=200)
     planned = plan(method, shape, 40 * 10**6)
@@ -167,7 +144,7 @@ def test_many_classes_are_charged_for(method, assert_peak_between):
 @pytest.mark.parametrize("name", ["nysck", "sock", "budget-lssvm", "rff-mssksc"])
 def test_predictions_of_many_points_and_classes_are_no_copies(name, assert_peak_between):
     """One number for each point and class, 4.2 MB, was held three times and counted twice."""
-    (method,) = (method for method in METHODS if method.name == name)
+    method = named(name)
     shape = Shape(500, 19_500, 16, 26, itemsize=4)
     planned = plan(method, shape, 16 * 10**6)
     assert planned.feasible
@@ -211,7 +188,7 @@ REFUTED = [
 def test_shapes_that_refuted_a_model_fit_their_plan(
     name, shape, largest, task, assert_peak_between
 ):
-    (method,) = (method for method in METHODS if method.name == name)
+    method = named(name)
     planned = plan(method, shape, None, largest=largest)
     most = 1.002 * planned.planned_bytes + 25_000  # as in the sweep
     assert_peak_between(planned.planned_bytes // 2, most, method, shape, planned.size, task)
@@ -220,7 +197,7 @@ def test_shapes_that_refuted_a_model_fit_their_plan(
 @pytest.mark.parametrize("itemsize", [4, 8])
 def test_few_labels_of_wide_points_take_few_bytes(itemsize, assert_peak_between):
     """What is predicted at a time was 1,024 rows and their copies: 148 MB."""
-    (method,) = (method for method in METHODS if method.name == "svm")
+    method = named("svm")
     shape = Shape(10, 1500, 12_000, 2, itemsize=itemsize)
     planned = plan(method, shape, None)
     assert planned.planned_bytes < 9 * 10**6
@@ -232,7 +209,7 @@ CHI2 = ("budget-svm", "budget-lssvm", "ssokmf", "budget-kmedoids")
 
 @pytest.mark.parametrize("name", CHI2)
 def test_the_sample_that_gives_chi2_its_width_is_charged_for(name, assert_peak_between):
-    (rbf,) = [method for method in METHODS if method.name == name]
+    rbf = named(name)
     task = "binary" if "binary" in rbf.tasks else "clustering"
     method, shape = replace(rbf, params={"kernel": "chi2"}), Shape(0, 300, 3000, 3)
     if task == "binary":
@@ -243,7 +220,7 @@ def test_the_sample_that_gives_chi2_its_width_is_charged_for(name, assert_peak_b
 
 @pytest.mark.parametrize("solver", ["exact", "sgd"])
 def test_y_of_the_landmarks_is_charged_for(solver, assert_peak_between):
-    (lssvm,) = (method for method in METHODS if method.name == "budget-lssvm")
+    lssvm = named("budget-lssvm")
     params = {"solver": solver, "epochs": 1, "multiplier_term": True}
     method, shape = replace(lssvm, params=params), Shape(3000, 0, 10, 26)
     planned = plan(method, shape, 10 * 10**6)
@@ -252,14 +229,14 @@ def test_y_of_the_landmarks_is_charged_for(solver, assert_peak_between):
 
 @pytest.mark.parametrize("name", ["budget-svm", "budget-lssvm"])
 def test_targets_of_gradient_descent_are_charged_for(name, assert_peak_between):
-    (exact,) = [method for method in METHODS if method.name == name]
+    exact = named(name)
     method, shape = replace(exact, params={"solver": "sgd", "epochs": 1}), Shape(30000, 0, 10, 26)
     planned = plan(method, shape, 20 * 10**6)
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "multiclass")
 
 
 def test_the_objective_after_gradient_descent_is_charged_for(assert_peak_between):
-    (ssokmf,) = [method for method in METHODS if method.name == "ssokmf"]
+    ssokmf = named("ssokmf")
     method = replace(ssokmf, params={"solver": "sgd", "max_iter": 1})
     shape = Shape(200, 2600, 30, 2, n_test=200)
     planned = plan(method, shape, 40 * 10**6)
@@ -268,30 +245,11 @@ def test_the_objective_after_gradient_descent_is_charged_for(assert_peak_between
 
 
 def test_neighbors_of_new_points_are_charged_for(assert_peak_between):
-    (harmonic,) = [method for method in METHODS if method.name == "harmonic"]
+    harmonic = named("harmonic")
     method = replace(harmonic, params={"n_neighbors": 50})
     shape = Shape(60, 40, 10, 26, n_test=1000)
     planned = plan(method, shape, 10**7)
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, "multiclass")
-
-
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_storage_does_not_fall_as_the_size_grows(method):
-    shape = Shape(100, 3000, 20, 3)
-    needed = [
-        max(method.peaks(method.training_shape(shape, size), size, {}))
-        for size in range(1, 3001, 37)
-    ]
-    assert needed == sorted(needed)
-
-
-def test_names_are_the_ones_that_studies_use():
-    names = "random prior oracle 1nn svm linear-svm harmonic cmn clusk nysck sock rff-mssksc"
-    names += " fs-mssksc rd-mssksc mssksc nystrom-krr budget-kmedoids ksc tsvm linear-tsvm"
-    names += " nystroem-ridge rbf-sampler-ridge self-training"
-    names += " budget-svm nystrom-svm budget-lssvm ssokmf"
-    names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"
-    assert sorted(method.name for method in METHODS) == sorted(names.split())
 
 
 def exponential(X, Z, width):
@@ -319,7 +277,7 @@ EXPONENTIAL = Kernel("exponential", exponential, unit=median_distance)
 )
 @pytest.mark.parametrize("name", ["budget-svm", "budget-lssvm", "ssokmf", "budget-kmedoids"])
 def test_a_kernel_of_a_plugin_is_charged_for(name, shape, budget, selector, assert_peak_between):
-    (method,) = (method for method in METHODS if method.name == name)
+    method = named(name)
     task = "binary" if "binary" in method.tasks else "clustering"
     if task == "clustering":
         shape = replace(shape, n_labeled=0, n_unlabeled=shape.n, n_classes=3)
