@@ -30,7 +30,7 @@ from harness.conformance.problems import make_problem
 from harness.conformance.split_fit import split_fit_agrees
 from harness.errors import unknown_name
 from harness.plugin.method import Method
-from harness.plugin.registry import PROVIDERS, Plugin, Source, load_plugin
+from harness.plugin.registry import PROVIDERS, FileSource, Plugin, load_plugin
 from harness.sandbox import Limits, Monitor, Sandbox
 from harness.trial.warm_up import warm_up
 
@@ -68,7 +68,7 @@ def check_file(
     HarnessError
         If the file provides no method of a name that was asked for.
     """
-    source = Source(file.stem, str(file.parent), file.resolve())
+    source = FileSource(file.stem, str(file.parent), file.resolve())
     with threadpoolctl.threadpool_limits(1):
         with Sandbox() as sandbox:
             advice = _load_advice(source, sandbox, seconds)
@@ -195,7 +195,7 @@ class _MethodCheck:
         )
 
 
-def _load_advice(source: Source, sandbox: Sandbox, seconds: float) -> str:
+def _load_advice(source: FileSource, sandbox: Sandbox, seconds: float) -> str:
     """Import the plugin in a child and say why it cannot be used, if it cannot."""
     if source.path.is_file() and source.path.suffix != ".py":
         return "is not a Python file"

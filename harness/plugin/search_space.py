@@ -21,7 +21,7 @@ class Distribution(Protocol):
     def at(self, position: float) -> object:
         """Return the value at a position of the unit interval [0, 1)."""
 
-    def grid(self, points: int) -> list:
+    def grid(self, points: int) -> list[Any]:
         """Return at most `points` values spread over the whole range."""
 
 
@@ -56,13 +56,13 @@ class Uniform:
 class Choice:
     """One of a few values of any kind."""
 
-    values: tuple
+    values: tuple[Any, ...]
 
     def at(self, position: float) -> object:
         """Return the value at a position of the unit interval."""
         return self.values[min(int(position * len(self.values)), len(self.values) - 1)]
 
-    def grid(self, points: int) -> list:
+    def grid(self, points: int) -> list[Any]:
         """Return all values: a choice is never thinned out."""
         return list(self.values)
 
@@ -77,7 +77,7 @@ def log_uniform(low: float, high: float) -> Uniform:
     return Uniform(low, high, log=True)
 
 
-def choice(values: Sequence) -> Choice:
+def choice(values: Sequence[Any]) -> Choice:
     """One of `values`."""
     return Choice(tuple(values))
 

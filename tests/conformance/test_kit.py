@@ -7,10 +7,14 @@ import pytest
 
 from harness.conformance import Finding, check_file
 from harness.errors import HarnessError
-from harness.plugin.registry import find_sources
+from harness.plugin.registry import FileSource, find_sources
 from harness.project import PLUGINS
 
-FILES = [source.path for source in find_sources() if source.path and source.path.parent == PLUGINS]
+FILES = [
+    source.path
+    for source in find_sources()
+    if isinstance(source, FileSource) and source.path.parent == PLUGINS
+]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
