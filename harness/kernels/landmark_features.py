@@ -151,7 +151,8 @@ class LandmarkFeatures:
 
     def blocks(self, n: int, columns: int = 0) -> Iterator[slice]:
         """Cut n rows into blocks that suit kernel rows, a copy of X, and `columns` beside them."""
-        step = feature_block_rows(*self.landmarks.shape, columns)
+        m, d = self.landmarks.shape
+        step = feature_block_rows(m, d, columns)
         return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
     def points(self, X: np.ndarray, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
