@@ -7,6 +7,7 @@ product that eigenvectors take, and landmarks that the others span already are d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal, overload
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -174,6 +175,26 @@ class LandmarkFeatures:
         """
         r = self.n_components
         return np.empty((min(n, feature_block_rows(*self.landmarks.shape)), r), np.float32)
+
+    @overload
+    def sums(
+        self,
+        X: np.ndarray,
+        rows: np.ndarray,
+        codes: np.ndarray | None,
+        n_classes: int,
+        gram: Literal[True] = True,
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    @overload
+    def sums(
+        self,
+        X: np.ndarray,
+        rows: np.ndarray,
+        codes: np.ndarray | None,
+        n_classes: int,
+        gram: Literal[False],
+    ) -> tuple[None, np.ndarray]: ...
 
     def sums(
         self,

@@ -67,17 +67,17 @@ class Choice:
         return list(self.values)
 
 
-def uniform(low: float, high: float) -> Uniform:
+def uniform(low: float, high: float) -> Distribution:
     """Real numbers between `low` and `high`."""
     return Uniform(low, high)
 
 
-def log_uniform(low: float, high: float) -> Uniform:
+def log_uniform(low: float, high: float) -> Distribution:
     """Positive real numbers between `low` and `high`, every order of magnitude equally likely."""
     return Uniform(low, high, log=True)
 
 
-def choice(values: Sequence[Any]) -> Choice:
+def choice(values: Sequence[Any]) -> Distribution:
     """One of `values`."""
     return Choice(tuple(values))
 

@@ -38,8 +38,8 @@ class Moments(NamedTuple):
         Sum of k(x, x).
     """
 
-    unlabeled: np.ndarray
-    labeled: np.ndarray
+    unlabeled: np.ndarray | float
+    labeled: np.ndarray | float
     cross: np.ndarray
     counts: np.ndarray
     diagonal: float
@@ -236,7 +236,9 @@ class Factorisation:
         return slope_x, slope_y + self.l2 / n * self.Wy
 
 
-def principal_factors(eigenvalues: np.ndarray, rank: int, n_classes: int) -> tuple:
+def principal_factors(
+    eigenvalues: np.ndarray, rank: int, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return Wx and Wy whose codes are kernel principal components of B; labels have no say."""
     r = min(rank, len(eigenvalues))
     roots = np.sqrt(eigenvalues[:r])
