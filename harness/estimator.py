@@ -67,7 +67,7 @@ class Estimator(BaseEstimator):
 
 def parameters(estimator: type) -> dict[str, Any]:
     """Return the parameters of an `Estimator` and what each allows, as a type."""
-    return _types(estimator) if issubclass(estimator, Estimator) else {}
+    return _types(estimator)
 
 
 def refusal(estimator: type, name: str, value: Any, owner: str) -> str:
@@ -131,7 +131,7 @@ def describe(allowed: Any) -> str:
         return _join(map(describe, arguments), ", or ")
     if origin is Literal:
         return _one_of(arguments)
-    words = {
+    words: dict[Any, str] = {
         **{Any: "anything", types.NoneType: "None", None: "None", bool: "true or false"},
         **{int: "a whole number", float: "a number", str: "a text", Callable: "a callable"},
         **{Sequence: "a sequence"},
@@ -163,6 +163,8 @@ def _alternatives(allowed: Any) -> tuple[Any, ...]:
 
 @cache
 def _types(estimator: type) -> dict[str, Any]:
+    if not issubclass(estimator, Estimator):
+        return {}
     hints = typing.get_type_hints(estimator, include_extras=True)
     return {field.name: hints[field.name] for field in fields(estimator)}
 

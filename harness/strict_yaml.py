@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 
@@ -30,14 +30,20 @@ _LONG = 100
 """Characters of a text that count as one more value."""
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+if TYPE_CHECKING:
+    _SafeLoader = yaml.SafeLoader
+else:
+    _SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_SafeLoader):
     # a date stays the text that it is: nothing in a study or a catalog is one
     yaml_implicit_resolvers = {  # noqa: RUF012 (PyYAML's own name for it)
         first: [(tag, pattern) for tag, pattern in known if not tag.endswith(":timestamp")]
         for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
@@ -116,11 +122,12 @@ def read_document(path: Path, what: str = "") -> tuple[str, Any]:
 def _refuse_unbounded(text: str) -> None:
     """Go through the events of a document, which are made one by one, before any node is."""
     held: list[tuple[str | None, int]] = []
-    sizes: dict[str, int] = {}
+    sizes: dict[str | None, int] = {}
     total = 0
     for event in yaml.parse(text, Loader=_Loader):
-        if getattr(event, "tag", None) is not None:
-            _refuse(f"the tag {shown(event.tag)} is not for this file", event)
+        tag = getattr(event, "tag", None)
+        if tag is not None:
+            _refuse(f"the tag {shown(tag)} is not for this file", event)
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
                 _refuse(
@@ -155,5 +162,7 @@ def _refuse_controls(event: yaml.ScalarEvent) -> None:
             _refuse(f"{shown(event.value)} holds a character that is no text", event)
 
 
-def _refuse(problem: str, event: yaml.Event) -> None:
-    raise yaml.MarkedYAMLError(None, None, problem, event.start_mark)
+def _refuse(problem: str, event: yaml.Event) -> NoReturn:
+    mark = event.start_mark
+    # the stubs know no mark of libyaml here, which has the same attributes
+    raise yaml.MarkedYAMLError(None, None, problem, mark)  # type: ignore[arg-type]

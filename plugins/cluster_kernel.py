@@ -80,7 +80,7 @@ class EigenSpectrum:
     Holds 2 n^2 doubles while it is made, n^2 afterwards.
     """
 
-    def __init__(self, X: np.ndarray, width: float, phi: Callable) -> None:
+    def __init__(self, X: np.ndarray, width: float, phi: Callable[..., np.ndarray]) -> None:
         n, center = len(X), kernels.column_medians(X)
         L = np.empty((n, n))
         for block in kernels.row_blocks(n, n):
@@ -158,27 +158,29 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         self._X, self._labeled = X, labeled
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         self._center = kernels.column_medians(X)
+        self._spectrum: InverseSpectrum | EigenSpectrum
         if self.transfer == "regularized-laplacian":
             self._spectrum = InverseSpectrum(X, self._width, self.epsilon)
         else:
-            options = {"transfer": self.transfer, "degree": self.degree, "cut": self.cut}
             # no method of this object: a circle would keep the matrix past its time
-            phi = partial(kernels.apply_transfer, **options)
+            phi = partial(
+                kernels.apply_transfer, transfer=self.transfer, degree=self.degree, cut=self.cut
+            )
             self._spectrum = EigenSpectrum(X, self._width, phi)
+        self._gram: np.ndarray | None = None
         self._gram_labels = 0
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train the SVM on those of the labeled rows whose y is not -1."""
         labels = self._read(y)
-        self._normalise(len(labels.rows))
-        gram = self._gram
+        whole = gram = self._normalised(len(labels.rows))
         if len(labels.rows) < len(y):
-            gram = gram[np.ix_(labels.rows, labels.rows)]
+            gram = whole[np.ix_(labels.rows, labels.rows)]
         product = kernels.GramProduct(gram)
         coefficients, self._intercepts = kernels.train_machines(product, labels, self.C, _TOL)
         self._weights = np.zeros((len(y), coefficients.shape[1]))
         self._weights[labels.rows] = coefficients
-        scores = self._gram[np.asarray(y) == -1] @ self._weights.astype(np.float32)
+        scores = whole[np.asarray(y) == -1] @ self._weights.astype(np.float32)
         scores = self._shifted(scores)
         self._place_threshold(scores, labels, fewest=2)
         self.held_out_scores_ = self._moved(scores)
@@ -206,9 +208,9 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
     def _shifted(self, values: np.ndarray) -> np.ndarray:
         return self._as_decision(values + self._intercepts)
 
-    def _normalise(self, n_labeled: int) -> None:
+    def _normalised(self, n_labeled: int) -> np.ndarray:
         """Make K~ of the labeled rows, whose number sets where some transfer functions step."""
-        if n_labeled != self._gram_labels:
+        if self._gram is None or n_labeled != self._gram_labels:
             self._gram = None  # before the next one takes as much
             self._gram = self._spectrum.gram(self._labeled, n_labeled)
             diagonal = self._gram.diagonal()
@@ -216,6 +218,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
             self._gram *= self._scale
             self._gram *= self._scale[:, None]
             self._gram_labels = n_labeled
+        return self._gram
 
     def _decision(self, X: np.ndarray) -> np.ndarray:
         """Return scores of new points, by the Nystrom extension of the cluster kernel.
@@ -224,7 +227,8 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         (1 where the first eigenvector is most of it, -1 for the linear transfer function), so
         what is left of it without that power is interpolated.
         """
-        width = _extended_bytes(*self._X.shape, X.itemsize)
+        n, d = self._X.shape
+        width = _extended_bytes(n, d, X.itemsize)
         blocks = list(kernels.row_blocks(len(X), width, 1))
         sums = np.empty((len(X), self._extension.shape[1]))
         exact = np.empty((blocks[0].stop, len(self._X)))

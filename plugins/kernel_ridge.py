@@ -6,6 +6,7 @@ points here; with landmarks from all points, it is the SSSL_M of `plugins/sssl.p
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -92,6 +93,7 @@ class NystromKernelRidge(kernels.SquaredLossMixin, Estimator):
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         s = min(self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
+        assert kernel.center is not None, "the Gaussian kernel is one of differences"
         self._center = kernel.center
         landmarks = X[sample]
         landmarks -= kernel.center.astype(X.dtype)
@@ -200,13 +202,14 @@ def _predicting(shape: Shape, m: int, itemsize: int, tuned: bool) -> Arrays:
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide kernel ridge regression, exact and on landmarks."""
-    shared = {
-        "tasks": {"regression", "binary", "multiclass"},
-        "space": {"alpha": log_uniform(1e-5, 10), "sigma": choice([0.5, 1.0, 2.0, 4.0, 8.0])},
-        "uses_unlabeled": False,
-        "reference": "mcwilliams2013",
-    }
+    ridge = partial(
+        Method,
+        tasks={"regression", "binary", "multiclass"},
+        space={"alpha": log_uniform(1e-5, 10), "sigma": choice([0.5, 1.0, 2.0, 4.0, 8.0])},
+        uses_unlabeled=False,
+        reference="mcwilliams2013",
+    )
     return [
-        Method("krr", CenteredKernelRidge, exact_storage, **shared),
-        Method("nystrom-krr", NystromKernelRidge, storage, size="n_landmarks", **shared),
+        ridge("krr", CenteredKernelRidge, exact_storage),
+        ridge("nystrom-krr", NystromKernelRidge, storage, size="n_landmarks"),
     ]

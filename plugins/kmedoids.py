@@ -107,9 +107,8 @@ class BudgetKernelKMedoids(ClusterMixin, Estimator):
     def _nearest(self, X: np.ndarray) -> np.ndarray:
         own = self._kernel.diagonal(self.cluster_centers_)
         labels = np.empty(len(X), dtype=np.intp)
-        for block in kernels.row_blocks(
-            len(X), _predicted_width(*own.shape, X.shape[1]), X.itemsize
-        ):
+        width = _predicted_width(len(own), X.shape[1])
+        for block in kernels.row_blocks(len(X), width, X.itemsize):
             K = self._kernel(X[block], self.cluster_centers_)
             K *= -2
             K += own
@@ -133,7 +132,7 @@ class _Problem:
     ) -> None:
         self.X, self._B, self._kernel = X, B, kernel
         self._own = kernel.diagonal(B)
-        self._width = _row_width(*B.shape, n_clusters)
+        self._width = _row_width(len(B), B.shape[1], n_clusters)
 
     def distances(self, X: np.ndarray) -> np.ndarray:
         """Return d^2 between rows of X and the budget, shape (len(X), b)."""

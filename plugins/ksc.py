@@ -235,11 +235,12 @@ class KernelSpectralClustering(ClusterMixin, Estimator):
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X)
         s = min(self.n_prototypes, len(X))
+        assert kernel.center is not None, "the Gaussian kernel is one of differences"
         self._center = kernel.center
         prototypes = X[kernels.select_landmarks(self.selector, X, s, rng, kernel)]
         prototypes -= self._center.astype(X.dtype)
         units = {float(w): kernels.kernel_width(X, w, self.sigma_unit) for w in widths}
-        self.line_fits_ = {}
+        self.line_fits_: dict[tuple[float, int], float] = {}
         self.sigma_, self.n_clusters_ = float(widths[0]), int(numbers[0])
         if len(widths) * len(numbers) > 1 and numbers.max() > 1:
             sample = X
@@ -248,7 +249,7 @@ class KernelSpectralClustering(ClusterMixin, Estimator):
             for sigma, width in units.items():
                 self._compare(sample, prototypes, sigma, width, numbers)
             del sample
-            self.sigma_, self.n_clusters_ = max(self.line_fits_, key=self.line_fits_.get)
+            self.sigma_, self.n_clusters_ = max(self.line_fits_, key=self.line_fits_.__getitem__)
         m = max(1, self.n_clusters_ - 1)
         self._components = KernelComponents(X, prototypes, units[self.sigma_], m, self._center)
         self.eigenvalues_ = self._components.eigenvalues

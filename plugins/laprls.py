@@ -8,6 +8,7 @@ kernel (Sindhwani, Niyogi & Belkin 2005) or features no label decides: they are 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -165,6 +166,7 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimat
         self._center = kernels.column_medians(X)
         self._landmarks = kernels.centered_rows(X, sample, self._center)
         self._width = kernel.width
+        P: np.ndarray
         P = kernels.NystromFeatures(self._landmarks, self._width, dtype=np.float32).projection
         R = self._mean_variation(X, P) if self.manifold else np.zeros((P.shape[1],) * 2)
         R *= 2 * self.manifold
@@ -331,17 +333,18 @@ def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Stor
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide LapRLS, exact and on landmarks."""
-    shared = {
-        "tasks": {"regression", "binary", "multiclass"},
-        "space": {
+    laprls = partial(
+        Method,
+        tasks={"regression", "binary", "multiclass"},
+        space={
             "alpha": log_uniform(1e-6, 0.1),
             "manifold": choice([1.0, 10.0, 1e3, 1e5]),
             "sigma": choice([1.0, 3.0]),
         },
-        "head_params": {"alpha"},
-        "reference": "belkin2006",
-    }
+        head_params={"alpha"},
+        reference="belkin2006",
+    )
     return [
-        Method("laprls", LapRLS, exact_storage, size="n_unlabeled", **shared),
-        Method("laprls-landmarks", LandmarkLapRLS, landmark_storage, size="n_landmarks", **shared),
+        laprls("laprls", LapRLS, exact_storage, size="n_unlabeled"),
+        laprls("laprls-landmarks", LandmarkLapRLS, landmark_storage, size="n_landmarks"),
     ]

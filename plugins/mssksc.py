@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, sqrt
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -106,7 +106,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
             start *= -self.gamma1
         dtype = kernels.type_of_sums(self._map.dtype, self.gamma2, len(labels.rows))
         H = kernels.GramSum(self._m + 1, dtype, start)
-        right = 0.0
+        right: np.ndarray = np.zeros((), dtype)
         for block, features in self._features(X, labels.rows):
             Phi = features.astype(dtype, copy=False)
             H.add(Phi, self.gamma2)
@@ -119,7 +119,10 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Keep the features of `labeled`; the spectral term waits for a gamma1 that is not 0."""
         self._draw_features(X, len(labeled))
-        self._X, self._spectral, self._known = X, None, None
+        self._X = X
+        self._spectral: np.ndarray | None = None
+        self._known: np.ndarray | None = None
+        self._gram: np.ndarray | None = None
         self._samples = np.empty((len(labeled), self._m + 1), self._map.dtype)
         for block, Phi in self._features(X, labeled):
             self._samples[block] = Phi
@@ -130,10 +133,11 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
         labels = self._read(y)
         if self.gamma1 and self._spectral is None:
             self._spectral = self._spectral_term(self._X)
-        if self._known is None or not np.array_equal(self._known, y):
+        spectral = self._spectral if self.gamma1 else None
+        if self._known is None or self._gram is None or not np.array_equal(self._known, y):
             self._known, self._gram = y.copy(), None
             gram = kernels.GramSum(self._m + 1, np.float64)
-            self._cross = 0.0
+            self._cross: np.ndarray = np.zeros(())
             for block in kernels.map_blocks(len(labels.rows), self._X.shape[1]):
                 Phi = self._samples[labels.rows[block]].astype(np.float64, copy=False)
                 gram.add(Phi)
@@ -141,8 +145,9 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
             del Phi
             self._gram = gram.total()
         H = self.gamma2 * self._gram
-        for j in range(len(H) if self.gamma1 else 0):
-            H[:, j] -= self.gamma1 * self._spectral[:, j]
+        if spectral is not None:
+            for j in range(len(H)):
+                H[:, j] -= self.gamma1 * spectral[:, j]
         self._solve(H, self.gamma2 * self._cross)
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
         held_out = np.flatnonzero(np.asarray(y) == -1)
@@ -367,9 +372,7 @@ def sizes(shape: Shape) -> tuple[int, int]:
 def harness_methods() -> list[Method]:
     """Provide RFF-, FS- and RD-MSSKSC."""
     # k(x, Z) is not whitened: in float32 the identity would be lost beside its squares
-    reduced = {"features": "kernel", "gamma2": 100.0, "dtype": "float64"}
-    shared = {"size": "n_components", "sizes": sizes, "tasks": {"binary", "multiclass"}}
-    shared |= {"head_params": {"gamma1", "gamma2"}, "reference": "mehrkanoon2016"}
+    reduced: dict[str, Any] = {"features": "kernel", "gamma2": 100.0, "dtype": "float64"}
     return [
         Method(
             name,
@@ -377,7 +380,11 @@ def harness_methods() -> list[Method]:
             storage,
             params=params | {"decision_threshold": "share"},
             space={"gamma1": uniform(0, 0.99), "gamma2": gamma2, "sigma": log_uniform(0.06, 4)},
-            **shared,
+            size="n_components",
+            sizes=sizes,
+            tasks={"binary", "multiclass"},
+            head_params={"gamma1", "gamma2"},
+            reference="mehrkanoon2016",
         )
         for name, params, gamma2 in [
             ("rff-mssksc", {"features": "fourier"}, log_uniform(0.1, 1e4)),

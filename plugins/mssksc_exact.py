@@ -150,20 +150,21 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         self._center = kernels.column_medians(X)
         self._order = np.concatenate([np.delete(np.arange(len(X)), labeled), labeled])
-        self._influence, self._pull, self._resolvent = np.ones(len(X)), 0.0, None
+        self._influence, self._pull = np.ones(len(X)), 0.0
+        self._resolvent: SpectralResolvent | None = None
         if self.gamma1:
             self._resolvent = SpectralResolvent(
                 X, self._width, self.gamma1, self._order, len(labeled)
             )
             self._influence = self._resolvent.influence
             self._pull = self.gamma1 * float(np.sum(self._influence / self._resolvent.degrees))
-        known = X[labeled]
+        known, row_bytes = X[labeled], _row_bytes(len(labeled), X.shape[1], X.itemsize)
         self._gram = np.empty((len(labeled), len(labeled)))
-        for block in kernels.row_blocks(len(labeled), _row_bytes(*known.shape, X.itemsize), 1):
+        for block in kernels.row_blocks(len(labeled), row_bytes, 1):
             self._gram[block] = kernels.gaussian_kernel(
                 known[block], known, self._width, center=self._center
             )
-        if self.gamma1:
+        if self._resolvent is not None:
             self._resolvent.transform(self._gram)
 
     def fit_labels(self, y: np.ndarray) -> Self:
@@ -209,11 +210,11 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         del self._gram
         scores = self._kernel_product(X, X[labels.rows], self._multipliers)[self._order]
         self.dual_coef_ = np.zeros(scores.shape)
-        if self.gamma1:
+        if self._resolvent is not None:
             scores = self._resolvent.apply(scores)
         scores += self._influence[:, None] * self.intercept_
         # alpha = g2 A (c - e) + g1 V e
-        if self.gamma1:
+        if self._resolvent is not None:
             degrees = self._resolvent.degrees
             self.dual_coef_[self._order] = self.gamma1 * scores / degrees[:, None]
             self.degrees_ = np.empty(len(X))
@@ -233,7 +234,8 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
 
     def _kernel_product(self, X: np.ndarray, Z: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         product = np.empty((len(X), vectors.shape[1]))
-        for block in kernels.row_blocks(len(X), _row_bytes(*Z.shape, Z.itemsize), 1):
+        n, d = Z.shape
+        for block in kernels.row_blocks(len(X), _row_bytes(n, d, Z.itemsize), 1):
             K = kernels.gaussian_kernel(X[block], Z, self._width, center=self._center)
             np.matmul(K.astype(np.float64, copy=False), vectors, out=product[block])
         return product

@@ -107,13 +107,16 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClass
             self._basis = self._literal(len(X), len(labeled))
         else:
             self._basis = self._one_shot(X, kernel, sample, rng)
-        self._X, self._labeled, self._samples, self._weights = X, labeled, None, None
+        self._X, self._labeled = X, labeled
+        self._samples: np.ndarray | None = None
+        self._weights: np.ndarray | None = None
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train the SVM on those of the labeled rows whose y is not -1."""
         labels = self._read(y)
         weights = self._transfer_weights(len(labels.rows))
-        if self._samples is None or not np.array_equal(weights, self._weights):
+        known = self._weights is not None and np.array_equal(weights, self._weights)
+        if self._samples is None or not known:
             self._weights = weights
             self._samples = np.empty((len(y), len(weights)), np.float32)
             for block in self._blocks(len(y)):

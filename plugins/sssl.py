@@ -7,6 +7,7 @@ a ridge in the place of a number of eigenfunctions: SSSL_M and SSSL_2M.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -130,6 +131,7 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator)
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         s = min(self.n_views * self.n_landmarks, len(X))
         sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
+        assert kernel.center is not None, "the Gaussian kernel is one of differences"
         self._center = kernel.center
         landmarks = X[sample]
         landmarks -= kernel.center.astype(X.dtype)
@@ -224,13 +226,17 @@ def landmark_storage(
 def harness_methods() -> list[Method]:
     """Provide SSSL, SSSL_M and SSSL_2M."""
     widths = choice([0.5, 1.0, 2.0, 4.0])
-    shared = {"tasks": {"regression", "binary", "multiclass"}, "reference": "mcwilliams2013"}
-    on_landmarks = {
-        "size": "n_landmarks",
-        "space": {"alpha": log_uniform(1e-6, 0.1), "sigma": widths},
-        "head_params": {"alpha"},
-        **shared,
-    }
+    tasks = {"regression", "binary", "multiclass"}
+    on_landmarks = partial(
+        Method,
+        estimator=NystromSSSL,
+        storage=landmark_storage,
+        size="n_landmarks",
+        tasks=tasks,
+        space={"alpha": log_uniform(1e-6, 0.1), "sigma": widths},
+        head_params={"alpha"},
+        reference="mcwilliams2013",
+    )
     return [
         Method(
             "sssl",
@@ -239,8 +245,9 @@ def harness_methods() -> list[Method]:
             size="n_unlabeled",
             space={"n_components": choice([4, 8, 16, 32, 64, 128]), "sigma": widths},
             head_params={"n_components"},
-            **{**shared, "reference": "ji2012"},
+            tasks=tasks,
+            reference="ji2012",
         ),
-        Method("sssl-m", NystromSSSL, landmark_storage, **on_landmarks),
-        Method("sssl-2m", NystromSSSL, landmark_storage, params={"n_views": 2}, **on_landmarks),
+        on_landmarks("sssl-m"),
+        on_landmarks("sssl-2m", params={"n_views": 2}),
     ]

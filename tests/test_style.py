@@ -1,4 +1,4 @@
-"""The linters, the formatters and the README, so that one command checks everything."""
+"""The linters, the formatters, the types and the README, so that one command checks everything."""
 
 import ast
 import re
@@ -42,6 +42,7 @@ MEDIAN_LEFT = {"docs/methods/budget-machines.md": 23.0, "docs/methods/searches.m
         ["ruff", "format", "--check", "."],
         ["snakefmt", "--check", "Snakefile", "rules"],
         ["snakemake", "--lint"],
+        ["mypy"],
     ],
     ids=" ".join,
 )

@@ -74,6 +74,7 @@ def test_it_has_what_stands_beside_the_package(wheel):
     beside += [p for name in TOP for p in (ROOT / name).rglob("*") if p.is_file()]
     expected = {p.relative_to(ROOT).as_posix() for p in beside if p.suffix != ".pyc"}
     assert {f"harness/_project/{name}" for name in expected} <= names
+    assert "harness/py.typed" in names
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"harness"}
 

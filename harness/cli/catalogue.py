@@ -45,7 +45,7 @@ def datasets(study: str | None, as_json: bool) -> None:
     from harness.study.study import load_study
 
     catalog = read_catalog(load_study(study) if study else None, _index(study))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": entry.name,
             "task": entry.task,

@@ -45,9 +45,9 @@ def execute(
     try:
         result = run_command(command, budget, time_limit, backend, stdout_to_stderr=as_json)
     except HarnessError as error:
-        told = click.ClickException(str(error))
-        told.exit_code = error.code if isinstance(error, CommandError) else _MISTAKE
-        raise told from None
+        click.ClickException(str(error)).show()
+        code = error.code if isinstance(error, CommandError) else _MISTAKE
+        raise click.exceptions.Exit(code) from None
     if as_json:
         click.echo(json.dumps({**dataclasses.asdict(result), "status": result.status}))
     else:

@@ -16,7 +16,14 @@ from types import FrameType
 
 import psutil
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from harness.errors import HarnessError
 from harness.jobs.mending import put_damaged_aside
@@ -184,6 +191,6 @@ def _end(text: str) -> str:
     return "\n".join(text.splitlines()[-_MOST_LINES:])
 
 
-def _update(progress: Progress, bar: int, counts: Counter[str]) -> None:
+def _update(progress: Progress, bar: TaskID, counts: Counter[str]) -> None:
     text = " ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
     progress.update(bar, completed=counts.total(), description=text)

@@ -61,8 +61,8 @@ def plan(study: str, cores: int, as_json: bool) -> None:
         f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
     )
     for reason, count in made.stale.items():
-        rows = f"{count} row{' is' if count == 1 else 's are'}"
-        click.echo(f"{rows} stale and will be made again: {reason}")
+        were = f"{count} row{' is' if count == 1 else 's are'}"
+        click.echo(f"{were} stale and will be made again: {reason}")
     if made.seconds > made.starts_seconds:
         about = "at least" if made.untimed else "about"
         click.echo(f"{about} {format_duration(made.seconds)} on {cores} cores by earlier trials")

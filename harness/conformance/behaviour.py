@@ -148,9 +148,9 @@ def leaves_global_random_state_alone(method: Method, problem: Problem) -> str:
         random.seed(seed)
         before = _global_state()
         found.append(predictions(fitted(method, problem, 7), problem))
-        changed = [name for name, state in _global_state().items() if state != before[name]]
-        if changed:
-            which = " and ".join(changed)
+        used = [name for name, state in _global_state().items() if state != before[name]]
+        if used:
+            which = " and ".join(used)
             return (
                 f"drew from or set the global state of {which}; draw from "
                 "check_random_state(self.random_state) instead"
@@ -184,13 +184,18 @@ def takes_random_state(method: Method) -> bool:
 
 
 def _global_state() -> dict[str, Any]:
-    _, key, position, *_ = np.random.get_state()  # noqa: NPY002
-    return {"np.random": (key.tobytes(), position), "Python's random": random.getstate()}
+    state = np.random.get_state(legacy=False)["state"]  # noqa: NPY002
+    key, position = state["key"].tobytes(), state["pos"]
+    return {"np.random": (key, position), "Python's random": random.getstate()}
 
 
 def differing(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> str:
     """Name the predictions that are not equal bit for bit; empty where all are."""
-    names = [name for name in first if not np.array_equal(first[name], second.get(name))]
+    names = [
+        name
+        for name in first
+        if name not in second or not np.array_equal(first[name], second[name])
+    ]
     return " and ".join(name.replace("seen", "transductive").replace("new ", "") for name in names)
 
 

@@ -57,7 +57,7 @@ class Isolation:
         """
         checks = list(checks)
 
-        def all_of_them(monitor: Monitor) -> tuple[dict[str, Any], dict]:
+        def all_of_them(monitor: Monitor) -> tuple[dict[str, Any], dict[str, Any]]:
             found = {str(i): _answer(check) for i, (_, check) in enumerate(checks)}
             return found, {}
 
@@ -65,7 +65,7 @@ class Isolation:
             result = self._sandbox.run(all_of_them, Limits(MEMORY, 2 * self._seconds))
             if result.outcome == "ok":
                 for i, (name, _) in enumerate(checks):
-                    yield _finding(self._method, name, result.value[str(i)])
+                    yield _finding(self._method, name, result.answer[str(i)])
                 return
         for name, check in checks:
             yield self._alone(name, check)
@@ -78,7 +78,7 @@ class Isolation:
         limits = Limits(MEMORY, self._seconds)
         result = self._sandbox.run(lambda monitor: (_answer(check), {}), limits)
         if result.outcome == "ok":
-            return _finding(self._method, name, result.value)
+            return _finding(self._method, name, result.answer)
         self._timeouts += result.outcome == "timeout"
         advice = _explain(result.outcome, result.reason, self._seconds)
         return broken(self._method, name, advice)

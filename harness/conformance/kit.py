@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from harness.conformance.problems import make_problem
 from harness.conformance.split_fit import split_fit_agrees
 from harness.errors import unknown_name
 from harness.plugin.method import Method
-from harness.plugin.registry import PROVIDERS, Plugin, Source, load_plugin
+from harness.plugin.registry import PROVIDERS, FileSource, Plugin, load_plugin
 from harness.sandbox import Limits, Monitor, Sandbox
 from harness.trial.warm_up import warm_up
 
@@ -68,7 +68,7 @@ def check_file(
     HarnessError
         If the file provides no method of a name that was asked for.
     """
-    source = Source(file.stem, str(file.parent), file.resolve())
+    source = FileSource(file.stem, str(file.parent), file.resolve())
     with threadpoolctl.threadpool_limits(1), Sandbox() as sandbox:
         advice = _load_advice(source, sandbox, seconds)
     if advice:
@@ -149,8 +149,8 @@ class _MethodCheck:
 
     def _task(self, task: str, suffix: str) -> Iterator[Finding]:
         method, model_holds = self.method, True
-        checks = {name: partial(check, method, task) for name, check in self._model_checks()}
-        for finding in self._small(checks, suffix):
+        of_model = {name: partial(check, method, task) for name, check in self._model_checks()}
+        for finding in self._small(of_model, suffix):
             model_holds &= finding.result != FAILS
             yield finding
         try:
@@ -165,6 +165,7 @@ class _MethodCheck:
             why = "waits until `predictions` passes"
             yield skipped(method.name, f"all others{suffix}", why)
             return
+        checks: dict[str, Check]
         checks = {name: partial(check, method, problem) for name, check in CHECKS.items()}
         checks["split fit"] = partial(split_fit_agrees, method, problem)
         checks["anytime fit"] = partial(steps_agree, method, problem)
@@ -177,7 +178,7 @@ class _MethodCheck:
             yield from self._measured(task, suffix, model_holds)
 
     def _model_checks(self) -> list[tuple[str, Callable[[Method, str], str]]]:
-        checks = [
+        checks: list[tuple[str, Callable[[Method, str], str]]] = [
             ("storage arguments", storage_model.asks_for_known_parameters),
             ("storage monotone", storage_model.is_monotone),
         ]
@@ -197,7 +198,7 @@ class _MethodCheck:
             else:
                 yield self._trial(label, partial(check, self.method, task))
 
-    def _small(self, checks: dict[str, Check], suffix: str) -> Iterator[Finding]:
+    def _small(self, checks: Mapping[str, Check], suffix: str) -> Iterator[Finding]:
         return self.isolation.run((f"{name}{suffix}", check) for name, check in checks.items())
 
     def _trial(self, name: str, check: Any) -> Finding:
@@ -212,19 +213,19 @@ class _MethodCheck:
         )
 
 
-def _load_advice(source: Source, sandbox: Sandbox, seconds: float) -> str:
+def _load_advice(source: FileSource, sandbox: Sandbox, seconds: float) -> str:
     """Import the plugin in a child and say why it cannot be used, if it cannot."""
     if source.path.is_file() and source.path.suffix != ".py":
         return "is not a Python file"
     if source.path.is_dir() and not (source.path / "__init__.py").is_file():
         return "is a folder without __init__.py; name a file of it, or make it a package"
 
-    def probe(monitor: Monitor) -> tuple[dict[str, Any], dict]:
+    def probe(monitor: Monitor) -> tuple[dict[str, Any], dict[str, Any]]:
         return {"advice": _plugin_advice(load_plugin(source))}, {}
 
     result = sandbox.run(probe, Limits(seconds=6 * seconds))
     if result.outcome == "ok":
-        return one_line(result.value["advice"])
+        return one_line(result.answer["advice"])
     return (
         f"could not be imported: {result.outcome}: {result.reason} Define classes and functions "
         "at module level and do no work there"

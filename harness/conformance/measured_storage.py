@@ -74,13 +74,11 @@ def workloads(method: Method, task: str) -> list[Workload]:
     n = _SMALLEST if method.size is None else 2 * _SMALLEST
     while n < _LARGEST and _largest_bytes(method, task, n) < (TOP if n < _MANY else ENOUGH):
         n *= 2
-    kinds = ({"itemsize": 8}, {"itemsize": 4}, {"itemsize": 8, "inductive": task != "clustering"})
+    kinds = ((8, False), (4, False), (8, task != "clustering"))
     chosen = []
-    for step, kind in enumerate(kinds):
-        kind = dict(kind)
-        inductive = kind.pop("inductive", False)
+    for step, (itemsize, inductive) in enumerate(kinds):
         points = n if method.size else int(n / 2 ** (1 - step / 2))
-        shape = _shape(method, task, points, inductive, **kind)
+        shape = _shape(method, task, points, inductive, itemsize)
         largest = plan(method, shape, None)
         smallest = _smallest(method, shape)
         budget = largest.planned_bytes
@@ -116,14 +114,12 @@ def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds
                 return _over(workload, result)
         if result.outcome != "ok":
             return f"a trial ended as {result.outcome} ({workload}): {result.reason}"
-        if result.peak_bytes is None:
-            raise NotApplicableError("this machine cannot measure peaks: see harness doctor")
         if _misfit(workload, result):
             # file pages that come and go while a trial runs can move one reading by 1 MB
             trial = method, task, workload, workload.budget, sandbox, folder, seconds
             again = [_run(*trial), _run(*trial)]
             if all(other.outcome == "ok" for other in again):
-                result = sorted([result, *again], key=lambda other: other.peak_bytes)[1]
+                result = sorted([result, *again], key=_peak)[1]
         if advice := _misfit(workload, result):
             return advice
     return ""
@@ -139,12 +135,13 @@ def _paused(method: Method, workload: Workload) -> Workload:
 def _misfit(workload: Workload, result: Result) -> str:
     """Return advice where the peak of a trial that ended ok is not near what was planned."""
     planned = workload.plan.planned_bytes
-    ratio = result.peak_bytes / planned
+    peak = _peak(result)
+    ratio = peak / planned
     if ratio > HIGHEST:
         return _over(workload, result)
-    if ratio < LOWEST and planned - result.peak_bytes > SPARE:
+    if ratio < LOWEST and planned - peak > SPARE:
         return (
-            f"the peak was {format_bytes(result.peak_bytes)}, {ratio:.2f} of the "
+            f"the peak was {format_bytes(peak)}, {ratio:.2f} of the "
             f"{format_bytes(planned)} planned, allowed is {LOWEST} to {HIGHEST} ({workload}); "
             "lower `storage`: it counts what is never held at the same time, and a study "
             "would give the method too small a size"
@@ -178,6 +175,12 @@ def fits_smallest_budget(
     )
 
 
+def _peak(result: Result) -> int:
+    if result.peak_bytes is None:
+        raise NotApplicableError("this machine cannot measure peaks: see harness doctor")
+    return result.peak_bytes
+
+
 def _above(workload: Workload, result: Result) -> bool:
     return result.outcome == "ok" and (result.peak_bytes or 0) > workload.budget
 
@@ -185,10 +188,10 @@ def _above(workload: Workload, result: Result) -> bool:
 def _over(workload: Workload, result: Result) -> str:
     planned = workload.plan.planned_bytes
     peaks = {s.name: s.peak_bytes for s in result.stages.values() if s.peak_bytes is not None}
-    stage = f" in {max(peaks, key=peaks.get)}" if peaks else ""
+    stage = f" in {max(peaks, key=peaks.__getitem__)}" if peaks else ""
     at_least = "at least " if result.outcome == "over_budget" else ""
     peak = max(peaks.values(), default=result.peak_bytes or 0)
-    peak = max(peak, workload.budget if at_least else result.peak_bytes)
+    peak = max(peak, workload.budget if at_least else _peak(result))
     return (
         f"the peak{stage} was {at_least}{format_bytes(peak)}, {peak / planned:.2f} of the "
         f"{format_bytes(planned)} planned for a budget of {format_bytes(workload.budget)}, "

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from harness.conformance.behaviour import SOLVER_SHARE
 from harness.conformance.finding import NotApplicableError
@@ -28,7 +29,7 @@ def is_shift_invariant(method: Method, problem: Problem) -> str:
     expected = _said(method, problem, 0.0, np.float64)
     spread = float(expected.std()) or 1.0
 
-    def gap(offset: float, dtype: type) -> float:
+    def gap(offset: float, dtype: DTypeLike) -> float:
         found = _said(method, problem, offset, dtype)
         return float(np.abs(found - expected).max()) / spread
 
@@ -47,7 +48,7 @@ def is_shift_invariant(method: Method, problem: Problem) -> str:
     return ""
 
 
-def _said(method: Method, problem: Problem, offset: float, dtype: type) -> np.ndarray:
+def _said(method: Method, problem: Problem, offset: float, dtype: DTypeLike) -> np.ndarray:
     """Return predictions on moved points as one vector; labels only where there is no more."""
     X, X_new = (
         (np.rint(Z / _GRID) * _GRID + offset).astype(dtype) for Z in (problem.X, problem.X_new)

@@ -76,7 +76,7 @@ def load_catalog(
     paths : sequence of Path
         Further catalogs, such as those that a study names.
     generated : mapping of str to GeneratedDataset, optional
-        What plugins provide. `generate` may be None where nothing is to be prepared.
+        What plugins provide. `generate` is called where the set is prepared, not here.
     versions : mapping of str to str, optional
         For each generated set, what changes when its plugin does (the plugin's sha256): part of
         the entry's digest, so that an edited generator is run again.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from harness.datasets.entry import Entry
+from harness.datasets.reading import Tabular
 from harness.errors import HarnessError
 
 _SHOWN = 5
@@ -132,7 +133,8 @@ def _with_logarithms(X: np.ndarray | pd.DataFrame, entry: Entry) -> np.ndarray |
 
 
 def _to_numbers(X: pd.DataFrame, entry: Entry) -> np.ndarray:
-    encoding = entry.read.encoding
+    # columns of names come from tables alone, those of numbers also from arrays with gaps
+    encoding = entry.read.encoding if isinstance(entry.read, Tabular) else None
     columns = []
     for name in X.columns:
         values = X[name]

@@ -171,8 +171,8 @@ class Entry(Strict):
     @property
     def class_counts(self) -> tuple[int, ...] | None:
         """Expected points of each class number; None where the catalog does not say."""
-        counts = self.classes
-        if not counts or None in counts.values():
+        counts = {label: count for label, count in self.classes.items() if count is not None}
+        if not counts or len(counts) < len(self.classes):
             return None
         if self.task != "binary":
             return tuple(counts.values())
@@ -218,20 +218,20 @@ class Entry(Strict):
 def generated_entry(dataset: GeneratedDataset, version: str = "") -> Entry:
     """Return the entry of a data set that a plugin generates; `version` is part of its digest."""
     n_classes = 2 if dataset.task == "binary" else dataset.n_classes
-    labels = {str(label): None for label in range(n_classes)}
-    return Entry(
-        name=dataset.name,
-        task=dataset.task,
-        n=dataset.n,
-        d=dataset.d,
-        classes=labels,
-        positive=["1"] if dataset.task == "binary" else [],
-        scaling=dataset.scaling,
-        dtype=dataset.dtype,
-        read=Generated(format="generated", dataset=dataset, version=version),
-        source=_source(dataset),
-        stand_in_for=dataset.stand_in_for,
-    )
+    told = {
+        "name": dataset.name,
+        "task": dataset.task,
+        "n": dataset.n,
+        "d": dataset.d,
+        "classes": [str(label) for label in range(n_classes)],
+        "positive": ["1"] if dataset.task == "binary" else [],
+        "scaling": dataset.scaling,
+        "dtype": dataset.dtype,
+        "read": Generated(format="generated", dataset=dataset, version=version),
+        "source": _source(dataset),
+        "stand_in_for": dataset.stand_in_for,
+    }
+    return Entry.model_validate(told)
 
 
 def _source(dataset: GeneratedDataset) -> str:

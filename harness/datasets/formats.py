@@ -6,12 +6,14 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from harness.datasets import reading
 from harness.datasets.arff import read_arff
 from harness.datasets.encoding import Source
 from harness.datasets.entry import Entry
@@ -35,7 +37,7 @@ def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
         If they cannot be read in that format, naming the data set, the files and the reason.
     """
     try:
-        return _READERS[entry.format](entry, paths)
+        return _read(entry, paths)
     except HarnessError:
         raise
     except Exception as error:  # of some library's reader, which a damaged file may lead anywhere
@@ -44,6 +46,28 @@ def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
         raise HarnessError(
             f"data set {entry.name!r}: {where}: cannot be read as {entry.format}: {reason}"
         ) from None
+
+
+def _read(entry: Entry, paths: Sequence[Path]) -> Source:
+    match entry.read:
+        case reading.Svmlight() as read:
+            return _read_svmlight(entry, read, paths)
+        case reading.Csv() as read:
+            return _read_csv(read, paths)
+        case reading.Arff() as read:
+            return _read_arff(read, paths)
+        case reading.Idx():
+            return _read_idx(paths)
+        case reading.Mat() as read:
+            return _read_mat(read, paths)
+        case reading.Npz() as read:
+            return _read_npz(read, paths)
+        case reading.OpenML() as read:
+            return _read_openml(entry, read)
+        case reading.Bundled() as read:
+            return _read_bundled(entry, read)
+        case reading.Generated() as read:
+            return _read_generated(entry, read)
 
 
 def _joined(X: list[np.ndarray], y: list[np.ndarray]) -> Source:
@@ -55,22 +79,21 @@ def _joined(X: list[np.ndarray], y: list[np.ndarray]) -> Source:
     return Source(np.concatenate(X), np.concatenate(y), parts)
 
 
-def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read_svmlight(entry: Entry, read: reading.Svmlight, paths: Sequence[Path]) -> Source:
     from sklearn.datasets import load_svmlight_file
 
     X, y = [], []
     for path in paths:
         with open_unpacked(path) as stream:
             sparse, target = load_svmlight_file(
-                stream, n_features=entry.d, dtype=entry.dtype, zero_based=entry.read.zero_based
+                stream, n_features=entry.d, dtype=entry.dtype, zero_based=read.zero_based
             )
         X.append(sparse.toarray())
         y.append(target)
     return _joined(X, y)
 
 
-def _read_csv(entry: Entry, paths: Sequence[Path]) -> Source:
-    read = entry.read
+def _read_csv(read: reading.Csv, paths: Sequence[Path]) -> Source:
     blank = read.separator.isspace() and read.separator != "\t"
     frames = []
     for path in paths:
@@ -89,23 +112,23 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Source:
                 quoting=csv.QUOTE_MINIMAL,
             )
         frames.append(frame)
-    return _tabular(entry, frames, read.nominal)
+    return _tabular(read, frames, read.nominal)
 
 
-def _read_arff(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read_arff(read: reading.Arff, paths: Sequence[Path]) -> Source:
     frames = []
     for path in paths:
         with open_unpacked(path) as stream:
             frames.append(read_arff(stream.read().decode("utf-8", "replace")))
-    return _tabular(entry, frames)
+    return _tabular(read, frames)
 
 
-def _read_openml(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read_openml(entry: Entry, read: reading.OpenML) -> Source:
     from sklearn.datasets import fetch_openml
 
     try:
         bunch = fetch_openml(
-            data_id=entry.read.id,
+            data_id=read.id,
             target_column=None,
             as_frame=True,
             parser="pandas",
@@ -114,21 +137,21 @@ def _read_openml(entry: Entry, paths: Sequence[Path]) -> Source:
         )
     except OSError as error:
         raise HarnessError(
-            f"data set {entry.name!r}: OpenML {entry.read.id} could not be fetched: {error}"
+            f"data set {entry.name!r}: OpenML {read.id} could not be fetched: {error}"
         ) from None
-    return _tabular(entry, [bunch.frame])
+    return _tabular(read, [bunch.frame])
 
 
 def _tabular(
-    entry: Entry, frames: list[pd.DataFrame], nominal: Sequence[int | str] = ()
+    read: reading.Tabular, frames: list[pd.DataFrame], nominal: Sequence[int | str] = ()
 ) -> Source:
     parts = [len(frame) for frame in frames]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    target_name = _column_name(frame, entry.read.target, "target")
+    target_name = _column_name(frame, read.target, "target")
     target = frame[target_name].to_numpy()
-    if entry.read.target_strip:
-        target = np.array([str(label).strip(f" {entry.read.target_strip}") for label in target])
-    ignored = [_column_name(frame, column, "ignore") for column in entry.read.ignore]
+    if read.target_strip:
+        target = np.array([str(label).strip(f" {read.target_strip}") for label in target])
+    ignored = [_column_name(frame, column, "ignore") for column in read.ignore]
     frame = frame.drop(columns=[target_name, *ignored])
     names = {_column_name(frame, column, "nominal") for column in nominal}
     columns = {name: _typed(frame[name], name in names) for name in frame.columns}
@@ -184,7 +207,7 @@ def read_idx(path: Path) -> np.ndarray:
     return np.frombuffer(raw, kind, offset=start).reshape(shape)
 
 
-def _read_idx(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read_idx(paths: Sequence[Path]) -> Source:
     if len(paths) % 2:
         raise ValueError("files of images and of labels must take turns")
     arrays = [read_idx(path) for path in paths]
@@ -192,10 +215,9 @@ def _read_idx(entry: Entry, paths: Sequence[Path]) -> Source:
     return _joined(X, arrays[1::2])
 
 
-def _read_mat(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read_mat(read: reading.Mat, paths: Sequence[Path]) -> Source:
     from scipy.io import loadmat
 
-    read = entry.read
     X, y = [], []
     for path in paths:
         with open_unpacked(path) as stream:
@@ -204,6 +226,7 @@ def _read_mat(entry: Entry, paths: Sequence[Path]) -> Source:
         if read.y is not None:
             target = np.asarray(matrices[_the_one(matrices, read.y)]).ravel()
         else:
+            assert read.target is not None, "Mat names one of the two"
             target = features[:, read.target].copy()
             kept = [column for column in range(features.shape[1]) if column != read.target]
             features = features[:, kept[: read.columns]]
@@ -212,7 +235,7 @@ def _read_mat(entry: Entry, paths: Sequence[Path]) -> Source:
     return _joined(X, y)
 
 
-def _the_one(matrices: dict, name: str) -> str:
+def _the_one(matrices: Mapping[str, Any], name: str) -> str:
     names = [key for key in matrices if not key.startswith("__")]
     matching = [key for key in names if re.fullmatch(name, key)]
     if len(matching) != 1:
@@ -220,24 +243,24 @@ def _the_one(matrices: dict, name: str) -> str:
     return matching[0]
 
 
-def _read_npz(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read_npz(read: reading.Npz, paths: Sequence[Path]) -> Source:
     X, y = [], []
     for path in paths:
         with np.load(path, allow_pickle=False) as arrays:
-            for name in (entry.read.X, entry.read.y):
+            for name in (read.X, read.y):
                 if name not in arrays:
                     held = ", ".join(arrays.files)
                     raise ValueError(f"there is no array {name!r}; the file holds {held}")
-            X.append(arrays[entry.read.X])
-            y.append(arrays[entry.read.y].ravel())
+            X.append(arrays[read.X])
+            y.append(arrays[read.y].ravel())
     return _joined(X, y)
 
 
-def _read_bundled(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read_bundled(entry: Entry, read: reading.Bundled) -> Source:
     import sklearn.datasets
 
-    load = getattr(sklearn.datasets, f"load_{entry.read.loader}")
-    options = {"scaled": False} if entry.read.loader == "diabetes" else {}
+    load = getattr(sklearn.datasets, f"load_{read.loader}")
+    options = {"scaled": False} if read.loader == "diabetes" else {}
     bunch = load(**options)
     target = bunch.target
     if entry.task != "regression":
@@ -245,10 +268,10 @@ def _read_bundled(entry: Entry, paths: Sequence[Path]) -> Source:
     return Source(bunch.data, target, [len(target)])
 
 
-def _read_generated(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read_generated(entry: Entry, read: reading.Generated) -> Source:
     seed = np.random.SeedSequence(list(entry.name.encode()))
     try:
-        X, y = entry.read.dataset.generate(np.random.default_rng(seed))
+        X, y = read.dataset.generate(np.random.default_rng(seed))
     except Exception as error:
         raise HarnessError(
             f"data set {entry.name!r}: its plugin failed to generate it: "
@@ -259,16 +282,3 @@ def _read_generated(entry: Entry, paths: Sequence[Path]) -> Source:
     if X.ndim != 2 or y.ndim != 1:
         raise ValueError(f"X of shape (n, d) and y of shape (n,) wanted, got {X.shape}, {y.shape}")
     return Source(X, y, [len(y)])
-
-
-_READERS: dict[str, Callable[[Entry, Sequence[Path]], Source]] = {
-    "svmlight": _read_svmlight,
-    "csv": _read_csv,
-    "arff": _read_arff,
-    "idx": _read_idx,
-    "mat": _read_mat,
-    "npz": _read_npz,
-    "openml": _read_openml,
-    "sklearn": _read_bundled,
-    "generated": _read_generated,
-}

@@ -138,7 +138,7 @@ def _save(path: Path, array: np.ndarray, digest: hashlib._Hash) -> None:
     described = np.lib.format.header_data_from_array_1_0(array)
     np.lib.format.write_array_header_1_0(header, described)
     with path.open("wb") as stream:
-        for part in (header.getbuffer(), memoryview(array).cast("B")):
+        for part in (header.getbuffer(), array.data.cast("B")):
             stream.write(part)
             digest.update(part)
 

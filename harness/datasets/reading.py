@@ -81,14 +81,14 @@ class File(Strict):
     def _named(self) -> File:
         if self.path is not None and (self.urls or self.mirror):
             raise ValueError("a file has either a path or urls, not both")
-        if not self.name and self.path is None:
-            raise ValueError("a file needs a name (or the path of a local file)")
         if not self.name:
+            if self.path is None:
+                raise ValueError("a file needs a name (or the path of a local file)")
             object.__setattr__(self, "name", self.path.name)
         return self
 
 
-class _Tabular(Strict):
+class Tabular(Strict):
     """Columns of numbers and of names; one of them is the target."""
 
     target: Column = -1
@@ -104,7 +104,7 @@ class Svmlight(Strict):
     zero_based: bool = False
 
 
-class Csv(_Tabular):
+class Csv(Tabular):
     """Separated values; columns are numbered from 0, or named if there is a header."""
 
     format: Literal["csv"]
@@ -115,7 +115,7 @@ class Csv(_Tabular):
     missing_values: tuple[str, ...] = ("?", "")
 
 
-class Arff(_Tabular):
+class Arff(Tabular):
     """Weka's format; it says itself which attributes are nominal."""
 
     format: Literal["arff"]
@@ -151,7 +151,7 @@ class Npz(Strict):
     y: str = "y"
 
 
-class OpenML(_Tabular):
+class OpenML(Tabular):
     """A data set that scikit-learn fetches from OpenML by its number."""
 
     format: Literal["openml"]

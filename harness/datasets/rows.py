@@ -149,7 +149,7 @@ def _read_increasing(
 
 
 def _pread(descriptor: int, target: np.ndarray, offset: int) -> None:
-    view = memoryview(target.reshape(-1).view(np.uint8))
+    view = target.reshape(-1).view(np.uint8).data
     while len(view):
         count = os.preadv(descriptor, [view], offset)
         if not count:

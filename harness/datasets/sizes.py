@@ -81,7 +81,7 @@ def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
     HarnessError
         If it is neither "transductive" nor a mapping with known keys.
     """
-    rules = {"test": 0, "unlabeled_per_labeled": None, "stratified": True}
+    rules: dict[str, Any] = {"test": 0, "unlabeled_per_labeled": None, "stratified": True}
     if evaluation == "transductive":
         return rules
     if hasattr(evaluation, "model_dump"):

@@ -205,14 +205,14 @@ class _BlockRun:
         row["started_at"] = started.isoformat(timespec="seconds")
         row |= self._tampered()
         scores, end = {}, None
-        if row["outcome"] == "ok" and not _is_answer(result.value):
+        if result and row["outcome"] == "ok" and not _is_answer(result.answer):
             row |= {"outcome": "error", "reason": "answered what is not the answer of a trial"}
-        if row["outcome"] == "ok":
-            scores, end = referee.score(assignment, result.arrays), result.value["end"]
+        if result and row["outcome"] == "ok":
+            scores, end = referee.score(assignment, result.arrays), result.answer["end"]
             row |= scores
-            row["params"] = json_text(result.value["params"])
-            row["data_bytes"] = result.value["data_bytes"]
-            told = [row["reason"], _given_up(assignment), *result.value["warnings"]]
+            row["params"] = json_text(result.answer["params"])
+            row["data_bytes"] = result.answer["data_bytes"]
+            told = [row["reason"], _given_up(assignment), *result.answer["warnings"]]
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)

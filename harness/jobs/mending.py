@@ -6,6 +6,7 @@ Snakemake sees that a file is there and how old it is, not what it holds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from harness.datasets import Meta
@@ -31,7 +32,7 @@ def put_damaged_aside(workload: Workload) -> list[str]:
     for name in workload.datasets():
         folder = workload.prepared(name)
         if (folder / "meta.json").exists():
-            told += _unless_whole(lambda folder=folder: Meta.read(folder))
+            told += _unless_whole(partial(Meta.read, folder))
     if is_file(workload.results / TABLE):
         told += _results(workload.results)
     return told

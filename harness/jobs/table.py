@@ -61,7 +61,7 @@ def _published_rows(workload: Workload) -> list[dict[str, Any]]:
     return rows
 
 
-def _provenance(workload: Workload, started: str | None) -> dict:
+def _provenance(workload: Workload, started: str | None) -> dict[str, Any]:
     used = {block.method.name for block in workload.blocks}
     methods = [method for method in workload.index["methods"] if method["name"] in used]
     metas = {name: Meta.read(workload.prepared(name)) for name in workload.datasets()}

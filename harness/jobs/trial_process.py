@@ -10,7 +10,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -70,10 +70,11 @@ class TrialRunner:
 
         prctl.become_subreaper()  # what a dead runner leaves becomes ours, to be ended
         self._others = tree.own_children()
+        self._provided = frozenset(provided)
         self.lost = ""
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
-        arguments = (theirs, self._connection, enforcement, reach, provided)
+        arguments = (theirs, self._connection, os.getpid(), enforcement, reach, provided)
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
@@ -97,7 +98,11 @@ class TrialRunner:
             ended it or the runner.
         """
         self._outer.note()
-        plain = replace(assignment, method=None, params={}, metric=None, search=None)
+        plain = {
+            field.name: getattr(assignment, field.name)
+            for field in fields(assignment)
+            if field.name not in self._provided
+        }
         try:
             _hand_over(self._connection, (plain, limits, timeline))
             answer = self._answer()
@@ -155,7 +160,9 @@ class TrialRunner:
         self._process.join()
 
 
-def _is_stopped(pid: int) -> bool:
+def _is_stopped(pid: int | None) -> bool:
+    if pid is None:
+        return False
     try:
         return psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
     except psutil.Error:
@@ -165,16 +172,18 @@ def _is_stopped(pid: int) -> bool:
 def _serve(
     connection: Connection,
     workers_end: Connection,
+    worker: int,
     enforcement: str,
     reach: Reach,
     provided: Mapping[str, Any],
 ) -> None:
     from harness.sandbox import Isolation, Sandbox, prctl
+    from harness.trial.assignment import Assignment
     from harness.trial.run import run_trial
 
     # else the pipe would stay open here, and the end of the worker would go unnoticed
     workers_end.close()
-    prctl.die_with(multiprocessing.parent_process().pid)
+    prctl.die_with(worker)
     try:
         # first of all: the kernel gives namespaces to processes of one thread
         isolation = Isolation(reach, os.environ.get(ISOLATION, "auto"))
@@ -187,8 +196,8 @@ def _serve(
     connection.send(("", isolation.name))
     with sandbox, contextlib.suppress(EOFError):
         while (work := connection.recv()) is not None:
-            (assignment, limits, timeline), labels = _take_over(connection, *work)
-            assignment = replace(assignment, **provided)
+            (plain, limits, timeline), labels = _take_over(connection, *work)
+            assignment = Assignment(**plain, **provided)
             try:
                 result = sandbox.run(partial(run_trial, assignment), limits, timeline)
             except HarnessError as error:  # the machine's failure, which is no row of a method

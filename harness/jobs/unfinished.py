@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from harness.records.table import write_whole
+from harness.files import write_whole
 
 MOST = 2
 """How often a trial is begun before it is blamed for never having ended."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from harness.kernels.features import FeatureMap
 from harness.kernels.gaussian import block_rows, centered, gaussian_kernel, row_blocks
@@ -19,7 +20,7 @@ def degree_tile(n_features: int) -> int:
 
 
 def exact_degrees(
-    X: np.ndarray, sigma: float, dtype: type = np.float32, tile: int | None = None
+    X: np.ndarray, sigma: float, dtype: DTypeLike = np.float32, tile: int | None = None
 ) -> np.ndarray:
     """Return exact degrees; every pair of points is computed once.
 
@@ -52,7 +53,7 @@ def exact_degrees(
 def gaussian_tiles(
     X: np.ndarray,
     sigma: float,
-    dtype: type = np.float32,
+    dtype: DTypeLike = np.float32,
     tile: int | None = None,
     chosen: np.ndarray | None = None,
 ) -> Iterator[tuple[slice, slice, np.ndarray]]:

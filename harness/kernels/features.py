@@ -6,9 +6,10 @@ columns of a larger array, so that a block of features is made where it is used.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from harness.kernels.gaussian import (
     GaussianAt,
@@ -18,6 +19,8 @@ from harness.kernels.gaussian import (
     squared_norms,
 )
 from harness.kernels.symmetric import eigensystem
+
+FloatType = type[np.float32] | type[np.float64] | Literal["float32", "float64"]
 
 # Rows of a block of features: updates of an m x m matrix by fewer are slower.
 _BLOCK = 512
@@ -76,7 +79,7 @@ class RandomFourierFeatures:
         n_components: int,
         sigma: float,
         random_state: np.random.RandomState,
-        dtype: type = np.float32,
+        dtype: FloatType = np.float32,
         center: np.ndarray | None = None,
     ) -> None:
         self._center = center
@@ -118,7 +121,7 @@ class KernelFeatures:
         self,
         landmarks: np.ndarray,
         sigma: float,
-        dtype: type = np.float32,
+        dtype: DTypeLike = np.float32,
         center: np.ndarray | None = None,
     ) -> None:
         self.dtype = np.dtype(dtype)
@@ -158,7 +161,7 @@ class NystromFeatures:
         landmarks: np.ndarray,
         sigma: float,
         tolerance: float = 1e-10,
-        dtype: type = np.float64,
+        dtype: DTypeLike = np.float64,
         center: np.ndarray | None = None,
     ) -> None:
         self.dtype = np.dtype(dtype)

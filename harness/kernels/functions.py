@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from harness.estimator import OneOf
 from harness.kernels.elementwise_kernels import (
@@ -52,24 +53,25 @@ _CELLWISE = ("chi2", "laplacian")
 class KernelFunction(Protocol):
     """What a kernel consists of.
 
-    Attributes
-    ----------
-    function : callable (X, Z, width) -> ndarray of shape (len(X), len(Z))
-        May take a further keyword `out`, the array to write to.
-    unit : callable X -> float, or None
-        The kernel's natural width on X; None for a kernel without a width.
-    diagonal : callable (X, width) -> ndarray of shape (n,), or None
-        k(x, x) of each row; None if that is 1 for every x.
-    storage : callable (n, m, n_features, itemsize) -> int, or None
-        What `kernel_bytes` then is; may be left out.
-    shift_invariant : bool
-        Whether values depend on x - z alone; False where it is left out. Points are then moved
-        near the origin before they are rounded to float32.
+    Two more attributes may be left out. `storage`, a callable (n, m, n_features, itemsize) -> int,
+    is what `kernel_bytes` then is. `shift_invariant` says whether values depend on x - z alone:
+    points are then moved near the origin before they are rounded to float32.
     """
 
-    function: Callable[..., np.ndarray]
-    unit: Callable[[np.ndarray], float] | None
-    diagonal: Callable[[np.ndarray, float], np.ndarray] | None
+    @property
+    def function(self) -> Callable[..., np.ndarray]:
+        """(X, Z, width) -> ndarray of shape (len(X), len(Z)).
+
+        May take a further keyword `out`, the array to write to.
+        """
+
+    @property
+    def unit(self) -> Callable[[np.ndarray], float] | None:
+        """X -> float, the kernel's natural width on X; None for a kernel without a width."""
+
+    @property
+    def diagonal(self) -> Callable[[np.ndarray, float], np.ndarray] | None:
+        """(X, width) -> k(x, x) of each row, shape (n,); None if that is 1 for every x."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class BoundKernel:
     width: float
     center: np.ndarray | None = None
 
-    def near(self, X: np.ndarray, dtype: type = np.float32) -> np.ndarray:
+    def near(self, X: np.ndarray, dtype: DTypeLike = np.float32) -> np.ndarray:
         """Return X less the center, which is subtracted before X is rounded to another type.
 
         `at_origin` is the kernel of such points. Without a center it is X itself where X is of

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import get_blas_funcs
 
 Most = Callable[[int, float, float], tuple[float, ...]]
@@ -172,7 +173,9 @@ def gaussian_most(d: int, largest: float, width: float) -> tuple[float, ...]:
     return (d * longest * longest, width)
 
 
-def centered(X: np.ndarray, center: np.ndarray | None, dtype: type = np.float32) -> np.ndarray:
+def centered(
+    X: np.ndarray, center: np.ndarray | None, dtype: DTypeLike = np.float32
+) -> np.ndarray:
     """Return X less a point such as `column_medians`, subtracted in its own type, in another.
 
     Without a point it is X itself where X is of that type.
@@ -186,7 +189,7 @@ def centered_rows(
     X: np.ndarray,
     rows: np.ndarray | None = None,
     center: np.ndarray | None = None,
-    dtype: type = np.float32,
+    dtype: DTypeLike = np.float32,
 ) -> np.ndarray:
     """Return `centered` of some rows of X, which are picked block by block.
 
@@ -313,7 +316,8 @@ def gaussian_expansion(
     ndarray of shape (n, Q), float64
     """
     values = np.empty((len(X), len(intercept)))
-    width = _expansion_width(*points.shape, points.itemsize)
+    m, d = points.shape
+    width = _expansion_width(m, d, points.itemsize)
     K = np.empty((min(len(X), block_rows(width, 1)), len(points)), points.dtype)
     for block in row_blocks(len(X), width, 1):
         rows = centered(X[block], center, points.dtype)

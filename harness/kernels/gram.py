@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg.blas import dsyrk
 
 from harness.kernels.gaussian import block_rows, row_blocks, stream_bytes
@@ -134,7 +135,7 @@ class GramSum:
     def __init__(
         self,
         k: int,
-        dtype: type = np.float32,
+        dtype: DTypeLike = np.float32,
         start: np.ndarray | None = None,
         exact: bool = False,
     ) -> None:

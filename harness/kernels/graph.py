@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import eigvalsh_tridiagonal
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
@@ -213,7 +214,7 @@ def keep_pairs(weights: np.ndarray) -> None:
     weights *= np.tri(len(weights), k=-1, dtype=bool)
 
 
-def without_edges_one(degrees: np.ndarray, dtype: type) -> np.ndarray:
+def without_edges_one(degrees: np.ndarray, dtype: DTypeLike) -> np.ndarray:
     """Return degrees with 1 for those too small for a normal number of the weights' type."""
     return np.where(degrees < np.finfo(dtype).tiny, 1.0, degrees)
 

@@ -116,7 +116,7 @@ class LinearProduct:
         if self._center is None:
             return (self._X @ weights).astype(np.float64, copy=False)
         product = np.empty(self.n)
-        for block, rows in self._blocks():
+        for block, rows in self._blocks(self._center):
             product[block] = rows @ weights
         return product
 
@@ -125,15 +125,15 @@ class LinearProduct:
         vector = vector.astype(self._X.dtype, copy=False)
         if self._center is None:
             return vector @ self._X
-        return sum(vector[..., block] @ rows for block, rows in self._blocks())
+        return sum(vector[..., block] @ rows for block, rows in self._blocks(self._center))
 
-    def _blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+    def _blocks(self, center: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield rows less the center, all in one array: the last block would still be held."""
         near = None
         for block in row_blocks(self.n, self._X.shape[1], self._X.itemsize):
             rows = self._X[block]
             near = np.empty_like(rows) if near is None else near
-            yield block, np.subtract(rows, self._center, out=near[: len(rows)])
+            yield block, np.subtract(rows, center, out=near[: len(rows)])
 
 
 class CenteredProduct:

@@ -40,7 +40,7 @@ class Labels:
         return codes
 
     def targets(
-        self, part: slice | np.ndarray = slice(None), dtype: type = np.float64
+        self, part: slice | np.ndarray = slice(None), dtype: type[np.floating] = np.float64
     ) -> np.ndarray:
         """Return +1 for the own class and -1 for others: (n_labeled, n_classes), or (., 1).
 

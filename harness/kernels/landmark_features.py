@@ -7,6 +7,7 @@ product that eigenvectors take, and landmarks that the others span already are d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal, overload
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -151,7 +152,8 @@ class LandmarkFeatures:
 
     def blocks(self, n: int, columns: int = 0) -> Iterator[slice]:
         """Cut n rows into blocks that suit kernel rows, a copy of X, and `columns` beside them."""
-        step = feature_block_rows(*self.landmarks.shape, columns)
+        m, d = self.landmarks.shape
+        step = feature_block_rows(m, d, columns)
         return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
     def points(self, X: np.ndarray, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
@@ -173,6 +175,26 @@ class LandmarkFeatures:
         """
         r = self.n_components
         return np.empty((min(n, feature_block_rows(*self.landmarks.shape)), r), np.float32)
+
+    @overload
+    def sums(
+        self,
+        X: np.ndarray,
+        rows: np.ndarray,
+        codes: np.ndarray | None,
+        n_classes: int,
+        gram: Literal[True] = True,
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    @overload
+    def sums(
+        self,
+        X: np.ndarray,
+        rows: np.ndarray,
+        codes: np.ndarray | None,
+        n_classes: int,
+        gram: Literal[False],
+    ) -> tuple[None, np.ndarray]: ...
 
     def sums(
         self,

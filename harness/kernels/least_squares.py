@@ -165,7 +165,7 @@ class SquaredLossMixin(RegressorMixin):
             self.classes_ = targets.classes
         return targets
 
-    @available_if(lambda self: self.n_classes)
+    @available_if(lambda self: self.n_classes)  # type: ignore[untyped-decorator] # scikit-learn's
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
         return self._checked_values(X)
@@ -186,6 +186,9 @@ class RidgeOnFeatures:
 
     The mean of the squared errors is minimised, plus `alpha` times the squared norm.
     """
+
+    alpha: float
+    _features: np.ndarray
 
     def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
         penalty = len(values) * self.alpha

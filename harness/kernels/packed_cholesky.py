@@ -98,7 +98,7 @@ class PackedSymmetric:
         """
         for rows, columns in self._tiles():
             view = self._view(rows, columns)
-            below = np.tri(*view.shape, dtype=bool) | (rows != columns)
+            below = np.tri(*view.shape, dtype=np.bool_) | (rows != columns)
             # not by name: it would be held while the next one is made
             np.copyto(view, tile(rows, columns), where=below)
 

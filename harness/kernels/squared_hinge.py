@@ -147,7 +147,7 @@ def newton_step(
     # its projection along the constants taken out where a bias makes up for them.
     goal = max(_FORCING**2 * size, tolerance)
     step = Expansion.zero(kernel.n)
-    direction, along = residual, product
+    direction, along, bent = residual, product, residual
     for _ in range(_MOST_PRODUCTS):
         if size <= goal:
             break
@@ -165,7 +165,7 @@ def newton_step(
     if total > 0:
         bias -= curvature @ step.products / total
     # the line search holds as many of its own
-    bent = residual = product = direction = along = curvature = None
+    del bent, residual, product, direction, along, curvature
     step = Expansion(step.coefficients, step.products, float(bias))
     length = _line_search(f, step, losses)
     return (f.plus(step, length), False) if length > 0 else (f, True)

@@ -68,7 +68,8 @@ class DecisionThresholdMixin(Estimator):
         self, X: np.ndarray, labels: Labels, score: Callable[[np.ndarray], np.ndarray]
     ) -> None:
         """Do the same with a function that scores rows of X, a few hundred at a time."""
-        rows = threshold_rows(labels, len(X)) if self.decision_threshold != "zero" else []
+        shared = self.decision_threshold != "zero"
+        rows = threshold_rows(labels, len(X)) if shared else np.empty(0, np.int64)
         if len(rows) < _FEWEST:
             self.offset_ = np.zeros(() if len(self.classes_) == 2 else len(self.classes_))
             return

@@ -110,7 +110,7 @@ class budget:  # noqa: N801 - read as a word of the language: `with harness.budg
         if self.limit_bytes is not None and sys.platform == "linux":
             now = peaks.read_memory()
             if now is not None:
-                self._limit(now.data)
+                self._limit(now.data, self.limit_bytes)
         return self
 
     def __exit__(
@@ -137,9 +137,9 @@ class budget:  # noqa: N801 - read as a word of the language: `with harness.budg
         mark = self._open[-1]._mark if self._open else None
         return mark if mark is not None and mark.pid == os.getpid() else None
 
-    def _limit(self, data: int) -> None:
+    def _limit(self, data: int, limit: int) -> None:
         soft, _ = self._limits
-        rlimit.limit_data(data, self.limit_bytes, 1)
+        rlimit.limit_data(data, limit, 1)
         ours, hard = resource.getrlimit(resource.RLIMIT_DATA)
         if soft != resource.RLIM_INFINITY and soft < ours:  # an outer block's is tighter
             resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
@@ -147,10 +147,11 @@ class budget:  # noqa: N801 - read as a word of the language: `with harness.budg
 
     def _note(self) -> None:
         """Take the process's mark into the peak so far."""
-        now = peaks.read_memory() if self._start else None
-        if now is None:
+        start = self._start
+        now = peaks.read_memory() if start else None
+        if start is None or now is None:
             return
-        added = max(0, now.held_at_most(self._file) - self._start.held)
+        added = max(0, now.held_at_most(self._file) - start.held)
         self.peak_bytes = max(self.peak_bytes or 0, added)
         self._file = now.file
 

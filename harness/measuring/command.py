@@ -151,15 +151,15 @@ def _told(result: Result, limits: Limits, path: str) -> CommandResult:
     outcome, reason = result.outcome, result.reason
     code = ended_by = None
     if outcome == "ok":
-        status = result.value["status"]
-        if result.value["errno"]:
-            why = os.strerror(result.value["errno"])
+        status = result.answer["status"]
+        if result.answer["errno"]:
+            why = os.strerror(result.answer["errno"])
             raise CommandError(f"command {path!r} cannot be run: {why}", CANNOT_RUN)
         if os.WIFSIGNALED(status):
             ended_by = os.WTERMSIG(status)
         else:
             code = os.waitstatus_to_exitcode(status)
-        if status and _was_refused(result, limits):
+        if status and limits.memory is not None and _was_refused(result, limits.memory):
             given = format_bytes(limits.memory)
             outcome = "over_budget"
             reason = f"Asked for more memory than the budget of {given} leaves."
@@ -183,17 +183,15 @@ def _told(result: Result, limits: Limits, path: str) -> CommandResult:
     )
 
 
-def _was_refused(result: Result, limits: Limits) -> bool:
+def _was_refused(result: Result, memory: int) -> bool:
     """Tell whether a command that failed did so for want of memory.
 
     One that a signal ended next to its limit is taken for it: loaders and programs in C check
     little.
     """
-    if limits.memory is None:
-        return False
     if ends_in_refusal(result.output):
         return True
-    data, status = result.value["data"], result.value["status"]
+    data, status = result.answer["data"], result.answer["status"]
     killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (
         signal.SIGKILL,
         signal.SIGSEGV,
@@ -202,4 +200,4 @@ def _was_refused(result: Result, limits: Limits) -> bool:
     )
     limited = result.enforced_by.startswith("rlimit-data")
     # without a mark, the kernel ended it while it was being loaded
-    return killed and limited and (data is None or data > _NEARLY * limits.memory)
+    return killed and limited and (data is None or data > _NEARLY * memory)

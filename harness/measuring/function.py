@@ -138,7 +138,7 @@ def measure(
     with Sandbox() as sandbox:
         result = sandbox.run(trial, limits)
     ok = result.outcome == "ok"
-    told = {value["what"]: arrays["pickle"] for value, arrays in result.deliveries}
+    told = {value["what"]: arrays["pickle"].data for value, arrays in result.deliveries}
     return Measurement(
         outcome=result.outcome,
         value=pickle.loads(told["value"]) if ok else None,
@@ -181,7 +181,7 @@ def _deliver(held: dict[str, Any], monitor: Monitor) -> None:
     monitor.deliver({"what": "value"}, [])
 
 
-def _unpickled(pickled: np.ndarray | None) -> BaseException | None:
+def _unpickled(pickled: memoryview | None) -> BaseException | None:
     try:
         return None if pickled is None else pickle.loads(pickled)
     except Exception:

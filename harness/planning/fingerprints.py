@@ -40,7 +40,9 @@ def deciding_parts(study: Study, index: Mapping[str, Any], catalog: Catalog) -> 
     searches = {item["name"]: item for item in index["searches"]}
 
     @functools.cache
-    def owners(method: str, search: str | None, named: frozenset) -> dict[str, Mapping[str, Any]]:
+    def owners(
+        method: str, search: str | None, named: frozenset[tuple[str, str]]
+    ) -> dict[str, Mapping[str, Any]]:
         found = {"method": method_entry(index, method)}
         if search in searches:
             found["search"] = searches[search]

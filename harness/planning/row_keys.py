@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from harness.datasets.sizes import Sizes
 from harness.errors import HarnessError
@@ -30,7 +31,7 @@ def refuse_shared_places(path: Path, placed: Iterable[tuple[Block, str, Sizes]])
     HarnessError
         Naming the place and the keys in which the trials differ.
     """
-    places: dict[tuple, dict[str, tuple[Block, set[int]]]] = {}
+    places: dict[tuple[Any, ...], dict[str, tuple[Block, set[int]]]] = {}
     for block, task, sizes in placed:
         place = (block.dataset, task, block.method.label, sizes, block.budget)
         alike = places.setdefault(place, {})

@@ -7,6 +7,7 @@ import itertools
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from harness.datasets.buffers import reading_bytes
@@ -170,39 +171,31 @@ def plan(
         at_hand = f"there are {shape.n_unlabeled}"
         reason = f"tuning shows the labels of {lacking} unlabeled points; {at_hand}"
         return Plan(None, overhead_bytes(shape, tuned), reason)
-    turned = method.size is not None and params.get(method.size, 0) is not None
-    if not turned:
-        low = high = None if method.size else 0
-    elif method.size in params:
+    if method.size is None or params.get(method.size, 0) is None:
+        return need.without_size(None if method.size else 0, budget)
+    fixed = method.size in params
+    if fixed:
         low = high = int(params[method.size])
     elif method.size == N_UNLABELED:
         low, high = 1, max(1, shape.n_unlabeled)
     else:
         low, high = map(operator.index, method.sizes(method.training_shape(shape)))
-    if largest is not None and turned:
+    if largest is not None:
         high = min(high, largest)
-    if turned and high < low:
-        least = "fixed at" if method.size in params else "at least"
+    if high < low:
+        least = "fixed at" if fixed else "at least"
         reason = f"{method.size} is {least} {low}, and here at most {high}"
         return replace(need.planned(low, reason=reason), size=None)
     if budget is None:
-        return replace(need.planned(high), size=high if turned else None)
-    useful = min(high, max(low, method.enough)) if method.bounded_by_landmarks and turned else low
+        return need.planned(high)
+    useful = min(high, max(low, method.enough)) if method.bounded_by_landmarks else low
     found = need.with_all(low, high, budget)
-    if method.may_subsample and (found is None or (turned and found.size < useful)):
+    size = None if found is None else found.size
+    if method.may_subsample and (size is None or size < useful):
         tried = [*([found] if found else []), *need.with_fewer(useful, low, budget)]
         found = max(tried, key=lambda tried: need.share(tried, useful), default=None)
-    if found is not None:
-        return found if turned else replace(found, size=None)
-    # few points that are copied may take more than all of them where they lie
-    choices = (None, need.fewest) if method.may_subsample and shape.n_unlabeled else (None,)
-    kept = min(choices, key=lambda kept: need.bytes(low, kept))
-    fixed = method.size in params
-    at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}" if turned else ""
-    terms = ", ".join(f"{what} {format_bytes(many)}" for what, many in need.terms(low, kept))
-    least = need.planned(low, kept)
-    reason = f"needs {format_bytes(least.planned_bytes)}{at}, of which {terms}; the budget is "
-    return replace(least, size=None, n_kept=None, reason=reason + format_bytes(budget))
+    at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}"
+    return found or need.refused(low, budget, at)
 
 
 @dataclass(frozen=True)
@@ -248,7 +241,9 @@ class _Need:
         if not shown:
             return self._of(fitted, size)
         # of the points that are kept, the search is shown the labels of some
-        left = max(0, size - shown) if method.size == N_UNLABELED else size
+        left = size
+        if size is not None and method.size == N_UNLABELED:
+            left = max(0, size - shown)
         kept_left = None if n_kept is None else max(0, n_kept - shown)
         searched = replace(
             self.shape,
@@ -290,9 +285,30 @@ class _Need:
         """Return what the setting holds that needs most."""
         return max(self._models(seen, size), key=lambda held: max(held.peaks))
 
-    def with_all(self, low: int | None, high: int | None, budget: int) -> Plan | None:
+    def without_size(self, size: int | None, budget: int | None) -> Plan:
+        """Plan a method whose size is not turned: points are all that it can give up."""
+        if budget is None or self.bytes(size) <= budget:
+            return replace(self.planned(size), size=None)
+        most = self.shape.n_unlabeled - 1
+        if self.method.may_subsample and most > 0 and self.bytes(size, 1) <= budget:
+            kept = _largest(lambda kept: self.bytes(size, kept) <= budget, 1, most)
+            return replace(self.planned(size, kept), size=None)
+        return self.refused(size, budget)
+
+    def refused(self, size: int | None, budget: int, at: str = "") -> Plan:
+        """Say what is needed at the least, at this size, and for what."""
+        # few points that are copied may take more than all of them where they lie
+        subsamples = self.method.may_subsample and self.shape.n_unlabeled
+        choices = (None, self.fewest) if subsamples else (None,)
+        kept = min(choices, key=lambda kept: self.bytes(size, kept))
+        terms = ", ".join(f"{what} {format_bytes(many)}" for what, many in self.terms(size, kept))
+        least = self.planned(size, kept)
+        reason = f"needs {format_bytes(least.planned_bytes)}{at}, of which {terms}; the budget is "
+        return replace(least, size=None, n_kept=None, reason=reason + format_bytes(budget))
+
+    def with_all(self, low: int, high: int, budget: int) -> Plan | None:
         """Find the largest size that fits with all points; None where none does."""
-        turned = high is not None and high > low
+        turned = high > low
         whole = [high] if self.method.size == N_UNLABELED else []
         starts = {
             low,
@@ -305,7 +321,7 @@ class _Need:
             high = start - 1 if turned else high
         return None
 
-    def with_fewer(self, useful: int | None, low: int | None, budget: int) -> Iterator[Plan]:
+    def with_fewer(self, useful: int, low: int, budget: int) -> Iterator[Plan]:
         """Yield plans for as many points as fit beside the useful size, and as fit in half."""
         most, fewest = self.shape.n_unlabeled, self.fewest
         least = self.bytes(low, fewest)
@@ -313,7 +329,7 @@ class _Need:
             return
         half = least + (budget - least) // 2
 
-        def up_to(size: int | None, n_kept: int) -> int | None:
+        def up_to(size: int, n_kept: int) -> int:
             if useful == low:
                 return low
             high = operator.index(
@@ -329,16 +345,19 @@ class _Need:
             fewer.append(_largest(lambda kept: self.bytes(low, kept) <= half, fewest, most - 1))
         for kept in fewer:
             high = up_to(budget, kept)
-            size = _largest(lambda size, kept=kept: self.bytes(size, kept) <= budget, low, high)
+            size = _largest(partial(self._fits, budget, kept), low, high)
             yield self.planned(size, kept)
 
-    def share(self, planned: Plan, useful: int | None) -> float:
+    def _fits(self, budget: int, n_kept: int, size: int) -> bool:
+        return self.bytes(size, n_kept) <= budget
+
+    def share(self, planned: Plan, useful: int) -> float:
         """Return the share of the points that are kept, times that of a useful size."""
         kept = self.shape.n_unlabeled if planned.n_kept is None else planned.n_kept
         of_points = (self.shape.n_labeled + kept) / max(1, self.shape.n)
-        return of_points * (min(1, planned.size / useful) if useful else 1)
+        return of_points * (min(1, (planned.size or 0) / useful) if useful else 1)
 
-    def terms(self, size: int | None, n_kept: int | None) -> list[tuple[str, int]]:
+    def terms(self, size: int | None, n_kept: int | None) -> list[tuple[str, float]]:
         """Name the largest parts of what is needed at the peak, the largest first."""
         seen = self.method.training_shape(self.shape, size, n_kept)
         stage, _ = self._peak(size, n_kept)
@@ -377,7 +396,7 @@ def _settings_that_count(
     return [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
 
 
-def _largest(fits: Callable[[int], bool], low: int | None, high: int | None) -> int | None:
+def _largest(fits: Callable[[int], bool], low: int, high: int) -> int:
     """Return the largest size up to `high` that fits, by bisection; `low` does."""
     if low == high or fits(high):
         return high

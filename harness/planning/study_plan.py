@@ -100,8 +100,8 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
 
     Where the method's own storage model or sizes raise, that is the reason why there is none.
     """
-    space = searched_space(method, params, block.method.ranges) if block.grid.tuning else {}
-    tuned = bool(space)
+    tuning = block.grid.tuning
+    space = searched_space(method, params, block.method.ranges) if tuning else {}
     try:
         return plan(
             method,
@@ -110,7 +110,7 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
             params,
             block.budget.size if method.bounded_by_landmarks else None,
             space=space,
-            shown=block.grid.tuning.shown(shape.n_labeled) if tuned else 0,
+            shown=tuning.shown(shape.n_labeled) if tuning and space else 0,
             paused=bool(block.grid.checkpoints),
         )
     except Exception as error:
@@ -143,7 +143,9 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     cells: dict[str, CellPlan] = {}
     finished: dict[str, dict[str, dict[str, Any]]] = {}
     stale: Counter[str] = Counter()
-    seconds, starts, untimed, unbounded = 0.0, 0, {}, {}
+    seconds, starts = 0.0, 0
+    untimed: dict[str, None] = {}
+    unbounded: dict[str, None] = {}
     for block in workload.blocks:
         method = registry.get("methods", block.method.name)[0]
         shape = shape_of(workload, block)
@@ -212,9 +214,9 @@ def _stale(block: Block, rows: Mapping[str, Mapping[str, Any]]) -> Counter[str]:
         latest[fingerprint.rpartition("-")[2]] = row
     found: Counter[str] = Counter()
     for seed in block.seeds:
-        row = latest.get(str(seed))
-        if row is not None and f"{block.fingerprint}-{seed}" not in rows:
-            found[" and ".join(changes(row.get("decided_by"), block.decided_by))] += 1
+        last = latest.get(str(seed))
+        if last is not None and f"{block.fingerprint}-{seed}" not in rows:
+            found[" and ".join(changes(last.get("decided_by"), block.decided_by))] += 1
     return found
 
 
@@ -238,8 +240,8 @@ class _Timings:
     """Mean seconds of earlier trials, of any study whose rows are here."""
 
     def __init__(self) -> None:
-        self._cells: dict[tuple, list[float]] = {}
-        self._pairs: dict[tuple, list[float]] = {}
+        self._cells: dict[tuple[Any, ...], list[float]] = {}
+        self._pairs: dict[tuple[Any, ...], list[float]] = {}
         for row in _earlier_rows(RESULTS):
             if row["wall_s"] is not None:
                 pair = (row["dataset"], row["method"])

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from harness.datasets.catalog import Catalog, Entry, load_catalog
+from harness.datasets.catalog import Catalog, load_catalog
+from harness.datasets.entry import Entry
 from harness.datasets.meta import Meta
 from harness.datasets.sizes import Sizes, split_sizes
 from harness.errors import DamagedFileError, HarnessError, unknown_name
@@ -31,6 +32,9 @@ from harness.study.published_tables import table_names
 from harness.study.schema import Grid, MethodChoice
 from harness.study.study import Block, Study, load_study
 from harness.trial.search import BUILT_IN
+
+if TYPE_CHECKING:
+    import numpy as np
 
 RESULTS = Path("results")
 PREPARED = Path("prepared")
@@ -131,7 +135,8 @@ def load_workload(path: str | Path) -> Workload:
     catalog = read_catalog(study, index)
     _refuse_unknown_names(study, index, catalog)
     methods = {m.name: method_entry(index, m.name) for g in study.grids for m in g.methods}
-    kept, left_out = [], {}
+    kept: list[Block] = []
+    left_out: dict[SkippedPair, None] = {}
     for block in study.blocks(deciding_parts(study, index, catalog)):
         task = block.grid.task_of(catalog[block.dataset].task)
         tasks = methods[block.method.name]["tasks"]
@@ -168,11 +173,15 @@ def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
     """
     fields = ("name", "task", "n", "d", "n_classes", "scaling", "dtype", "stand_in_for")
     generated = {
-        item["name"]: GeneratedDataset(generate=None, **{key: item[key] for key in fields})
+        item["name"]: GeneratedDataset(generate=_not_loaded, **{key: item[key] for key in fields})
         for item in index["datasets"]
     }
     versions = {item["name"]: item["code"] for item in index["datasets"]}
     return load_catalog(study.catalogs if study else (), generated, versions)
+
+
+def _not_loaded(_: np.random.Generator) -> NoReturn:
+    raise NotImplementedError("a data set that is described by the index is not generated from it")
 
 
 def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catalog) -> None:
@@ -235,17 +244,19 @@ def _bad_parameters(
 
 def _bad_values(study: Study) -> list[HarnessError]:
     choices = list({str(m): m for grid in study.grids for m in grid.methods}.values())
-    given = [(choice.label, choice.name, choice.params) for choice in choices]
+    given: list[tuple[str, tuple[str, Mapping[str, Any]]]] = [
+        (choice.label, (choice.name, choice.params)) for choice in choices
+    ]
     given += [
-        (f"space of {choice.label}", choice.name, {name: value})
+        (f"space of {choice.label}", (choice.name, {name: value}))
         for choice in choices
         for name, over in choice.ranges.items()
         for value in over.grid(2)
     ]
-    refused = refused_values(study.plugin_folders, [question for _, *question in given])
+    refused = refused_values(study.plugin_folders, [question for _, question in given])
     return [
         HarnessError(f"{study.path}: methods: {what}: {message}")
-        for (what, *_), messages in zip(given, refused, strict=True)
+        for (what, _), messages in zip(given, refused, strict=True)
         for message in messages
     ]
 
@@ -310,16 +321,17 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
     except DamagedFileError:  # whoever needs the data has them prepared again
         return []
     told: dict[str, tuple[Any, Any]] = {"n": (entry.n, meta.n), "d": (entry.d, meta.d)}
-    if entry.class_counts is not None:
-        counts = (dict(zip(entry.class_names, e.class_counts, strict=True)) for e in (entry, meta))
-        told["classes"] = tuple(counts)
+    names, counts = entry.class_names, entry.class_counts
+    if counts is not None:
+        found = dict(zip(names, meta.class_counts, strict=True))
+        told["classes"] = (dict(zip(names, counts, strict=True)), found)
     return [
         HarnessError(
             f"{where}: {key} is {said}, but the data prepared in {folder} have "
-            f"{found}: mend the entry, or remove that folder if the source has changed"
+            f"{held}: mend the entry, or remove that folder if the source has changed"
         )
-        for key, (said, found) in told.items()
-        if said != found
+        for key, (said, held) in told.items()
+        if said != held
     ]
 
 

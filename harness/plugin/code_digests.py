@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import inspect
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.plugin.registry import FileSource
 from harness.plugin.source_digest import Modules, digest
 from harness.project import PACKAGE
 
@@ -70,12 +73,12 @@ def plugin_code(plugin: Plugin) -> dict[str, Any]:
         "code": a digest; "versions": of the other packages that it imports, by name.
     """
     source = plugin.source
-    if source.path is not None:
+    if isinstance(source, FileSource):
         name, top, path = source.name, source.name, source.path
     else:
-        name = plugin.module.__name__
+        name = source.entry_point.module
         top = name.partition(".")[0]
-        path = _package_of(plugin.module.__file__, name)
+        path = _package_of(name)
     modules = Modules({top: path}, used=_harness())
     closure = modules.closure([name], APART.keys() - {"harness.kernels"})
     return {"code": digest(closure), "versions": _versions(modules.outside(closure))}
@@ -86,9 +89,9 @@ def _harness() -> Modules:
     return Modules({"harness": PACKAGE})
 
 
-def _package_of(file: str, name: str) -> Path:
-    """Return the folder, or the file, of a module's top-level package."""
-    path = Path(file)
+def _package_of(name: str) -> Path:
+    """Return the folder, or the file, of an imported module's top-level package."""
+    path = Path(inspect.getfile(sys.modules[name]))
     if path.name == "__init__.py":
         path = path.parent
     return path.parents[name.count(".") - 1] if "." in name else path

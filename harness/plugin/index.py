@@ -100,8 +100,10 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
 _OWNER_KEYS = {"": "name", "_path": "path", "_sha256": "sha256"}
 
 # A method that is given one by name imports it, so its own code has it.
-_BUILT_IN = {"plugin": "harness", "plugin_path": "harness.kernels", "plugin_sha256": ""}
-_BUILT_IN |= {"code": "", "versions": {}}
+_BUILT_IN: dict[str, Any] = {
+    **{"plugin": "harness", "plugin_path": "harness.kernels", "plugin_sha256": ""},
+    **{"code": "", "versions": {}},
+}
 
 
 def _of_estimator(item: object) -> dict[str, Any]:
@@ -111,7 +113,7 @@ def _of_estimator(item: object) -> dict[str, Any]:
 
 
 def _plain(item: object) -> dict[str, Any]:
-    plain = {}
+    plain: dict[str, Any] = {}
     for name, value in vars(item).items():
         if isinstance(value, type):
             plain[name] = f"{value.__module__}.{value.__qualname__}"

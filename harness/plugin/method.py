@@ -9,7 +9,7 @@ prediction hold at their peak as a function of shape and size (the *storage mode
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -211,12 +211,12 @@ class Method:
     non_monotone_at: Sequence[int] = ()
     enough: int = 100
     size_affects: str = "quality"
-    tasks: frozenset[str] = frozenset({"binary"})
+    tasks: Set[str] = frozenset({"binary"})
     space: Mapping[str, Distribution] = field(default_factory=dict)
-    head_params: frozenset[str] = frozenset()
+    head_params: Set[str] = frozenset()
     params: Mapping[str, Any] = field(default_factory=dict)
     uses_unlabeled: bool = True
-    features: frozenset[str] = frozenset(LOOKS)
+    features: Set[str] = frozenset(LOOKS)
     oracle: bool = False
     reference: str = ""
     parameters: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -245,7 +245,7 @@ class Method:
         if self.size_affects not in SIZE_TRADES:
             message = f"method {self.name!r}: size_affects {self.size_affects!r} is not "
             raise ValueError(message + " or ".join(map(repr, SIZE_TRADES)))
-        sized = {self.size} - {None, N_UNLABELED}
+        sized = {self.size} if self.size not in (None, N_UNLABELED) else set()
         for name in {*sized, *self.space, *self.params, *self.head_params}:
             if name not in accepted:
                 message = f"method {self.name!r}: {self.estimator.__name__} has no {name!r}"

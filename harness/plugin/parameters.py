@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
+import itertools
 import json
 import sys
 import textwrap
@@ -90,7 +91,8 @@ def parameter_texts(estimator: type) -> dict[str, str]:
             continue
         with contextlib.suppress(OSError, TypeError):  # no source, as of a class made in a shell
             (tree,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
-            for field, text in zip(tree.body, tree.body[1:], strict=False):
+            body = tree.body if isinstance(tree, ast.ClassDef) else []
+            for field, text in itertools.pairwise(body):
                 match field, text:
                     case (
                         ast.AnnAssign(target=ast.Name(id=name)),
@@ -149,13 +151,13 @@ def _constraint_broken(method: Method, name: str, value: Any) -> str:
     return ""
 
 
-def _constrained_names(estimator: type, name: str) -> tuple[set[str], bool]:
+def _constrained_names(estimator: type, name: str) -> tuple[frozenset[str], bool]:
     from sklearn.utils._param_validation import HasMethods, StrOptions
 
     rules = _rules(estimator, name)
     listed = [rule.options for rule in rules if isinstance(rule, StrOptions)]
     objects = any(rule is callable or isinstance(rule, HasMethods) for rule in rules)
-    return set().union(*listed), objects
+    return frozenset().union(*listed), objects
 
 
 def _rules(estimator: type, name: str) -> Sequence[Any]:

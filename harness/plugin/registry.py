@@ -50,34 +50,27 @@ NAMED = {"kernel": "kernels", "selector": "landmark selectors"}
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where one plugin is: a file, a package folder, or an installed entry point."""
+class FileSource:
+    """Where one plugin is: a file or a package folder."""
 
     name: str
     origin: str
-    path: Path | None = None
-    entry_point: importlib.metadata.EntryPoint | None = None
+    path: Path
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of the plugin's source, or of name and version of an installed package."""
-        if self.path is None:
-            distribution = self.entry_point.dist
-            text = f"{distribution.name} {distribution.version} {self.entry_point.value}"
-            return hashlib.sha256(text.encode()).hexdigest()
+        """Digest of the plugin's source."""
         if self.path.is_file():
             return digest_files([self.path])
         return digest_files(self.path.rglob("*.py"), self.path)
 
     @property
     def location(self) -> str:
-        """The file or folder, or what the entry point names."""
-        return str(self.path) if self.path is not None else self.entry_point.value
+        """The file or folder."""
+        return str(self.path)
 
     def load(self) -> ModuleType:
         """Import the plugin's module."""
-        if self.entry_point is not None:
-            return self.entry_point.load()
         # one module per file however often it is loaded: its classes must stay picklable
         where = hashlib.sha256(str(self.path).encode()).hexdigest()[:8]
         name = f"{_PACKAGE}.{self.name}_{where}"
@@ -87,6 +80,8 @@ class Source:
             location,
             submodule_search_locations=None if self.path.is_file() else [str(self.path)],
         )
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{location} is not a Python file")
         module = importlib.util.module_from_spec(spec)
         # pickle imports the parent package of a class it restores
         sys.modules.setdefault(_PACKAGE, ModuleType(_PACKAGE))
@@ -99,6 +94,39 @@ class Source:
         return module
 
 
+@dataclass(frozen=True)
+class PackageSource:
+    """Where one plugin is: an entry point of an installed package."""
+
+    name: str
+    package: str
+    version: str
+    entry_point: importlib.metadata.EntryPoint
+
+    @property
+    def origin(self) -> str:
+        """The package, in words."""
+        return f"package {self.package}"
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the package's name and version."""
+        text = f"{self.package} {self.version} {self.location}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def location(self) -> str:
+        """What the entry point names."""
+        return self.entry_point.value
+
+    def load(self) -> ModuleType:
+        """Import the plugin's module."""
+        return self.entry_point.load()
+
+
+Source = FileSource | PackageSource
+
+
 @dataclass
 class Plugin:
     """One plugin and what it provides, or why it could not be loaded."""
@@ -106,7 +134,7 @@ class Plugin:
     source: Source
     failure: str = ""
     module: ModuleType | None = None
-    provided: dict[str, list] = field(default_factory=dict)
+    provided: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def digest_files(paths: Iterable[Path], folder: Path | None = None) -> str:
@@ -143,7 +171,8 @@ def find_sources(folders: Sequence[Path] = ()) -> list[Source]:
     HarnessError
         If a folder does not exist.
     """
-    sources, found = [], set()
+    sources: list[Source] = []
+    found: set[Path] = set()
     for folder in searched_folders(folders):
         if not folder.exists():
             raise HarnessError(f"plugins: there is no folder {str(folder)!r}")
@@ -156,9 +185,10 @@ def find_sources(folders: Sequence[Path] = ()) -> list[Source]:
             # a folder may be named twice, or be one that is searched anyway
             if is_plugin and path.resolve() not in found:
                 found.add(path.resolve())
-                sources.append(Source(path.stem, str(path.parent), path.resolve()))
+                sources.append(FileSource(path.stem, str(path.parent), path.resolve()))
     for entry in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: e.name):
-        sources.append(Source(entry.name, f"package {entry.dist.name}", entry_point=entry))
+        if entry.dist is not None:  # as every entry point of an installed package has
+            sources.append(PackageSource(entry.name, entry.dist.name, entry.dist.version, entry))
     return sources
 
 

@@ -21,7 +21,7 @@ class Distribution(Protocol):
     def at(self, position: float) -> object:
         """Return the value at a position of the unit interval [0, 1)."""
 
-    def grid(self, points: int) -> list:
+    def grid(self, points: int) -> list[Any]:
         """Return at most `points` values spread over the whole range."""
 
 
@@ -56,28 +56,28 @@ class Uniform:
 class Choice:
     """One of a few values of any kind."""
 
-    values: tuple
+    values: tuple[Any, ...]
 
     def at(self, position: float) -> object:
         """Return the value at a position of the unit interval."""
         return self.values[min(int(position * len(self.values)), len(self.values) - 1)]
 
-    def grid(self, points: int) -> list:
+    def grid(self, points: int) -> list[Any]:
         """Return all values: a choice is never thinned out."""
         return list(self.values)
 
 
-def uniform(low: float, high: float) -> Uniform:
+def uniform(low: float, high: float) -> Distribution:
     """Real numbers between `low` and `high`."""
     return Uniform(low, high)
 
 
-def log_uniform(low: float, high: float) -> Uniform:
+def log_uniform(low: float, high: float) -> Distribution:
     """Positive real numbers between `low` and `high`, every order of magnitude equally likely."""
     return Uniform(low, high, log=True)
 
 
-def choice(values: Sequence) -> Choice:
+def choice(values: Sequence[Any]) -> Distribution:
     """One of `values`."""
     return Choice(tuple(values))
 

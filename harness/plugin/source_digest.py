@@ -87,10 +87,10 @@ class Source:
                 bases[node.value] = node.attr
             elif isinstance(node, ast.Name):
                 names.append(node)
-        used: dict[str, frozenset[str] | None] = {}
+        used: dict[str, frozenset[str]] = {}
         for node, attribute in bases.items():
             used[node.id] = used.get(node.id, frozenset()) | {attribute}
-        return used | {node.id: None for node in names if node not in bases}
+        return {**used, **{node.id: None for node in names if node not in bases}}
 
     def _absolute(self, node: ast.ImportFrom) -> str:
         if not node.level:
@@ -172,7 +172,7 @@ class Modules:
         return next((path for path in (package, module) if path.is_file()), None)
 
     def _needs(self, source: Source) -> frozenset[str]:
-        if source.name.partition(".")[0] not in self.roots:
+        if self._used and source.name.partition(".")[0] not in self.roots:
             return self._used._needs(source)
         if source.name not in self._needed:
             defining = (self._defining(use) for use in self._uses(source))
@@ -233,7 +233,7 @@ def _strip(tree: ast.Module) -> None:
         body = getattr(node, "body", None)
         if not isinstance(body, list):
             continue
-        node.body = [
+        body[:] = [
             part
             for part in body
             if not (isinstance(part, ast.If) and _is_type_checking(part.test))

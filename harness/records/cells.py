@@ -27,7 +27,7 @@ LARGEST = 2**63 - 1
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _JSON = {"object": dict, "list": list}
-_KINDS = {
+_KINDS: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "object": str,
     "list": str,
@@ -78,7 +78,7 @@ def read(value: Any, kind: str) -> Any:
     """
     if value is None:
         return None
-    if not isinstance(value, _KINDS[kind]) or (kind != "bool" and isinstance(value, bool)):
+    if not _is_kind(value, kind):
         message = f"is {shown(value)}, not {_WORDS[kind]}"
         raise ValueError(message)
     if kind == "float64":
@@ -90,6 +90,10 @@ def read(value: Any, kind: str) -> Any:
     if kind in _JSON:
         return _read_json(value, kind)
     return clean_text(value) if kind == "string" else value
+
+
+def _is_kind(value: Any, kind: str) -> bool:
+    return isinstance(value, _KINDS[kind]) and (kind == "bool" or not isinstance(value, bool))
 
 
 _WORDS = {

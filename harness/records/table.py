@@ -240,7 +240,7 @@ def _row(line: bytes) -> dict[str, Any]:
         raise ValueError("it is not JSON") from None
     if not isinstance(found, dict):
         raise ValueError("it is not an object")
-    row = dict.fromkeys(COLUMNS)
+    row: dict[str, Any] = dict.fromkeys(COLUMNS)
     for name, value in found.items():
         if value is None and name in COLUMNS:
             continue

@@ -111,8 +111,10 @@ def make_anytime(
         problems if there is nothing to draw.
     """
     drawn = points[~points["control"]] if len(points) else points
-    arranged = {"problems": [], "budgets": [], "shown": None, "data": {}, "specs": {}}
-    arranged["uneven"] = False
+    arranged: dict[str, Any] = {
+        **{"problems": [], "budgets": [], "shown": None, "data": {}, "specs": {}},
+        "uneven": False,
+    }
     if drawn.empty:
         return arranged
     counts = drawn["budget"].value_counts()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
 BYTES = "format(datum.value, '.3~s') + 'B'"
+Align = Literal["left", "center", "right"]
 SECONDS = (
     "datum.value < 1 ? format(datum.value * 1000, '.3~g') + ' ms' "
     ": format(datum.value, ',.6~g') + ' s'"

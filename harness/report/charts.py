@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from altair.utils.schemapi import debug_mode
 
-from harness.report.axes import BYTES, SECONDS, layered, least_range, log_axis
+from harness.report.axes import BYTES, SECONDS, Align, layered, least_range, log_axis
 from harness.report.scores import Score
 from harness.report.theme import GREY
 
@@ -200,6 +200,10 @@ class Charts:
         across = controls.transform_filter("datum.first == datum.last")
         # Random and prior often lie close: their names stand at opposite ends.
         last = len(self.budgets) - 1
+        ends: list[tuple[str, int, str, Align, int]] = [
+            ("first", 0, "true", "left", -20),
+            ("last", last, "false", "right", 20),
+        ]
         names = [
             controls.transform_filter(
                 f"datum.place == datum.{end} && (datum.method == 'random') == {left}"
@@ -207,10 +211,7 @@ class Charts:
             .transform_calculate(x=f"datum.first == datum.last ? {place} : datum.{end}")
             .mark_text(align=align, dx=dx, dy=-6, color=GREY)
             .encode(x, score, text="method:N")
-            for end, place, left, align, dx in (
-                ("first", 0, "true", "left", -20),
-                ("last", last, "false", "right", 20),
-            )
+            for end, place, left, align, dx in ends
         ]
         bars = scored.mark_rule().encode(
             x, y=alt.Y("low:Q", title=self._score_title()), y2="high:Q", **self._strokes()

@@ -16,7 +16,7 @@ import pandas as pd
 import yaml
 
 from harness.errors import HarnessError
-from harness.records.table import write_whole
+from harness.files import write_whole
 from harness.report.published_comparison import RANKS, WHY_FEWER, Comparison
 from harness.report.scores import SCORES
 from harness.report.statistics import Interval, half_width
@@ -137,9 +137,9 @@ def _why_fewer(path: Path) -> str:
     return str(study.get(WHY_FEWER) or "") if isinstance(study, Mapping) else ""
 
 
-def _printed_figures(table: pd.DataFrame, path: Path) -> dict[tuple, list[Printed]]:
+def _printed_figures(table: pd.DataFrame, path: Path) -> dict[tuple[Any, ...], list[Printed]]:
     """Gather the printed figures by what a kept row says of them."""
-    found = defaultdict(list)
+    found: dict[tuple[Any, ...], list[Printed]] = defaultdict(list)
     for name in table["table"].unique():
         for figure in read_printed(name, str(path)):
             setting = figure.setting
@@ -157,7 +157,7 @@ def _printed_figures(table: pd.DataFrame, path: Path) -> dict[tuple, list[Printe
     return found
 
 
-def _key(row: Mapping[str, Any], value: float) -> tuple:
+def _key(row: Mapping[str, Any], value: float) -> tuple[Any, ...]:
     labeled = "" if math.isnan(row["labeled"]) else float(row["labeled"])
     return (*(row[name] for name in _TEXTS), labeled, value)
 

@@ -30,7 +30,7 @@ class Overview:
     """
 
     over: str
-    columns: list[str] | list[int]
+    columns: list[str | int]
     rows: list[tuple[str, list[Answer | None]]]
 
 
@@ -64,7 +64,7 @@ def make_overview(
 def _arranged(
     over: str,
     places: Sequence[tuple[str, str | int, Answer]],
-    columns: Sequence[str] | Sequence[int],
+    columns: Sequence[str | int],
 ) -> Overview | None:
     found = {(row, column): answer for row, column, answer in places}
     names = list(dict.fromkeys(row for row, _, _ in places))

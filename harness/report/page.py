@@ -150,7 +150,8 @@ def _environment() -> jinja2.Environment:
 
 @functools.cache
 def _vega() -> Markup:
-    return Markup(vl_convert.javascript_bundle().replace("</script", "<\\/script"))
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub wants a snippet
+    return Markup(bundle.replace("</script", "<\\/script"))
 
 
 def _shown(write: Any, value: float | None) -> str:
@@ -203,7 +204,10 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     by_rank = cells[~cells["control"]].groupby("method")["rank"].mean().sort_values(kind="stable")
     styles = looks.styles(list(by_rank.index))
     single = bool(cells.groupby("problem")["budget"].nunique().max() == 1)
-    problems, data, specs, numbers = [], {}, {}, {}
+    problems: list[dict[str, Any]] = []
+    data: dict[str, Any] = {}
+    specs: dict[str, Any] = {}
+    numbers: dict[charts.Axes, int] = {}
     for i, (problem, mine) in enumerate(cells.groupby("problem", sort=False)):
         budgets = [text for text in results.budgets if text in set(mine["budget"])]
         axes = charts.axes_of(scores[problem], mine, budgets)
@@ -226,7 +230,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
         )
     if tables.honesty["n"].any():
         specs["planned"] = measured_over_planned(tables.honesty)
-    rankings = []
+    rankings: list[dict[str, Any]] = []
     for (family, budget), part in tables.ranks.groupby(["family", "budget"], sort=False):
         if len(part) > 1:
             name = f"rank-{len(rankings)}"
@@ -252,7 +256,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
 
 def _lacking(cells: pd.DataFrame, budgets: list[str]) -> list[str]:
     """Say what a chart cannot draw: per budget, which methods have no score and why."""
-    causes = defaultdict(lambda: defaultdict(list))
+    causes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     without = cells[(cells["n_scored"] == 0) & ~cells["control"]]
     for cell in without.itertuples():
         causes[cell.budget][cell.status or "no score"].append(cell.method)

@@ -29,7 +29,7 @@ def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
     every = alt.Chart(alt.Data(values=values))
     base = every.transform_filter("isValid(datum.median)")
     methods = list(data["method"])
-    rows = {"scale": alt.Scale(domain=methods), "title": None}
+    rows: dict[str, Any] = {"scale": alt.Scale(domain=methods), "title": None}
     y = alt.Y("method:N", axis=None, **rows)
     wide = data["max"].max() / max(data["min"].min(), 1e-9) > 20
     scale = alt.Scale(type="log", nice=True) if wide else alt.Scale(zero=True, nice=True)

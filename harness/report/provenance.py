@@ -78,6 +78,7 @@ def _named(collection: Any) -> list[dict[str, str]]:
 
     Entries of one name (the methods of one plugin file) become one row that lists what differs.
     """
+    entries: list[Mapping[str, Any]]
     if isinstance(collection, Mapping):
         entries = [
             {"name": name, **(value if isinstance(value, Mapping) else {"sha256": value})}

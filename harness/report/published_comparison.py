@@ -215,11 +215,12 @@ def _compare(
     rows = []
     for number, setting in enumerate(dict.fromkeys(figure.setting for figure in printed)):
         mine = [figure for figure in printed if figure.setting == setting]
+        pairs: list[tuple[Printed | None, _Answer | None]]
         if metric in REDUCTIONS:
             pairs = [(figure, _reduced(results, figure)) for figure in mine]
         else:
             pairs = [
-                (figure, run and run.answer(setting, score, unit))
+                (figure, run.answer(setting, score, unit) if run else None)
                 for figure, run in _pairs(setting, mine, trials)
             ]
         rows += [{"row": number} | _cell(setting, *pair, score) for pair in pairs]
@@ -309,7 +310,7 @@ def _cell(
         "kernel": dict(setting.params).get("kernel"),
         "labeled": setting.labeled,
         "budget": setting.budget.text if setting.budget else None,
-        "method": figure.label if figure else ours.column,
+        "method": figure.label if figure else ours.column if ours else None,
         "further": figure is None,
         "printed": float(figure.value) if figure else float("nan"),
         "printed_text": str(figure.value) if figure else "",
@@ -370,6 +371,6 @@ def _our_ranks(cells: pd.DataFrame, sign: int) -> np.ndarray:
     )
 
 
-def _ranks(keys: list[tuple]) -> np.ndarray:
+def _ranks(keys: list[tuple[Any, ...]]) -> np.ndarray:
     places = {key: place for place, key in enumerate(sorted(set(keys)))}
     return ranks([places[key] for key in keys], greater_is_better=False)[0]

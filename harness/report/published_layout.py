@@ -62,7 +62,8 @@ def layout(made: Comparison) -> dict[str, Any]:
         judged -> how many).
     """
     shared, own = _settings_in_words(made)
-    rows, others = [], []
+    rows: list[dict[str, Any]] = []
+    others: list[dict[str, Any]] = []
     had = _had(made)
     for number, cells in made.cells.groupby("row"):
         (rows if had[cells.index].all() else others).append(

@@ -54,7 +54,7 @@ def mean_rank_chart(part: pd.DataFrame, looks: dict[str, dict[str, Any]]) -> dic
         alt.Tooltip("failed:Q", title="failed on"),
         alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2~g"),
     ]
-    colour = {"legend": None, "scale": alt.Scale(domain=list(looks))}
+    colour: dict[str, Any] = {"legend": None, "scale": alt.Scale(domain=list(looks))}
     shapes = alt.Scale(domain=list(looks), range=[look["shape"] for look in looks.values()])
     layers = [
         base.mark_rule(color=GREY, opacity=0.6, strokeWidth=2).encode(

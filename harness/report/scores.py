@@ -6,7 +6,7 @@ first of the study's `metrics` that this data set has, else the default of its t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ class Score:
     ----------
     name : str
     greater_is_better : bool
-    tasks : frozenset of str
+    tasks : set of str
         Where it applies.
     label : str
         What axes and tables call it.
@@ -37,7 +37,7 @@ class Score:
 
     name: str
     greater_is_better: bool
-    tasks: frozenset[str]
+    tasks: Set[str]
     label: str
     declared: bool = True
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import altair as alt
 
-from harness.report.axes import BYTES, SECONDS, least_range, log_axis
+from harness.report.axes import BYTES, SECONDS, Align, least_range, log_axis
 from harness.report.charts import Axes, Charts
 from harness.report.theme import GREY, NAME_AXIS, styles
 
@@ -54,11 +54,12 @@ class SingleBudgetCharts(Charts):
             low, self._rows(), x2="high:Q", **self._strokes()
         )
         # Random and prior often lie close: their names stand on either side.
+        sides: list[tuple[str, Align, int]] = [("true", "left", -3), ("false", "right", 3)]
         names = [
             controls.transform_filter(f"(datum.method == 'prior') == {prior}")
             .mark_text(align=align, dx=dx, color=GREY)
             .encode(x, y=alt.value(-6), text="method:N")
-            for prior, align, dx in (("true", "left", -3), ("false", "right", 3))
+            for prior, align, dx in sides
         ]
         return self._rows_of(
             controls.mark_rule(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(x),

@@ -77,11 +77,11 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval
     values : array-like, shape (n,)
     confidence : float, default 0.95
     """
-    values = np.asarray(values, float)
-    values = values[~np.isnan(values)]
-    n = len(values)
-    mean = float(values.mean()) if n else math.nan
-    std = float(values.std(ddof=1)) if n > 1 else math.nan
+    known = np.asarray(values, float)
+    known = known[~np.isnan(known)]
+    n = len(known)
+    mean = float(known.mean()) if n else math.nan
+    std = float(known.std(ddof=1)) if n > 1 else math.nan
     half = float(half_width(std, n, confidence))
     return Interval(mean, mean - half, mean + half, std, n)
 

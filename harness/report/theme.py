@@ -17,7 +17,7 @@ INKS = {
 GREY = "#8a929c"
 """Controls and methods that are not picked: it reads on both grounds."""
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3]]
-NAME_AXIS = {
+NAME_AXIS: dict[str, Any] = {
     "labelLimit": 190,
     "labelExpr": "length(datum.label) > 30"
     " ? slice(datum.label, 0, 13) + '…' + slice(datum.label, -15) : datum.label",

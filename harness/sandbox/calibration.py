@@ -63,8 +63,10 @@ def calibrate(
     return rows
 
 
-def _holder(allocate: Callable[[int], Any], size: int) -> Callable[[Any], tuple[dict, dict]]:
-    def hold(monitor: Any) -> tuple[dict, dict]:
+def _holder(
+    allocate: Callable[[int], Any], size: int
+) -> Callable[[Any], tuple[dict[str, Any], dict[str, Any]]]:
+    def hold(monitor: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         with monitor.stage("allocate"):
             held = allocate(size)
         return {"length": len(held)}, {}

@@ -114,7 +114,7 @@ class Receiver:
             else:
                 self._buffer = whole[end:]
                 del whole[end:]
-            event = self._decode(kind, whole)
+            event = self._decode(whole)
             if event is not None:
                 yield event
 
@@ -126,9 +126,9 @@ class Receiver:
         if not valid:
             raise ProtocolError(f"a frame {kind!r} of {length} bytes was not expected")
 
-    def _decode(self, kind: bytes, frame: bytearray) -> dict[str, Any] | None:
-        if kind == b"A":
-            announced, self._announced = self._announced, None
+    def _decode(self, frame: bytearray) -> dict[str, Any] | None:
+        announced, self._announced = self._announced, None
+        if announced is not None:
             array = np.frombuffer(frame, announced["dtype"], offset=_HEAD.size)
             array = array.reshape(announced["shape"])
             return {"event": "array", "name": announced["name"], "array": array}

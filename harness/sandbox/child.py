@@ -193,8 +193,8 @@ def _shut_off(orders: Orders, terminal: bool) -> None:
         if descriptor > 2 and descriptor not in kept:
             os.dup2(null, descriptor, inheritable=False)
     for name in ("stdout", "stderr"):
-        number = 1 if name == "stdout" else 2
-        stream = open(number, "w", buffering=1, closefd=False, errors="backslashreplace")  # noqa: SIM115
+        target = 1 if name == "stdout" else 2
+        stream = open(target, "w", buffering=1, closefd=False, errors="backslashreplace")  # noqa: SIM115
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     faulthandler.enable(file=2, all_threads=False)

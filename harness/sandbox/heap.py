@@ -21,8 +21,10 @@ _KEPT, _ASKED_MORE = 1 << 15, 1 << 14
 less than a block that is mapped, or such a block would be put there."""
 _LARGEST_HOLE = 1 << 25
 _SMALLEST_HOLE = 1 << 13
-_COUNTS = ("arena", "ordblks", "smblks", "hblks", "hblkhd")
-_COUNTS += ("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+_COUNTS = (
+    *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+    *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+)
 
 
 def one_arena() -> None:
@@ -73,7 +75,7 @@ class Filling:
             return
         size = _LARGEST_HOLE
         while size >= _SMALLEST_HOLE:
-            block = self._fill(size)
+            block = self._fill(size, self._state)
             if block is None:
                 size //= 2
             else:
@@ -86,11 +88,11 @@ class Filling:
             _LIBC.free(ctypes.c_void_p(block))
         self._blocks.clear()
 
-    def _fill(self, size: int) -> int | None:
+    def _fill(self, size: int, state: Callable[[], tuple[int, ...]]) -> int | None:
         """Return a block of this size within the heap, None if it has no such hole."""
-        before = self._state()
+        before = state()
         block = _LIBC.malloc(ctypes.c_size_t(size))
-        if block and self._state() != before:
+        if block and state() != before:
             _LIBC.free(ctypes.c_void_p(block))
             return None
         return block
@@ -98,6 +100,7 @@ class Filling:
 
 def _heap_state() -> Callable[[], tuple[int, ...]] | None:
     """Return a function that tells bytes of the heap, of its free end, and of mapped blocks."""
+    number: type[ctypes.c_size_t | ctypes.c_int]
     if hasattr(_LIBC, "mallinfo2"):
         function, number = _LIBC.mallinfo2, ctypes.c_size_t
     elif hasattr(_LIBC, "mallinfo"):  # before glibc 2.33; what wraps around differs all the same

@@ -78,7 +78,7 @@ class IsolationReport:
 def isolations() -> list[IsolationReport]:
     """Report on every means of confining trials, without changing anything."""
     version = landlock.abi()
-    mounts = _works_in_a_child(lambda: (namespace.enter(), namespace.mount_empty(_SHARED_MEMORY)))
+    mounts = _works_in_a_child(_mount_shared_memory)
     return [
         IsolationReport(
             f"landlock-{version}" if version else "landlock",
@@ -102,6 +102,11 @@ def isolations() -> list[IsolationReport]:
             "" if mounts else "root, or user namespaces for everybody",
         ),
     ]
+
+
+def _mount_shared_memory() -> None:
+    namespace.enter()
+    namespace.mount_empty(_SHARED_MEMORY)
 
 
 def _works_in_a_child(step: Callable[[], Any]) -> bool:

@@ -36,7 +36,7 @@ _BY_ABI = {1: (1 << 13) - 1, 2: 1 << 13, 3: 1 << 14}
 _OF_FILES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14
 """Accesses that mean something for what is no folder."""
 
-_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class _Attributes(ctypes.Structure):
@@ -50,7 +50,7 @@ class _Beneath(ctypes.Structure):
 
 def abi() -> int:
     """Return the version of Landlock that this kernel has; 0 for none."""
-    if _LIBC is None:
+    if sys.platform != "linux":
         return 0
     return max(0, _LIBC.syscall(_CREATE, None, ctypes.c_size_t(0), _ASK_VERSION))
 

@@ -74,7 +74,8 @@ class Limits:
             if value is None and name != "threads":
                 continue
             kind, what = (Real, "a number") if name == "seconds" else (Integral, "a whole number")
-            if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:
+            is_number = isinstance(value, kind) and not isinstance(value, bool)
+            if not is_number or not value > 0:
                 raise HarnessError(f"limit {name} = {value!r}: it must be {what} above zero")
 
 
@@ -161,3 +162,10 @@ class Result:
     output: str
     timeline: list[tuple[float, int]] = field(default_factory=list)
     deliveries: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = field(default_factory=list)
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The `value` of a trial that ended "ok"."""
+        if self.value is None:
+            raise ValueError(f"a trial that ended as {self.outcome!r} has no value")
+        return self.value

@@ -108,7 +108,7 @@ class Monitor:
         now = peaks.read_memory() if self._own else None
         usage = self._group.usage() if self._group is not None else None
         process = None if now is None else max(0, now.held_at_most(self._file) - self._held)
-        if process is not None and usage is not None:
+        if now is not None and process is not None and usage is not None:
             # A file that was mapped and unmapped since is in the process's mark, not in this one.
             process = min(process, usage.peak - min(usage.cache, self._cache))
             unmapped = max(0, usage.shared - max(0, now.shared - self._shared))

@@ -20,7 +20,7 @@ _NO_DEVICES, _NO_SETUID = 4, 2
 _MOUNT_SETATTR = 442
 _AT_RECURSIVE = 0x8000
 _KERNELS_OWN = ("proc", "cgroup", "cgroup2")
-_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class _MountAttributes(ctypes.Structure):
@@ -35,7 +35,7 @@ def enter() -> None:
     OSError
         If the kernel refuses, as it does in many containers.
     """
-    if _LIBC is None:
+    if sys.platform != "linux":
         raise OSError(0, "no namespaces on this system")
     if os.geteuid() != 0 or _LIBC.unshare(_NEW_MOUNTS) < 0:
         ids = {"uid": os.geteuid(), "gid": os.getegid()}

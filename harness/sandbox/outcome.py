@@ -89,7 +89,7 @@ def classify(ending: Ending, limits: Limits) -> tuple[str, str]:
 
 
 def _classify(ending: Ending, limits: Limits) -> tuple[str, str]:
-    if ending.timed_out:
+    if ending.timed_out and limits.seconds is not None:
         return "timeout", f"Ran into its time limit of {format_duration(limits.seconds)}."
     if ending.strays:
         return "error", f"{_UNMEASURED}: a process left the cgroup that limits it."
@@ -131,8 +131,10 @@ def _gave_up(ending: Ending, budget: int) -> bool:
 
     One that aborts without a word, next to the limit, is taken for it too.
     """
-    aborted = ending.status is not None and os.WIFSIGNALED(ending.status)
-    aborted = aborted and os.WTERMSIG(ending.status) == signal.SIGABRT
+    status = ending.status
+    aborted = (
+        status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT
+    )
     near = ending.peak is not None and ending.peak > _NEARLY * budget
     return are_last_words(ending.output) or (aborted and near)
 

@@ -178,10 +178,10 @@ def copied_pages(
     int or None
         Bytes, less what an idle trial copies; None if they do not matter or cannot be read.
     """
+    above = marks.less(idle.marks) if idle else marks
     if idle is None:
         matters = True
-    elif marks.process is not None and marks.group is not None:
-        above = marks.less(idle.marks)
+    elif above.process is not None and above.group is not None:
         matters = descendants or above.group - above.process > REFERENCE_COUNTS
     else:
         matters = faults * _PAGE > REFERENCE_COUNTS
@@ -221,12 +221,13 @@ def combine(
         return None, "none"
     if process is None:
         return group, group_name
-    overwritten = copied is not None and copied > REFERENCE_COUNTS
+    copied = copied or 0
+    overwritten = copied > REFERENCE_COUNTS
     own = process + copied if overwritten else process
     if group is None:
         return own, "VmHWM, child processes not seen" if descendants else "VmHWM"
     own = max(process, min(own, group))
-    tree = group if overwritten else max(0, group - (copied or 0))
+    tree = group if overwritten else max(0, group - copied)
     # one that died may have started processes too, which only much memory tells
     unexplained = own if descendants else own + REFERENCE_COUNTS
     if (descendants or not finished) and tree > unexplained:

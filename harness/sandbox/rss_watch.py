@@ -64,15 +64,15 @@ class Watch:
             cost = time.monotonic() - now
             self._tree_due = now + max(_TREE, _SHARE * cost)
         self.due = now + self._interval
-        added = self._added()
+        added = self._added(self._held)
         if self._descendants:
             self.most = max(self.most or 0, added)
         return self._budget is not None and added > self._budget + tolerance(self._budget)
 
-    def _added(self) -> int:
+    def _added(self, held: int) -> int:
         memory = read_memory(self._pid)
         own = memory.held if memory else _resident(self._pid)
-        return own - self._held + self._descendants
+        return own - held + self._descendants
 
 
 def _descendants(pid: int) -> list[psutil.Process]:

@@ -274,7 +274,8 @@ class Sandbox:
         if seen is not None and (descendants or figure is None) and seen > (figure or 0):
             figure, measured_by = seen, "watch"
         forgiven = None
-        if group is not None and measured_by == self._choice.name:
+        of_group = group is not None and measured_by == self._choice.name
+        if of_group and above.group is not None and figure is not None:
             forgiven = above.group - figure
         enforced_by = "none" if limits.memory is None else self._choice.enforced_by
         if limits.command and enforced_by != "none" and group is not None:

@@ -116,9 +116,9 @@ class Group:
         except OSError:
             return None
         sums = {key: int(size) for key, size in _SUM.findall(stat)}
-        prefix, cache = ("total_", "cache") if self._v1 else ("", "file")
+        prefix, in_files = ("total_", "cache") if self._v1 else ("", "file")
         shared = sums.get(f"{prefix}shmem", 0)
-        cache = sums.get(f"{prefix}{cache}", 0) - shared
+        cache = sums.get(f"{prefix}{in_files}", 0) - shared
         return Usage(int(peak), max(0, cache), shared)
 
     def reset_peak(self) -> None:

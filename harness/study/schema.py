@@ -111,7 +111,9 @@ class MethodChoice(_Strict):
     """Ranges of tuned parameters as they are written, besides or instead of the method's own."""
 
     @model_serializer(mode="wrap")
-    def _without_what_is_not_said(self, serialize: SerializerFunctionWrapHandler) -> dict:
+    def _without_what_is_not_said(
+        self, serialize: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
         # fingerprints of studies that set no space stay what they are
         return {k: v for k, v in serialize(self).items() if k != "space" or v}
 
@@ -300,7 +302,7 @@ class StudyFile(Grid):
     cases: list[dict[str, Any]] = []
 
 
-_EVALUATIONS = {_INDUCTIVE: Inductive, _TRANSDUCTIVE: Transductive}
+_EVALUATIONS: dict[str, type[_Strict]] = {_INDUCTIVE: Inductive, _TRANSDUCTIVE: Transductive}
 
 
 def validate(model: type[_Strict], content: Mapping[str, Any], where: str) -> Any:
@@ -335,8 +337,8 @@ def _explain(model: type[_Strict], item: Mapping[str, Any]) -> str:
     return f"{location}: {item['msg']}{given}"
 
 
-def _fields_at(model: type[_Strict], location: tuple) -> list[str]:
-    nested = {"limits": TrialLimits, "tuning": Tuning, **_EVALUATIONS}
+def _fields_at(model: type[_Strict], location: tuple[Any, ...]) -> list[str]:
+    nested: dict[str, type[_Strict]] = {"limits": TrialLimits, "tuning": Tuning, **_EVALUATIONS}
     # of an evaluation, which of two kinds it is comes second
     names = [str(part) for part in location if str(part) in nested]
     holder = nested[names[0]] if names else model

@@ -90,6 +90,11 @@ class Assignment:
         """Whether points that `fit` is given are among those that are predicted."""
         return self.transductive and len(self.kept) > 0 and "fit" in self.method.features
 
+    def _less(self, shown: int) -> int | None:
+        if self.size is None or self.method.size != N_UNLABELED:
+            return self.size
+        return max(0, self.size - shown)
+
     @property
     def searched(self) -> Assignment:
         """The same trial as its search sees it: what `y_search` says is labeled."""
@@ -101,6 +106,6 @@ class Assignment:
             labeled=np.concatenate([self.labeled, self.unlabeled[:k]]),
             unlabeled=self.unlabeled[k:],
             y_labeled=np.concatenate([self.y_labeled, self.y_search]),
-            size=max(0, self.size - k) if self.method.size == N_UNLABELED else self.size,
+            size=self._less(k),
             n_kept=None if self.n_kept is None else max(0, self.n_kept - k),
         )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.plugin.abilities import StepwiseFit, diagnoses, finishes_fit
 from harness.sandbox import return_freed
@@ -16,7 +17,18 @@ from harness.sandbox import return_freed
 if TYPE_CHECKING:
     import numpy as np
 
-    from harness.sandbox import Monitor
+
+class FitMonitor(Protocol):
+    """What is asked of a trial's `sandbox.Monitor`."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Measure what happens inside."""
+
+    def spent(self, name: str) -> tuple[float, float]:
+        """Return the wall and CPU seconds of a stage so far."""
+
+    def deliver(self, value: dict[str, Any], parts: Iterable[dict[str, np.ndarray]]) -> None:
+        """Hand over a point of the curve and the predictions there."""
 
 
 def fit_in_steps(
@@ -24,7 +36,7 @@ def fit_in_steps(
     X: np.ndarray,
     y: np.ndarray,
     checkpoints: Iterable[int],
-    monitor: Monitor,
+    monitor: FitMonitor,
     predict: Callable[[], Iterable[dict[str, np.ndarray]]],
 ) -> int:
     """Exhaust `estimator.fit_steps(X, y)`, and deliver a point of its curve at each checkpoint.
@@ -82,7 +94,7 @@ def point(
     estimator: Any,
     X: np.ndarray,
     step: int | None,
-    monitor: Monitor,
+    monitor: FitMonitor,
     left: Sequence[float] = (0.0, 0.0),
 ) -> dict[str, Any]:
     """Describe where a fit stands; `left` are wall and CPU seconds beside those of stage "fit".

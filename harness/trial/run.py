@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
@@ -88,6 +88,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
 
     space = searched_space(assignment.method, assignment.params, assignment.ranges)
     if assignment.tuning is not None and space:
+        assert assignment.search is not None, "what is tuned is given its search"
         with monitor.stage("tune"):
             tuned, score = tune(
                 make,
@@ -152,10 +153,17 @@ def _noted_warnings() -> Iterator[dict[str, None]]:
     with warnings.catch_warnings():
         show = warnings.showwarning
 
-        def note(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        def note(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
             if len(noted) < _MOST_NOTED:
                 noted.setdefault(f"{category.__name__}: {message}")
-            show(message, category, *where)
+            show(message, category, filename, lineno, file, line)
 
         warnings.showwarning = note
         yield noted
@@ -175,9 +183,9 @@ def _features(assignment: Assignment) -> np.ndarray:
     if "fit" not in assignment.method.features:
         return _zeros(assignment.features, len(assignment.seen))
     if assignment.mapped is not None:
-        X = open_mapped(assignment.mapped)
-        map_array(X)
-        return X
+        mapped = open_mapped(assignment.mapped)
+        map_array(mapped)
+        return mapped
     X = read_rows(assignment.features, assignment.seen)
     X.flags.writeable = False
     return X
@@ -277,6 +285,7 @@ def _predictions(
         unseen = assignment.unlabeled[seen:]
     scores = True
     if assignment.predicts_seen:
+        assert X is not None, "the points of the fit are held until they are predicted"
         found = transduction(estimator, len(X), task, n_classes)
         if found is not None:
             scores = found.has_scores

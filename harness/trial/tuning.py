@@ -30,6 +30,9 @@ from harness.plugin.search_space import Distribution
 from harness.sandbox import return_freed
 from harness.trial.prediction import held_out_predictions, join, predict, transduction
 
+_Key = tuple[tuple[str, Any], ...]
+"""Parameters and their values, by name."""
+
 
 def tune(
     make: Callable[..., Any],
@@ -120,10 +123,10 @@ class _Tried:
     trials: int
     validation: int
     settings: list[dict[str, Any]] = field(default_factory=list)
-    scores: dict[tuple, np.ndarray] = field(default_factory=dict)
+    scores: dict[_Key, np.ndarray] = field(default_factory=dict)
     estimator: Any = None
     """The last one made; with its features, if its fit is split in two."""
-    estimator_key: tuple | None = None
+    estimator_key: _Key | None = None
     """Its parameters, without `head_params`."""
 
     def __call__(self, settings: list[dict[str, Any]]) -> list[float]:
@@ -167,7 +170,7 @@ class _Tried:
             return [np.arange(problem.n_labeled - self.validation, problem.n_labeled)]
         return list(_folds(problem.y[: problem.n_labeled], problem.task, self.folds, self.rng))
 
-    def _score(self, group: list[dict[str, Any]], key: tuple) -> None:
+    def _score(self, group: list[dict[str, Any]], key: _Key) -> None:
         """Score settings that differ in nothing but `head_params`, fold by fold.
 
         Settings are the inner loop: an estimator may keep what belongs to one set of labels.
@@ -225,15 +228,15 @@ def _mean(scores: np.ndarray) -> float:
     return float(known.mean()) if known.size else float("nan")
 
 
-def _key(setting: Mapping[str, Any]) -> tuple:
+def _key(setting: Mapping[str, Any]) -> _Key:
     return tuple(sorted(setting.items(), key=itemgetter(0)))
 
 
 def _alike(
     settings: Iterable[dict[str, Any]], head_params: Set[str]
-) -> dict[tuple, list[dict[str, Any]]]:
+) -> dict[_Key, list[dict[str, Any]]]:
     """Group settings that differ in nothing but `head_params`, by the rest of them."""
-    groups: dict[tuple, list[dict[str, Any]]] = {}
+    groups: dict[_Key, list[dict[str, Any]]] = {}
     for setting in settings:
         shared = {name: value for name, value in setting.items() if name not in head_params}
         groups.setdefault(_key(shared), []).append(setting)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, replace
+from functools import partial
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -297,10 +298,10 @@ def feature_sizes(shape: Shape) -> tuple[int, int]:
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide scikit-learn's baselines."""
-    shared = {"tasks": {"binary", "multiclass"}, "reference": "scikit-learn"}
+    baseline = partial(Method, tasks={"binary", "multiclass"}, reference="scikit-learn")
     ridge = {"alpha": log_uniform(1e-3, 1e2), "sigma": log_uniform(0.1, 2)}
     return [
-        Method(
+        baseline(
             "nystroem-ridge",
             NystroemRidge,
             nystroem_storage,
@@ -308,9 +309,8 @@ def harness_methods() -> list[Method]:
             sizes=landmark_sizes,
             space=ridge,
             head_params={"alpha"},
-            **shared,
         ),
-        Method(
+        baseline(
             "rbf-sampler-ridge",
             RBFSamplerRidge,
             sampler_storage,
@@ -318,9 +318,8 @@ def harness_methods() -> list[Method]:
             sizes=feature_sizes,
             space=ridge,
             uses_unlabeled=False,
-            **shared,
         ),
-        Method(
+        baseline(
             "self-training",
             SelfTraining,
             self_training_storage,
@@ -329,6 +328,5 @@ def harness_methods() -> list[Method]:
             params={"decision_threshold": "share"},
             space={"C": log_uniform(1e-2, 1e3), "sigma": log_uniform(0.1, 2)},
             head_params={"C"},
-            **shared,
         ),
     ]

@@ -8,6 +8,8 @@ as they are needed, and one factorisation serves all classes.
 
 from __future__ import annotations
 
+from functools import partial
+
 from harness import Method, choice, hookimpl, log_uniform
 
 from .lssvm import BudgetLSSVM, lssvm_storage
@@ -17,15 +19,18 @@ from .svm import BudgetSVM, svm_storage
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide the budgeted SVM, under its two names, and the budgeted LSSVM."""
-    shared = {
-        "size": "n_landmarks",
-        "tasks": {"binary", "multiclass"},
-        "space": {"sigma": choice([0.25, 0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-2, 1e4)},
-    }
-    svm = {"estimator": BudgetSVM, "storage": svm_storage, "head_params": {"C", "smoothing"}}
-    lssvm = {"estimator": BudgetLSSVM, "storage": lssvm_storage, "head_params": {"C"}}
+    machine = partial(
+        Method,
+        size="n_landmarks",
+        tasks={"binary", "multiclass"},
+        space={"sigma": choice([0.25, 0.5, 1.0, 2.0, 4.0]), "C": log_uniform(1e-2, 1e4)},
+    )
+    svm = partial(
+        machine, estimator=BudgetSVM, storage=svm_storage, head_params={"C", "smoothing"}
+    )
+    lssvm = partial(machine, estimator=BudgetLSSVM, storage=lssvm_storage, head_params={"C"})
     return [
-        Method("budget-svm", **svm, **shared, reference="castellanos2021"),
-        Method("nystrom-svm", **svm, **shared, reference="williams2001"),
-        Method("budget-lssvm", **lssvm, **shared, reference="castellanos2021"),
+        svm("budget-svm", reference="castellanos2021"),
+        svm("nystrom-svm", reference="williams2001"),
+        lssvm("budget-lssvm", reference="castellanos2021"),
     ]

@@ -219,7 +219,9 @@ class _HingeBound:
             dual = np.maximum(dual, _dual_values(*self._raised(*chosen, *start)))
         return objective, float(dual.sum())
 
-    def _pull(self, block: slice, y: np.ndarray, h: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    def _pull(
+        self, block: slice, y: np.ndarray, h: np.ndarray | np.floating, shift: np.ndarray
+    ) -> np.ndarray:
         pull = self._scores[block] + shift
         pull *= y
         np.subtract(1 + h, pull, out=pull)

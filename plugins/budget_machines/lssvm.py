@@ -35,7 +35,8 @@ class BudgetLSSVM(BudgetMachine):
     """
 
     def _prepare(self) -> None:
-        self._classes = None
+        self._classes: np.ndarray | None = None
+        self._codes: np.ndarray  # set with `_classes`
         # Sums over few labels have no full rank, and in those with an outlier are no digits of the
         # others: taking a fold from them would leave rounding.
         features, points = self._features, (self._X, self._rows)
@@ -43,9 +44,9 @@ class BudgetLSSVM(BudgetMachine):
             self._prepared, _ = features.sums(*points, None, 0)
 
     def _sums(
-        self, some: np.ndarray, codes: np.ndarray, n_classes: int, gram: bool = True
-    ) -> tuple[np.ndarray | None, np.ndarray]:
-        return self._features.sums(self._X, self._rows[some], codes[some], n_classes, gram)
+        self, some: np.ndarray, codes: np.ndarray, n_classes: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return self._features.sums(self._X, self._rows[some], codes[some], n_classes)
 
     def _minimise(self, labels: kernels.Labels, n: int) -> None:
         Q, codes = len(labels.classes), labels.codes_of_all(n)
@@ -54,10 +55,10 @@ class BudgetLSSVM(BudgetMachine):
         if center is not None:
             center = feature_sums(self._features, center)
         for rounding in ROUNDINGS:
-            if self._prepared is None or rounding > ROUNDINGS[0]:
+            if not isinstance(self._prepared, np.ndarray) or rounding > ROUNDINGS[0]:
                 gram, sums = self._sums(labels.rows, codes, Q)
             else:
-                gram, sums = self._without_held_out(labels, codes)
+                gram, sums = self._without_held_out(self._prepared, labels, codes)
             system = (gram, sums[:, :Q], counts, self.C, rounding, center)
             found = train_ridge_machines(self._features, *system)
             del gram, sums, system
@@ -88,7 +89,7 @@ class BudgetLSSVM(BudgetMachine):
         return replace(problem, own=own.astype(np.float64))
 
     def _without_held_out(
-        self, labels: kernels.Labels, codes: np.ndarray
+        self, whole: np.ndarray, labels: kernels.Labels, codes: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Take the held-out rows from the sums over all rows.
 
@@ -97,17 +98,20 @@ class BudgetLSSVM(BudgetMachine):
         """
         Q, held = len(labels.classes), np.flatnonzero(codes < 0)
         if (
-            not np.array_equal(self._classes, labels.classes)
+            self._classes is None
+            or not np.array_equal(self._classes, labels.classes)
             or ((self._codes >= 0) & (codes >= 0) & (self._codes != codes)).any()
         ):
-            self._classes, self._codes = labels.classes, np.full_like(codes, -1)
-            self._by_class = 0.0
+            self._classes = labels.classes
+            self._codes = np.full_like(codes, -1)
+            self._by_class: np.ndarray = np.zeros(())
         new = np.flatnonzero((codes >= 0) & (self._codes < 0))
         self._codes[new] = codes[new]
-        self._by_class = self._by_class + self._sums(new, codes, Q, gram=False)[1]
+        _, added = self._features.sums(self._X, self._rows[new], codes[new], Q, gram=False)
+        self._by_class = self._by_class + added
         gram, sums = self._sums(held, self._codes, Q)
         gram *= -1
-        gram += self._prepared
+        gram += whole
         return gram, self._by_class - sums
 
 

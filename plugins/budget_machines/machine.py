@@ -15,6 +15,7 @@ from harness import Arrays, Shape, kernels
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
 
 from .duality_gap import bounds_bytes, objective_bounds
+from .feature_cache import FeatureCache
 from .hinge_solver import gap_scale
 from .objective import LandmarkProblem
 from .sgd import descend, descent_bytes
@@ -68,7 +69,7 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Train on those of the labeled rows whose y is not -1."""
-        self.held_out_scores_ = None  # before as many are computed
+        self.held_out_scores_: np.ndarray | None = None  # before as many are computed
         labels = self._read(y)
         learn = self._minimise if self.solver == "exact" else self._descend
         scores = learn(labels, len(y))
@@ -109,7 +110,8 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
         chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
         self._features, self.center_ = kernels.LandmarkFeatures(X, kernel, chosen), kernel.center
         self._chosen = chosen
-        self._X, self._rows, self._prepared = X, rows, None
+        self._X, self._rows = X, rows
+        self._prepared: FeatureCache | np.ndarray | None = None
         self._rng = deepcopy(rng) if self.solver == "sgd" else None
 
     @abstractmethod
@@ -121,6 +123,7 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
         """Set coefficients, intercept and objective; return scores of the rows if at hand."""
 
     def _descend(self, labels: kernels.Labels, n: int) -> None:
+        assert self._rng is not None, "SGD draws"
         problem = self._problem(labels)
         # From the same state for all labels: a descent must not know of those before it.
         solution = descend(problem, self.epochs, self.batch_size, deepcopy(self._rng))

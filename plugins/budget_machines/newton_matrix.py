@@ -107,6 +107,7 @@ class ActiveRows:
             ssyrk(sign, Z.T, beta=1.0, c=self._moments, overwrite_c=1)
             self._total += sign * (np.ones(len(Z), np.float32) @ Z)
             del Z
+        assert self._moments is not None, "`make_anew` has been called"
         self._diagonal[:] = self._moments.diagonal()
 
     def mean(self) -> np.ndarray:
@@ -118,6 +119,7 @@ class ActiveRows:
 
         What happens to that and to the diagonal is forgotten at the next call.
         """
+        assert self._moments is not None, "`make_anew` has been called"
         A, r = self._moments, len(self._moments)
         for start in range(0, r, _TILE):
             rows = slice(start, start + _TILE)

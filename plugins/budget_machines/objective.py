@@ -78,13 +78,17 @@ class LandmarkProblem:
     def exact_kernel_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks and their kernel rows in float64, for sums whose rounding would matter."""
         features, r = self.features, self.features.n_components
-        n, step = len(self.rows), _exact_rows(*features.landmarks.shape, self.n_machines)
+        m, d = features.landmarks.shape
+        n, step, at_once = (
+            len(self.rows),
+            _exact_rows(m, d, self.n_machines),
+            _exact_landmarks(m, d),
+        )
         buffer = np.empty((min(n, step), r))
         for first in range(0, n, step):
             block = slice(first, min(first + step, n))
             X = features.near(self.X[self.rows[block]], np.float64)
             K = buffer[: len(X)]
-            at_once = _exact_landmarks(*features.landmarks.shape)
             for start in range(0, r, at_once):
                 part = slice(start, start + at_once)
                 K[:, part] = features.kernel.at(features.landmarks[part].astype(np.float64))(X)

@@ -212,7 +212,8 @@ class _Problem:
         """
         L, a = self.features.factor, found.coefficients
         largest = float(squared_norms(L).max())  # k(b, b)
-        loss, rounding, eps = self.loss(), 0.0, np.finfo(np.float32).eps
+        rounding: float | np.floating = 0.0
+        loss, eps = self.loss(), np.finfo(np.float32).eps
         for j in self.columns:
             moves = eps * largest * float(np.linalg.norm(a[:, j]))
             # the loss of a row well above 1 does not change

@@ -59,16 +59,20 @@ class BudgetSVM(BudgetMachine):
     """
 
     def _prepare(self) -> None:
-        r, rows = self._features.n_components, self._rows
-        held = cache_bytes(len(rows), r)
-        self._prepared = FeatureCache(self._features, self._X, held, len(rows))
+        self._cache()
+
+    def _cache(self) -> FeatureCache:
+        if not isinstance(self._prepared, FeatureCache):
+            r, rows = self._features.n_components, self._rows
+            held = cache_bytes(len(rows), r)
+            self._prepared = FeatureCache(self._features, self._X, held, len(rows))
+        return self._prepared
 
     def _minimise(self, labels: kernels.Labels, n: int) -> np.ndarray:
-        if self._prepared is None:
-            self._prepare()
+        cache = self._cache()
         codes, n_classes = labels.codes_of_all(n), len(labels.classes)
         problem = (self._features, self._X, self._rows, codes, n_classes, self.C)
-        found = train_hinge_machines(*problem, self._prepared, EXACT, self.smoothing)
+        found = train_hinge_machines(*problem, cache, EXACT, self.smoothing)
         self.coef_, self.intercept_ = found.coefficients, found.intercepts
         self.objective_, self.gap_ = found.objective, found.gap / found.objective
         return found.scores

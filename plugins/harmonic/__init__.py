@@ -6,15 +6,17 @@ has no label takes the weighted mean of all others, f_u = (D_uu - W_uu)^-1 W_ul 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
 from harness.estimator import PositiveFloat, PositiveInt
 
-from .laplacian import SOLVE_COLUMNS, GroundedLaplacian, tile_copies_bytes
+from .laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian, tile_copies_bytes
 
 # Unlabeled points up to which a factorisation is taken: about as fast as conjugate gradients at
 # useful widths, far faster at small ones, and exact at all.
@@ -91,15 +93,16 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
         """
         self._validate_params()
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        vars(self).pop("label_distributions_", None)
+        self.__dict__.pop("label_distributions_", None)
         self._labeled = np.asarray(labeled)
         self._unlabeled = np.setdiff1d(np.arange(len(X)), self._labeled)
+        self._reduced: ReducedLaplacian | None = None
         if self._prepare(X, len(self._unlabeled)):
             self._reduced = GroundedLaplacian(
                 X, self._width, self._unlabeled, self._labeled
             ).reduce()
         else:
-            self._reduced, self._kept_graph = None, self._graph()
+            self._kept_graph = self._graph()
         return self
 
     def fit_labels(self, y: np.ndarray) -> Self:
@@ -131,6 +134,7 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
             raise ValueError(message)
         factored = _factors(n_unlabeled, self.solver, self.n_neighbors)
         # A width below the rounding of distances would make weights of nothing but that.
+        rounded: DTypeLike
         if self.n_neighbors is not None:
             rounded = np.float64
         else:
@@ -193,7 +197,8 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
         distributions, search = np.empty((len(X), len(self.classes_))), None
         if self.n_neighbors is not None:
             search = kernels.NeighborSearch(self._X, self.n_neighbors, self._width)
-        width = _induced_width(*self._X.shape, X.itemsize, self.n_neighbors)
+        n, d = self._X.shape
+        width = _induced_width(n, d, X.itemsize, self.n_neighbors)
         width += 24 * len(self.classes_)
         for block in kernels.row_blocks(len(X), width, 1):
             distributions[block] = self._induce(X[block], search)
@@ -332,10 +337,10 @@ def _iterating_phases(shape: Shape, n_neighbors: int | None) -> dict[str, Arrays
     if n_neighbors is not None:
         making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
         # of the iteration six, and of the graph's product three
-        vectors = 8 * n * (9 * columns + 3)
+        iterated = 8 * n * (9 * columns + 3)
         return {
             "graph": Arrays(graph=making),
-            "iteration": Arrays(graph=graph, vectors=vectors),
+            "iteration": Arrays(graph=graph, vectors=iterated),
         }
     tile = min(n, kernels.DEGREE_TILE)
     # of the iteration six, and of the graph's product one and a half
@@ -347,16 +352,17 @@ def _iterating_phases(shape: Shape, n_neighbors: int | None) -> dict[str, Arrays
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide harmonic functions, plain and with class mass normalisation."""
-    shared = {
-        "storage": storage,
-        "size": "n_unlabeled",
-        "non_monotone_at": (_FACTORED + 1,),
-        "tasks": {"binary", "multiclass"},
-        "params": {"decision_threshold": "share"},
-        "space": {"sigma": choice([0.05, 0.1, 0.15, 0.25, 0.5, 1.0])},
-        "reference": "zhu2003",
-    }
+    harmonic = partial(
+        Method,
+        storage=storage,
+        size="n_unlabeled",
+        non_monotone_at=(_FACTORED + 1,),
+        tasks={"binary", "multiclass"},
+        params={"decision_threshold": "share"},
+        space={"sigma": choice([0.05, 0.1, 0.15, 0.25, 0.5, 1.0])},
+        reference="zhu2003",
+    )
     return [
-        Method("harmonic", HarmonicFunction, **shared),
-        Method("cmn", ClassMassNormalization, **shared),
+        harmonic("harmonic", HarmonicFunction),
+        harmonic("cmn", ClassMassNormalization),
     ]

@@ -120,10 +120,10 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
         rng = check_random_state(self.random_state)
         self._X, self._center = X, kernels.column_medians(X)
         self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._exact_degrees: np.ndarray | None = None
         if self.degrees == "exact":
             self._degrees = self._exact_degrees = kernels.exact_degrees(X, self._width)
         else:
-            self._exact_degrees = None
             self._degrees = kernels.feature_degrees(self._features(_DEGREE_FEATURES, rng), X)
         rank = min(self.rank, len(X))
         self._kernel = LowRankKernel(X, self._degrees, rank, self.threshold)
@@ -172,7 +172,8 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
             everywhere = replace(labels, rows=self._labeled[labels.rows])
             self._place_threshold_by(factor, everywhere, self._score_of_factor)
         self.held_out_scores_ = self._moved(held_out)
-        self._scores, self._stale = None, False
+        self._scores: np.ndarray | None = None
+        self._stale = False
         return self
 
     def _virtual_samples(self, B: np.ndarray) -> np.ndarray:
@@ -197,9 +198,10 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
         self._learned()
         if self._scores is None:
             B, columns = self._kernel.factor, self.coef_.shape[1]
-            self._scores = np.empty((len(B), columns) if columns > 1 else len(B))
+            scores = np.empty((len(B), columns) if columns > 1 else len(B))
             for block in self._blocks(len(B)):
-                self._scores[block] = self._moved(self._score_of_factor(B[block]))
+                scores[block] = self._moved(self._score_of_factor(B[block]))
+            self._scores = scores
         return self._scores
 
     @property

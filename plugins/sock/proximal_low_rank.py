@@ -110,7 +110,7 @@ class LowRankKernel:
         products = np.zeros((self._columns + a * len(self._waiting), a))
         for _, A in self._blocks():
             products += A.T @ A[:, -a:]
-        across = products[:-a]
+        across: np.ndarray = products[:-a]
         if len(self._waiting) > 1:
             # in the type of both, or the larger factor would be copied in doubles
             across = self._mixed.T @ across.astype(np.float32)

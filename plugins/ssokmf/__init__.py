@@ -134,26 +134,29 @@ class SSOKMF(kernels.PartlyLabeledClassifier):
     def _moments(self, X: np.ndarray, codes: np.ndarray) -> Moments:
         """Read the points once."""
         b, c, U = len(self.landmarks_), len(self.classes_), self._basis
-        cross, diagonal, grams = np.zeros((b, c)), 0.0, []
-        for rows in (np.flatnonzero(codes < 0), np.flatnonzero(codes >= 0)):
+        cross, diagonal, kept = np.zeros((b, c)), 0.0, U.shape[1]
+        grams = []
+        for has_label in (False, True):
+            rows = np.flatnonzero((codes >= 0) == has_label)
+            # Without unlabeled points there is no matrix to hold.
+            if not (has_label or len(rows)):
+                continue
             # eigenvalues of K_BB down to a millionth of the largest divide it, and a sum in
             # float32 is no more exact than that
-            gram = kernels.GramSum(b, exact=True) if len(rows) else None
+            sums = kernels.GramSum(b, exact=True)
             for block in _blocks(len(rows), b, c, X.shape[1]):
                 part = X[rows[block]]
                 k = self._rows(part)
                 own = codes[rows[block], None] == np.arange(c)
                 cross += k.T @ own.astype(np.float32)
                 diagonal += float(self._kernel.diagonal(part).sum(dtype=np.float64))
-                gram.add(k)
+                sums.add(k)
                 del part, k
-            # Without unlabeled points there is no matrix to hold.
-            if gram is not None:
-                k = U.shape[1]
-                gram = kernels.project_gram(gram.total(), U)[:k, :k]
-            grams.append(gram)
-        counts = np.bincount(codes[codes >= 0], minlength=c)
-        return Moments(*grams, U.T @ cross, counts.astype(np.float64), diagonal)
+            grams.append(kernels.project_gram(sums.total(), U)[:kept, :kept])
+        counts = np.bincount(codes[codes >= 0], minlength=c).astype(np.float64)
+        *unlabeled, labeled = grams
+        first = unlabeled[0] if unlabeled else None
+        return Moments(first, labeled, U.T @ cross, counts, diagonal)
 
     def _alternate(self, factors: Factorisation, moments: Moments) -> None:
         found = factors.alternate(moments, self.max_iter, self.tol)

@@ -241,7 +241,9 @@ class Factorisation:
         return slope_x, slope_y + self.l2 / n * self.Wy
 
 
-def principal_factors(eigenvalues: np.ndarray, rank: int, n_classes: int) -> tuple:
+def principal_factors(
+    eigenvalues: np.ndarray, rank: int, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return Wx and Wy whose codes are kernel principal components of B; labels have no say."""
     r = min(rank, len(eigenvalues))
     roots = np.sqrt(eigenvalues[:r])

@@ -123,10 +123,10 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
         some = _spaced(len(X), _SPREAD_SAMPLE)
         K = bound(X[some], X[some])
         tol = libsvm_tolerance(K, codes[some], np.bincount(codes), self.C)
-        if self.kernel in _OF_LIBSVM:
-            self._bound, settings = None, self._libsvm_kernel(bound.width)
-        else:
-            self._bound, settings = bound, {"kernel": "precomputed"}
+        self._bound = None if self.kernel in _OF_LIBSVM else bound
+        settings: dict[str, str | float] = {"kernel": "precomputed"}
+        if self._bound is None:
+            settings = self._libsvm_kernel(bound.width)
         # Its solver draws nothing, but without a seed SVC takes one from the global state.
         svm = SVC(C=self.C, **settings, cache_size=cache, random_state=0, tol=tol)
         if self._bound is None:
@@ -149,10 +149,11 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
         """Return k(x, x)."""
         if self.kernel == "rbf":
             return np.ones(len(X))
-        if self.kernel in _OF_LIBSVM:
+        if self._bound is None:
             squares = kernels.squared_norms(X)
             return squares if self.kernel == "linear" else (self._svm.gamma * squares + 1) ** 2
-        return np.array([self._bound(x[None], x[None])[0, 0] for x in X])
+        bound = self._bound
+        return np.array([bound(x[None], x[None])[0, 0] for x in X])
 
     def _libsvm_kernel(self, width: float) -> dict[str, str | float]:
         if self.kernel == "linear":
@@ -164,12 +165,13 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
     def _scores(self, X: np.ndarray) -> np.ndarray:
         if self._bound is None:
             return self._svm.decision_function(X)
-        return np.concatenate([self._scores_of_kernel(X[rows]) for rows in row_groups(len(X))])
+        bound, groups = self._bound, row_groups(len(X))
+        return np.concatenate([self._scores_of_kernel(bound, X[rows]) for rows in groups])
 
-    def _scores_of_kernel(self, X: np.ndarray) -> np.ndarray:
+    def _scores_of_kernel(self, bound: kernels.BoundKernel, X: np.ndarray) -> np.ndarray:
         # LIBSVM looks at the columns of support vectors alone.
         K = np.zeros((len(X), self._svm.shape_fit_[0]))
-        K[:, self._svm.support_] = self._bound(X, self._vectors)
+        K[:, self._svm.support_] = bound(X, self._vectors)
         return self._svm.decision_function(K)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import mmap
+from functools import partial
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -80,6 +81,7 @@ class TransductiveSVM(kernels.SplitClassifier):
         if self.kernel == "linear":
             # the bias is free, so no point need be the origin
             center = self._center if self._center.any() else None
+            self._product: kernels.LinearProduct | kernels.GaussianTriangle
             self._product = kernels.LinearProduct(X, center)
         else:
             self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
@@ -107,8 +109,9 @@ class TransductiveSVM(kernels.SplitClassifier):
             self.objective_.append(np.reshape(path, (-1, 2)))
             # or it would be held while the next machine is trained
             del f
-        linear = self.kernel == "linear"
-        self._coefficients = self._product.weights(coefficients.T).T if linear else coefficients
+        self._coefficients = coefficients
+        if isinstance(self._product, kernels.LinearProduct):
+            self._coefficients = self._product.weights(coefficients.T).T
         self.decision_scores_ = self._as_decision(scores)
         self.held_out_scores_ = self.decision_scores_[self._candidates[np.asarray(y) == -1]]
         self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
@@ -118,7 +121,9 @@ class TransductiveSVM(kernels.SplitClassifier):
     def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
         del self._product  # which later labels alone would need
 
-    def _train(self, labeled: np.ndarray, targets: np.ndarray) -> tuple[kernels.Expansion, list]:
+    def _train(
+        self, labeled: np.ndarray, targets: np.ndarray
+    ) -> tuple[kernels.Expansion, list[tuple[float, float]]]:
         """Return one machine and the path of its objective."""
         n = self._product.n
         if not np.ptp(targets):
@@ -201,17 +206,18 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide TSVM with a Gaussian and with a linear kernel."""
-    shared = {
-        "estimator": TransductiveSVM,
-        "storage": storage,
-        "size": "n_unlabeled",
-        "tasks": {"binary", "multiclass"},
-        "head_params": {"C", "unlabeled_weight"},
-        "reference": "joachims1999",
-    }
+    tsvm = partial(
+        Method,
+        estimator=TransductiveSVM,
+        storage=storage,
+        size="n_unlabeled",
+        tasks={"binary", "multiclass"},
+        head_params={"C", "unlabeled_weight"},
+        reference="joachims1999",
+    )
     space = {"sigma": choice([0.5, 1.0, 2.0]), "C": log_uniform(0.1, 10)}
     linear_space = {"C": log_uniform(1e-3, 1)}
     return [
-        Method("tsvm", space=space, **shared),
-        Method("linear-tsvm", space=linear_space, params={"kernel": "linear"}, **shared),
+        tsvm("tsvm", space=space),
+        tsvm("linear-tsvm", space=linear_space, params={"kernel": "linear"}),
     ]

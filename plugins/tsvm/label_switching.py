@@ -131,7 +131,7 @@ def _switch(
     highest = highest[np.argsort(-scores[highest], kind="stable")]
     pairs = min(len(lowest), len(highest))
     gains = scores[highest[:pairs]] - scores[lowest[:pairs]]
-    exchanged = np.count_nonzero(gains > margin)
+    exchanged = int(np.count_nonzero(gains > margin))
     if max_switches is not None:
         exchanged = min(exchanged, max_switches)
     positive[lowest[:exchanged]], positive[highest[:exchanged]] = False, True

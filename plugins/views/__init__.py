@@ -8,6 +8,7 @@ Features are float32 and come in blocks of rows, of which one Gram matrix is kep
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -107,15 +108,16 @@ class CorrelatedViews(kernels.SplitLeastSquares, Estimator):
         return (total / len(sample)).astype(np.float32)
 
     def _analyse(self, X: np.ndarray, rng: np.random.RandomState) -> CanonicalPairs:
-        widths = [view.n_components for view in self._views]
-        analysis = CanonicalCorrelations(*widths, self.ridge)
+        first, second = (view.n_components for view in self._views)
+        analysis = CanonicalCorrelations(first, second, self.ridge)
+        blocks: Iterator[list[np.ndarray]]
         blocks = ([*self._rows(X[block])] for block in self._blocks(len(X)))
         if self.cca == "randomized":
             blocks = self._sketched(blocks, rng)
         for rows in blocks:
-            Z = np.empty((len(rows[0]), sum(widths)), np.float32)
-            self._views[0].features(rows[0], out=Z[:, : widths[0]])
-            self._views[1].features(rows[1], out=Z[:, widths[0] :])
+            Z = np.empty((len(rows[0]), first + second), np.float32)
+            self._views[0].features(rows[0], out=Z[:, :first])
+            self._views[1].features(rows[1], out=Z[:, first:])
             analysis.add(Z)
             del rows, Z  # or they would be held while the next ones are made
         return analysis.solve()
@@ -157,7 +159,7 @@ class CorrelatedViews(kernels.SplitLeastSquares, Estimator):
     def _finish(self) -> None:
         both = list(zip(self._bases, self._weights, strict=True))
         self.coef_ = np.concatenate([basis @ w for basis, (w, _) in both]) / len(both)
-        self.intercept_ = sum(b for _, (_, b) in both) / len(both)
+        self.intercept_ = np.asarray(sum(b for _, (_, b) in both) / len(both))
         del self._bases, self._coordinates, self._weights
 
     def _values(self, X: np.ndarray) -> np.ndarray:
@@ -372,17 +374,18 @@ def fourier_sizes(shape: Shape) -> tuple[int, int]:
 @hookimpl
 def harness_methods() -> list[Method]:
     """Provide XNV and XKS."""
-    shared = {
-        "tasks": {"regression", "binary", "multiclass"},
-        "space": {
+    views = partial(
+        Method,
+        tasks={"regression", "binary", "multiclass"},
+        space={
             "alpha": log_uniform(1e-3, 1),
             "ridge": choice([0.01, 0.1, 1.0]),
             "sigma": choice([1.5, 4.0]),
         },
-        "head_params": {"alpha"},
-        "reference": "mcwilliams2013",
-    }
+        head_params={"alpha"},
+        reference="mcwilliams2013",
+    )
     return [
-        Method("xnv", XNV, landmark_storage, size="n_landmarks", sizes=landmark_sizes, **shared),
-        Method("xks", XKS, fourier_storage, size="n_components", sizes=fourier_sizes, **shared),
+        views("xnv", XNV, landmark_storage, size="n_landmarks", sizes=landmark_sizes),
+        views("xks", XKS, fourier_storage, size="n_components", sizes=fourier_sizes),
     ]

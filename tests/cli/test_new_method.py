@@ -4,7 +4,7 @@ import pytest
 
 from harness.cli.new_method import write_method
 from harness.errors import HarnessError
-from harness.plugin.registry import Source, load_plugin
+from harness.plugin.registry import FileSource, load_plugin
 
 
 @pytest.fixture(autouse=True)
@@ -14,7 +14,7 @@ def controls_alone(built_in):
 
 
 def load(path):
-    return load_plugin(Source(path.stem, str(path.parent), path.resolve()))
+    return load_plugin(FileSource(path.stem, str(path.parent), path.resolve()))
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,6 +82,14 @@ def test_numbers_are_filled_in(make_entry, missing, expected):
     got, y = load(make_entry(array | {"read": {"format": "csv"}}, {"x": "1,5\n2,6\n,7\n4,8\n"}))
     assert got[:, 0].tolist() == pytest.approx([1, 2, expected, 4])
     assert y.tolist() == [5, 6, 7, 8]
+
+
+def test_numbers_of_an_array_are_filled_in(make_entry):
+    packed = io.BytesIO()
+    np.savez(packed, X=[[1.0], [2.0], [np.nan], [4.0]], y=[5, 6, 7, 8])
+    body = {"task": "regression", "n": 4, "d": 1, "missing": "mean", "read": {"format": "npz"}}
+    X, _ = load(make_entry(body, {"x": packed.getvalue()}))
+    assert X[:, 0].tolist() == pytest.approx([1, 2, 7 / 3, 4])
 
 
 def test_unknown_is_a_value_of_its_own(make_entry):

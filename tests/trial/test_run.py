@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from harness import Kernel, Method, Search, choice
 from harness.metrics.functions import BUILT_IN, primary_metric
-from harness.plugin.registry import Source
+from harness.plugin.registry import FileSource
 from harness.sandbox import Monitor
 from harness.study.schema import Tuning
 from harness.trial.assignment import Assignment
@@ -196,7 +196,7 @@ def test_an_exception_of_a_plugin_notes_its_place_there(tmp_path):
         "        return np.linalg.inv([[0]])\n"
         "import numpy as np\n"
     )
-    raising = Source("raising", "", plugin).load().Raising
+    raising = FileSource("raising", "", plugin).load().Raising
     with pytest.raises(np.linalg.LinAlgError) as raised:
         run(tmp_path, uses_unlabeled=True, tuning=Tuning(folds=2), estimator=raising)
     assert raised.value.__notes__ == ["(raising.py, line 4)"]

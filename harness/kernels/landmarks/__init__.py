@@ -131,7 +131,7 @@ SELECTORS: dict[str, Selector] = {
 
 SelectorName = Annotated[str, OneOf(SELECTORS)]
 
-_STORAGE: dict[str, Callable[[int, int, int, int, str], int]] = {
+_STORAGE: dict[str, Callable[[int, int, int, int, str | KernelFunction], int]] = {
     "uniform": uniform_bytes,
     "dbh": dbh_bytes,
     "dbh-hierarchical": dbh_bytes,

@@ -6,12 +6,13 @@ rows as there are landmarks: the first choice is then uniform, and the second on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 
 import numpy as np
 from scipy.linalg.blas import ssymv
 
-from harness.kernels.functions import BoundKernel, kernel_bytes
+from harness.kernels.functions import BoundKernel, KernelFunction, kernel_bytes
 from harness.kernels.gaussian import block_rows, row_blocks
 from harness.kernels.landmarks.sampling import draw_rows, fill_up
 from harness.kernels.symmetric import eigensystem
@@ -66,7 +67,9 @@ def cssp(
     return fill_up(rows[chosen], rows, n_landmarks, random_state)
 
 
-def cssp_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
+def cssp_bytes(
+    n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str | KernelFunction
+) -> int:
     """Bytes held: the pre-sample's kernel matrix and a direction per landmark, in float32."""
     size = presample_size(n, n_landmarks)
     choosing = 4 * size * (size + n_landmarks) + 80 * size
@@ -111,7 +114,7 @@ def kmeans_plus_plus(
 
 
 def kmeans_plus_plus_bytes(
-    n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str
+    n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str | KernelFunction
 ) -> int:
     """Bytes held: the pre-sample's kernel matrix, and the distances of a few candidates."""
     size = presample_size(n, n_landmarks)
@@ -160,7 +163,9 @@ def leverage(
     return rows[np.argsort(-keys, kind="stable")[:n_landmarks]]
 
 
-def leverage_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
+def leverage_bytes(
+    n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str | KernelFunction
+) -> int:
     """Bytes held: two matrices of order s, or one and a block of kernel rows."""
     size, scored = _leverage_sizes(n, n_landmarks)
     width = 2 * size + n_features
@@ -186,13 +191,17 @@ def _presample(
     return rows, K, np.diagonal(K).astype(np.float64)
 
 
-def _presample_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
+def _presample_bytes(
+    n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str | KernelFunction
+) -> int:
     size = presample_size(n, n_landmarks)
     rows = min(size, block_rows(size, itemsize))
     block = rows * size * itemsize + kernel_bytes(kernel, rows, size, n_features, itemsize)
     return 4 * size * size + size * n_features * itemsize + block
 
 
-def _distances(K: np.ndarray, diagonal: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _distances(
+    K: np.ndarray, diagonal: np.ndarray, columns: Sequence[int] | np.ndarray
+) -> np.ndarray:
     """Return squared distances of all points to some of them, shape (len(columns), n)."""
     return np.maximum(diagonal + diagonal[columns][:, None] - 2 * K[columns], 0)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.kernels.functions import KERNELS, BoundKernel, kernel_bytes
+from harness.kernels.functions import KERNELS, BoundKernel, KernelFunction, kernel_bytes
 from harness.kernels.landmarks.sampling import draw_rows
 
 TRIALS = 2000
@@ -79,7 +79,9 @@ class _Subset:
             overlaps[:, member] = among[trial]
 
 
-def renyi_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
+def renyi_bytes(
+    n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str | KernelFunction
+) -> int:
     """Bytes held: the subset and a batch of candidates, their overlaps, or the first ones."""
     m = n_landmarks
     first = m * m * itemsize + kernel_bytes(kernel, m, m, n_features, itemsize)

@@ -10,7 +10,7 @@ from math import ceil, log2
 
 import numpy as np
 
-from harness.kernels.functions import BoundKernel, kernel_bytes
+from harness.kernels.functions import BoundKernel, KernelFunction, kernel_bytes
 from harness.kernels.gaussian import block_rows, row_blocks, stream_bytes
 from harness.kernels.landmarks.sampling import draw_rows, fill_up
 
@@ -72,7 +72,9 @@ def dbh_hierarchical(
     return dbh(X, n_landmarks, random_state, kernel, hierarchical=True)
 
 
-def dbh_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
+def dbh_bytes(
+    n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str | KernelFunction
+) -> int:
     """Bytes held: projections in float32, three integers a point, and a block of the points."""
     hashed, pairs = min(n, HASHED), ceil(log2(n_landmarks))
     width = n_features + 2 * pairs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.kernels.functions import KernelFunction
 from harness.kernels.gaussian import row_blocks, stream_bytes
 
 
@@ -37,7 +38,7 @@ def uniform_landmarks(
         raise ValueError(message)
     order = random_state.permutation(n)
     factors = np.random.default_rng(random_state.randint(2**31)).integers(
-        2**64, size=X.shape[1], dtype=np.uint64
+        2**64, size=(X.shape[1],), dtype=np.uint64
     )
     drawn, first = n_landmarks, _first_of_equals(X, order[:n_landmarks], factors)
     while len(first) < n_landmarks and drawn < n:
@@ -68,7 +69,9 @@ def _width(n_features: int, itemsize: int) -> int:
     return 3 * n_features if itemsize < 8 else 2 * n_features
 
 
-def uniform_bytes(n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str) -> int:
+def uniform_bytes(
+    n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str | KernelFunction
+) -> int:
     """Bytes held: all row numbers in order, and fingerprints of those drawn with their order.
 
     Counted for as many as are drawn where some points repeat, but not half of them.
