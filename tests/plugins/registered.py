@@ -47,12 +47,13 @@ def named(name):
     return found
 
 
-def with_variants(methods):
+def with_variants(methods, variant_marks=()):
     """Return cases of pytest: each method with its defaults, and with each of its variants."""
     return [
         pytest.param(
             replace(method, params={**method.params, **params}),
             id=" ".join([method.name, *(f"{name}={value}" for name, value in params.items())]),
+            marks=variant_marks if params else (),
         )
         for method in methods
         for params in ({}, *VARIANTS.get(method.name, ()))

@@ -42,7 +42,7 @@ BY_CHANCE = {("xks combine=True", "permutation equivariant, regression")}
 """Told apart at p = 0.001 with the random states of the kit; with 100 others at 0.17."""
 
 
-@each_variant
+@pytest.mark.parametrize("method", with_variants(METHODS, pytest.mark.slow))
 def test_the_conformance_kit_finds_nothing(method, request):
     case = request.node.callspec.id
     found = list(check_methods([method], seconds=60, measure=False))
