@@ -34,7 +34,7 @@ import numpy as np
 import threadpoolctl
 
 from harness import Method, Shape
-from harness.conformance.generated_trials import assign
+from harness.trial.generated import assign
 from harness.planning.size import plan
 from harness.plugin.registry import Registry
 from harness.sandbox import Limits, Sandbox

@@ -23,12 +23,11 @@ from harness.errors import HarnessError
 from harness.jobs.keeper import StartOver
 from harness.jobs.prepared import Prepared
 from harness.jobs.provenance import environment_info
-from harness.jobs.reach import isolation_told, make_reach, mapped_folder, scratch_folder
 from harness.jobs.timelines import has_timeline, make_timeline, write_json
 from harness.jobs.trial_process import TrialRunner
 from harness.jobs.unfinished import MOST, Unfinished
 from harness.planning.size import Plan
-from harness.planning.study_plan import plan_block, shape_of
+from harness.planning.study_plan import plan_trials, shape_of
 from harness.planning.workload import PREPARED, RESULTS, Workload
 from harness.plugin.hookspecs import TrialInfo
 from harness.plugin.index import method_entry
@@ -39,6 +38,8 @@ from harness.records.columns import COLUMNS
 from harness.records.journal import Journal
 from harness.records.table import without_nan
 from harness.study.study import Block
+from harness.trial.mapped import write_rows
+from harness.trial.reach import isolation_told, make_reach, mapped_folder, scratch_folder
 from harness.trial.search import find_search
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class _BlockRun:
 
     def run(self, seeds: list[int]) -> None:
         shape = shape_of(self.workload, self.block)
-        planned = plan_block(self.method, shape, self.block, self.params)
+        self.method, planned = plan_trials(self.workload, self.block, self.method, self.params)
         if not planned.feasible:
             for seed in seeds:
                 outcome = {"outcome": planned.outcome, "reason": planned.reason}
@@ -197,7 +198,7 @@ class _BlockRun:
         )
         if mapped:
             with tempfile.NamedTemporaryFile(dir=mapped, suffix=".npy") as file:
-                assignment = referee.write_rows(assignment, Path(file.name))
+                assignment = write_rows(assignment, Path(file.name))
                 result = runner.run(assignment, limits, sampled)
         else:
             result = runner.run(assignment, limits, sampled)

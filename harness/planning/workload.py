@@ -27,6 +27,7 @@ from harness.plugin.parameters import refused_values
 from harness.plugin.registry import NAMED
 from harness.records.columns import COLUMNS
 from harness.records.table import finished_rows
+from harness.study.budget import Budget
 from harness.study.published_tables import table_names
 from harness.study.schema import Grid, MethodChoice
 from harness.study.study import Block, Study, load_study
@@ -102,6 +103,17 @@ class Workload:
         """Return where the picture of a block's memory over time is kept."""
         return below(self.results, f"timelines/{block.id}.json")
 
+    def budgets(self, block: Block) -> list[Budget]:
+        """Return the budgets of all blocks whose trials differ from a block's in nothing else."""
+        return self._budgets[_beside_budget(block)]
+
+    @cached_property
+    def _budgets(self) -> dict[str, list[Budget]]:
+        found: dict[str, dict[Budget, None]] = {}
+        for block in self.blocks:
+            found.setdefault(_beside_budget(block), {})[block.budget] = None
+        return {key: list(budgets) for key, budgets in found.items()}
+
     def task(self, block: Block) -> str:
         """Return what a block does with its data set."""
         return block.grid.task_of(self.entry(block).task)
@@ -113,6 +125,12 @@ class Workload:
     def datasets(self) -> list[str]:
         """List the data sets that some block needs."""
         return sorted({block.dataset for block in self.blocks})
+
+
+def _beside_budget(block: Block) -> str:
+    grid = block.grid
+    trials = (block.dataset, block.labeled, str(block.method), grid.task, grid.split_rules)
+    return repr((*trials, grid.data, grid.limits))
 
 
 def load_workload(path: str | Path) -> Workload:

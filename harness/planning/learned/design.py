@@ -1,0 +1,195 @@
+"""Which trials are measured: few points first, then what the plan of each budget would take.
+
+What a plan needs to know is what the method holds near the budget. So after a ladder of small
+trials each budget is planned with what is known, the trial that it plans is measured, and it is
+planned again, until it plans what was measured.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.planning.learned.model import NOISE, LearnedStorage, Run, spread_of
+from harness.planning.size import Plan, plan
+from harness.plugin.method import N_UNLABELED, Method, Shape
+
+ROOM = 1.5
+"""Times the largest budget that a measured trial may take: one that takes more tells little."""
+
+UNBOUNDED = 2_000_000_000
+"""Bytes that it may take where a study has no budget."""
+
+_FIRST_POINTS, _MORE_POINTS = 100, 3
+_FIRST_SIZE, _MORE_SIZE = 8, 4
+_RUNGS = 5
+_ROUNDS = 6
+"""Trials at most that are measured near the plan of one budget."""
+
+_ALIKE = 1.03
+"""Counts within this factor are alike."""
+
+_REPEATS = 2
+MOST_REPEATS = 5
+"""Trials at most that differ only in what is drawn."""
+_STEADY = 0.01
+"""Spread of repeats up to which no more are asked for."""
+
+_PATIENCE = 20.0
+"""Seconds of a rung after which a ladder ends."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A trial to be measured.
+
+    Attributes
+    ----------
+    size, n_kept : int or None
+        As a plan has them.
+    repeat : int
+    """
+
+    size: int | None
+    n_kept: int | None
+    repeat: int = 0
+
+
+@dataclass(frozen=True)
+class Design:
+    """All trials of one method on one shape, and the budgets that they are measured for.
+
+    Attributes
+    ----------
+    method : Method
+        Without a storage model.
+    shape : Shape
+        All points of a trial.
+    budgets : sequence of (int or None, int or None)
+        Bytes, and a bound on the size; None for no bound.
+    params : mapping
+        Fixed by the study.
+    data : str
+        As in `Run`.
+    """
+
+    method: Method
+    shape: Shape
+    budgets: Sequence[tuple[int | None, int | None]]
+    params: Mapping[str, Any]
+    data: str
+
+    @property
+    def most_bytes(self) -> int:
+        """Bytes that a measured trial may take."""
+        limited = [many for many, _ in self.budgets if many is not None]
+        bounded = int(ROOM * max(limited, default=0))
+        return bounded if len(limited) == len(self.budgets) else max(bounded, UNBOUNDED)
+
+    def next(self, runs: Sequence[Run]) -> Wanted | None:
+        """Return the trial that is to be measured next; None where enough is known."""
+        mine = [run for run in runs if run.data == self.data]
+        for ladder in self._ladders():
+            for rung in ladder:
+                found = self._at(rung, mine)
+                if not found:
+                    return rung
+                if not found[0].ok or found[0].seconds > _PATIENCE:
+                    break
+        if not any(run.ok for run in mine):
+            return None
+        for many, largest in self.budgets:
+            wanted = self._near(self.planned(runs, many, largest), many, mine)
+            if wanted is not None:
+                return wanted
+        return None
+
+    def planned(self, runs: Sequence[Run], budget: int | None, largest: int | None = None) -> Plan:
+        """Plan a budget by what is known."""
+        return plan(self.learned(runs), self.shape, budget, self.params, largest)
+
+    def learned(self, runs: Sequence[Run]) -> Method:
+        """Return the method with the storage model of some runs."""
+        return self.method.learned(LearnedStorage(runs, self.data))
+
+    def _ladders(self) -> Iterator[list[Wanted]]:
+        """Yield what grows along points, and along sizes of the fewest points."""
+        method, shape = self.method, self.shape
+        fixed = self.params.get(method.size) if method.size in self.params else None
+        sized = method.size not in (None, N_UNLABELED) and method.size not in self.params
+        low = high = None if fixed is None else int(fixed)
+        if sized:
+            seen = method.training_shape(shape)
+            low, high = map(operator.index, method.sizes(seen))
+        smallest = _rungs(low, high, _FIRST_SIZE, _MORE_SIZE)[0] if sized else low
+        points: list[int | None] = [None]
+        if method.uses_unlabeled and shape.n_unlabeled:
+            points = [*_rungs(1, shape.n_unlabeled, _FIRST_POINTS, _MORE_POINTS)]
+        if method.size == N_UNLABELED:
+            kept = [fixed] if fixed is not None else points
+            yield [Wanted(many or shape.n_unlabeled, None) for many in kept]
+            return
+        yield [Wanted(smallest, many) for many in points]
+        if sized:
+            first = points[0]
+            top = high
+            if first is not None:
+                fewest = method.training_shape(shape, None, first)
+                top = max(low, min(high, operator.index(method.sizes(fewest)[1])))
+            yield [Wanted(many, first) for many in _rungs(low, top, _FIRST_SIZE, _MORE_SIZE)]
+
+    def _near(self, planned: Plan, budget: int | None, mine: Sequence[Run]) -> Wanted | None:
+        """Return what to measure of a plan: itself, or itself again; None if it is known."""
+        if not planned.feasible or (budget is None and planned.planned_bytes > UNBOUNDED):
+            return None
+        wanted = Wanted(planned.size, planned.n_kept)
+        near = [run for run in mine if self._alike(run, wanted)]
+        # of runs that are alike the nearest in bytes is repeated: repeats are of one shape
+        if not near:
+            around = [run for run in mine if _beside(run, budget, planned)]
+            return None if len(around) >= _ROUNDS * _REPEATS else wanted
+        exact = max(near, key=lambda run: (run.shape.n, run.size or 0))
+        alike = [run for run in near if (run.shape, run.size) == (exact.shape, exact.size)]
+        if not all(run.ok for run in alike):
+            return None
+        steady = len(alike) >= _REPEATS and spread_of(alike) <= _STEADY
+        if steady or len(alike) >= MOST_REPEATS or exact.seconds > _PATIENCE:
+            return None
+        return Wanted(exact.size, self._kept(exact), len(alike))
+
+    def _kept(self, run: Run) -> int | None:
+        """Return the unlabeled points of a run as a plan says them."""
+        if self.method.size == N_UNLABELED or not self.method.uses_unlabeled:
+            return None
+        kept = run.shape.n_unlabeled
+        return None if kept == self.shape.n_unlabeled else kept
+
+    def _at(self, wanted: Wanted, runs: Sequence[Run]) -> list[Run]:
+        seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)
+        return [run for run in runs if run.size == wanted.size and run.shape == seen]
+
+    def _alike(self, run: Run, wanted: Wanted) -> bool:
+        seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)
+        if (run.shape.n_labeled, run.shape.n_features) != (seen.n_labeled, seen.n_features):
+            return False
+        if run.shape.n_scored != seen.n_scored and run.shape.scored != seen.scored:
+            return False
+        pairs = ((run.shape.n, seen.n), (run.size or 1, wanted.size or 1))
+        return all(max(a, b) <= _ALIKE * min(a, b) for a, b in pairs)
+
+
+def _beside(run: Run, budget: int | None, planned: Plan) -> bool:
+    """Tell whether a run was near a budget, so that it was measured for it."""
+    about = budget or planned.planned_bytes
+    return 0.5 * about < run.peak + NOISE < 2 * about
+
+
+def _rungs(low: int, high: int, first: int, factor: int) -> list[int]:
+    """List counts from a small one up, none above `high`, a few in all."""
+    found, at = [], max(low, min(first, high))
+    while at < high and len(found) < _RUNGS:
+        found.append(at)
+        at *= factor
+    return [*found, high] if len(found) < _RUNGS else found

@@ -1,0 +1,234 @@
+"""A storage model that was learned: measured trials, and the formulas above them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from harness.planning.learned.envelope import Envelope, Point, fit_envelope
+from harness.planning.size import handed_bytes, standing_bytes
+from harness.plugin.method import Shape
+from harness.plugin.storage import Arrays, Storage
+
+MEASURED, EXTRAPOLATED = "measured", "extrapolated"
+"""Phases of a learned model: between what was measured, and beyond it."""
+
+GENERATED = "generated"
+"""What stands for the data where trials were measured on generated points."""
+
+NOISE = 32_768
+"""Bytes by which a mark may differ from trial to trial."""
+
+_MARGIN = 0.005
+_BEYOND = 1.05
+"""What a count may be above the largest that was measured, and not be called extrapolated."""
+
+_STAGES = ("fit", "predict")
+
+
+class LearningError(Exception):
+    """A method's storage cannot be learned; the message says why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trial that was run to be measured.
+
+    Attributes
+    ----------
+    data : str
+        Digest of the data set that its points are from, or `GENERATED`.
+    shape : Shape
+        Of the points that fit was given.
+    size : int or None
+    repeat : int
+        Tells runs of one shape apart: they differ in all that is drawn.
+    outcome, reason : str
+    fit, predict : int
+        Bytes at the peaks of both stages, all that the trial held; for a run that a limit ended,
+        the limit.
+    seconds : float
+    """
+
+    data: str
+    shape: Shape
+    size: int | None
+    repeat: int
+    outcome: str
+    reason: str
+    fit: int
+    predict: int
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself and was measured."""
+        return self.outcome == "ok"
+
+    @property
+    def peak(self) -> int:
+        """Bytes at the larger peak."""
+        return max(self.fit, self.predict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, content: dict[str, Any]) -> Run:
+        """Read what `as_dict` gave. Raises TypeError or KeyError where it is something else."""
+        return cls(**{**content, "shape": Shape(**content["shape"])})
+
+
+@dataclass(frozen=True)
+class LearnedStorage:
+    """What a method holds, by what it held: called as a storage model is.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Of one method with one set of fixed parameters.
+    data : str, default GENERATED
+        Whose points the runs should be of; those of generated points serve where there are none.
+    """
+
+    runs: Sequence[Run]
+    data: str = GENERATED
+    _fits: dict[Any, _Fitted] = field(default_factory=dict, compare=False, repr=False)
+
+    def __call__(self, shape: Shape, size: int | None) -> Storage:
+        """Return what is held at a shape of `fit`: a phase that says whether it was measured.
+
+        Raises
+        ------
+        LearningError
+            If nothing could be measured.
+        """
+        fitted = self._fitted(shape)
+        phase = MEASURED if fitted.covers(shape, size) else EXTRAPOLATED
+        totals = fitted.totals(shape, size)
+        own = (
+            totals[0] - standing_bytes(shape, False),
+            totals[1] - standing_bytes(shape, False) - handed_bytes(shape),
+        )
+        fit, predict = (max(0.0, many) for many in own)
+        return Storage(
+            fit={phase: Arrays(all=max(fit, shape.data_bytes))},
+            predict={phase: Arrays(all=predict)},
+        )
+
+    def formula(self, shape: Shape) -> dict[str, Envelope]:
+        """Return the formulas that serve a shape: of "fit" and "predict", beside X."""
+        return dict(zip(_STAGES, self._fitted(shape).envelopes, strict=True))
+
+    def spread(self, shape: Shape) -> float:
+        """Return by what part peaks of one shape differ where only what is drawn does."""
+        return self._fitted(shape).spread
+
+    def _fitted(self, shape: Shape) -> _Fitted:
+        family = _family(shape)
+        if family not in self._fits:
+            self._fits[family] = _Fitted.of(self._serving(family))
+        return self._fits[family]
+
+    def _serving(self, family: tuple) -> list[Run]:
+        """Choose the runs that are nearest to a family of shapes: its own, else all."""
+        measured = [run for run in self.runs if run.ok or run.outcome == "over_budget"]
+        for data in (self.data, GENERATED):
+            runs = [run for run in measured if run.data == data]
+            own = [run for run in runs if _family(run.shape) == family]
+            if any(run.ok for run in own):
+                return own
+            if any(run.ok for run in runs):
+                return runs
+        if any(run.ok for run in measured):
+            return measured
+        raise LearningError(_why_nothing(self.runs))
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """The formulas of fit and prediction, and where they were measured."""
+
+    envelopes: tuple[Envelope, Envelope]
+    spread: float
+    runs: Sequence[Run]
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> _Fitted:
+        envelopes = tuple(
+            fit_envelope([_point(run, stage) for run in runs]) for stage in range(len(_STAGES))
+        )
+        return cls(envelopes, spread_of(runs), runs)
+
+    def totals(self, shape: Shape, size: int | None) -> tuple[float, float]:
+        """Return all bytes at the peaks of fit and prediction, with what they may differ by."""
+        more = 1 + _MARGIN + self.spread
+        fit, predict = (
+            (_known(shape, stage) + envelope(shape, size)) * more + NOISE
+            for stage, envelope in enumerate(self.envelopes)
+        )
+        return fit, predict
+
+    def covers(self, shape: Shape, size: int | None) -> bool:
+        """Tell whether every count is within those that were measured."""
+        kinds = {_family(run.shape) for run in self.runs}
+        if len(kinds) == 1 and _family(shape) not in kinds:
+            return False
+        counts = [_counts(run.shape, run.size) for run in self.runs if run.ok]
+        largest = [max(column) for column in zip(*counts, strict=True)]
+        mine = _counts(shape, size)
+        return all(m <= _BEYOND * most for m, most in zip(mine, largest, strict=True))
+
+
+def spread_of(runs: Iterable[Run]) -> float:
+    """Return the largest part by which peaks of one shape and size differ, beyond the noise."""
+    alike: dict[Any, list[int]] = {}
+    for run in runs:
+        if run.ok:
+            alike.setdefault((run.data, run.shape, run.size), []).append(run.peak)
+    parts = [(max(p) - min(p) - NOISE) / max(p) for p in alike.values() if len(p) > 1]
+    return max([0.0, *parts])
+
+
+def _point(run: Run, stage: int) -> Point:
+    whole = (run.fit, run.predict)[stage]
+    own = whole - _known(run.shape, stage)
+    return Point(run.shape, run.size, own, max(run.peak, 1), run.ok)
+
+
+def _known(shape: Shape, stage: int) -> float:
+    """Bytes that need no learning: of X, and of what the harness holds."""
+    if stage == 0:
+        return shape.data_bytes + standing_bytes(shape, False)
+    return shape.predict_data_bytes + standing_bytes(shape, False) + handed_bytes(shape)
+
+
+def _family(shape: Shape) -> tuple:
+    """Return what shapes have in common that only differ in how many points there are."""
+    plain = replace(shape, n_labeled=0, n_unlabeled=0, n_test=0, n_scored=0)
+    told = tuple(getattr(plain, item.name) for item in fields(plain))
+    return (*told, shape.predicts_seen)
+
+
+def _counts(shape: Shape, size: int | None) -> tuple[float, ...]:
+    return (
+        shape.n,
+        shape.n_labeled,
+        shape.n_features,
+        shape.n_classes,
+        shape.itemsize,
+        size or 0,
+    )
+
+
+def _why_nothing(runs: Sequence[Run]) -> str:
+    if not runs:
+        return "nothing was measured"
+    first = min(runs, key=lambda run: (run.shape.n, run.size or 0))
+    size = "" if first.size is None else f" and size {first.size}"
+    return (
+        f"a trial with n = {first.shape.n}, d = {first.shape.n_features}{size} ended as "
+        f"{first.outcome}: {first.reason}"
+    )
