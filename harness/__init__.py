@@ -66,7 +66,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(measuring, name)
     if name == "sklearn_method":
-        from harness import scikit_learn
+        from harness.scikit_learn import sklearn_method
 
-        return scikit_learn.sklearn_method
+        return sklearn_method
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -107,7 +107,11 @@ _BUILT_IN |= {"code": "", "versions": {}}
 def _of_estimator(item: object) -> dict[str, Any]:
     if not isinstance(item, Method):
         return {}
-    return {"values": describe_parameters(item), "own_names": own_names(item)}
+    return {
+        "values": describe_parameters(item),
+        "own_names": own_names(item),
+        "learns_storage": item.learns_storage,
+    }
 
 
 def _plain(item: object) -> dict[str, Any]:

@@ -8,6 +8,7 @@ planned again, until it plans what was measured.
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,14 +29,14 @@ _RUNGS = 5
 _ROUNDS = 6
 """Trials at most that are measured near the plan of one budget."""
 
-_ALIKE = 1.03
-"""Counts within this factor are alike."""
+_ALIKE, _LOOSELY_ALIKE = 1.03, 1.15
+"""Counts within the first factor are alike; where peaks differ by chance, up to the second."""
 
 _REPEATS = 2
-MOST_REPEATS = 5
+MOST_REPEATS = 4
 """Trials at most that differ only in what is drawn."""
 _STEADY = 0.01
-"""Spread of repeats up to which no more are asked for."""
+"""Spread of repeats up to which two are enough."""
 
 _PATIENCE = 20.0
 """Seconds of a rung after which a ladder ends."""
@@ -145,19 +146,20 @@ class Design:
         if not planned.feasible or (budget is None and planned.planned_bytes > UNBOUNDED):
             return None
         wanted = Wanted(planned.size, planned.n_kept)
-        near = [run for run in mine if self._alike(run, wanted)]
-        # of runs that are alike the nearest in bytes is repeated: repeats are of one shape
+        spread = spread_of(mine)
+        alike = max(_ALIKE, min(_LOOSELY_ALIKE, 1 + spread))
+        near = [run for run in mine if self._is_near(run, wanted, alike)]
         if not near:
             around = [run for run in mine if _beside(run, budget, planned)]
-            return None if len(around) >= _ROUNDS * _REPEATS else wanted
-        exact = max(near, key=lambda run: (run.shape.n, run.size or 0))
-        alike = [run for run in near if (run.shape, run.size) == (exact.shape, exact.size)]
-        if not all(run.ok for run in alike):
+            return None if len(around) >= _ROUNDS else wanted
+        last = max(near, key=lambda run: (run.shape.n, run.size or 0))
+        repeats = Counter((run.shape, run.size) for run in mine if run.ok)
+        most = max(repeats.values(), default=0)
+        known = most >= (_REPEATS if spread <= _STEADY else MOST_REPEATS)
+        if known or not last.ok or last.seconds > _PATIENCE:
             return None
-        steady = len(alike) >= _REPEATS and spread_of(alike) <= _STEADY
-        if steady or len(alike) >= MOST_REPEATS or exact.seconds > _PATIENCE:
-            return None
-        return Wanted(exact.size, self._kept(exact), len(alike))
+        # what peaks differ by is asked of one shape, for all
+        return Wanted(last.size, self._kept(last), repeats[last.shape, last.size])
 
     def _kept(self, run: Run) -> int | None:
         """Return the unlabeled points of a run as a plan says them."""
@@ -170,14 +172,14 @@ class Design:
         seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)
         return [run for run in runs if run.size == wanted.size and run.shape == seen]
 
-    def _alike(self, run: Run, wanted: Wanted) -> bool:
+    def _is_near(self, run: Run, wanted: Wanted, alike: float) -> bool:
         seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)
         if (run.shape.n_labeled, run.shape.n_features) != (seen.n_labeled, seen.n_features):
             return False
         if run.shape.n_scored != seen.n_scored and run.shape.scored != seen.scored:
             return False
         pairs = ((run.shape.n, seen.n), (run.size or 1, wanted.size or 1))
-        return all(max(a, b) <= _ALIKE * min(a, b) for a, b in pairs)
+        return all(max(a, b) <= alike * min(a, b) for a, b in pairs)
 
 
 def _beside(run: Run, budget: int | None, planned: Plan) -> bool:

@@ -9,6 +9,7 @@ would need a factor on top, which the worst point sets for all.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,12 +22,15 @@ from harness.plugin.method import Shape
 OVERCOUNTED = 1 << 18
 """Bytes by which a formula may be below zero: what a plan has at the least for the harness."""
 
-_SMALLEST = 200_000
+_SMALLEST = 500_000
 """Bytes below which an excess counts as it would at so many."""
 
 _SIMPLER = 1e-3
 _PIECE = 5e-3
 """What a term costs beside the excess, as a part of its own bytes: a bend more than a product."""
+
+_STRAIGHT = 0.02
+"""Excess of products alone up to which no bends are tried."""
 
 _FEWER = 2e-3
 """Excess, as a part of the bytes, that is accepted for one term less."""
@@ -100,7 +104,7 @@ class Term:
         if not self.is_piece:
             return term_source(self.factors, self.itemsize)
         count = term_source(self.factors, False).removeprefix("8 * ")
-        beyond = f"max(0, {count} - {self.start:.0f})"
+        beyond = f"max(0, {count} - {self.start:.0f})" if self.start else count
         if self.stop == float("inf"):
             return f"8 * {beyond}"
         return f"8 * min({beyond}, {self.stop - self.start:.0f})"
@@ -121,8 +125,25 @@ class Envelope:
         """Bytes at a shape of `fit` and a size."""
         return sum(factor * term(shape, size) for term, factor in self.terms)
 
+    def source(self) -> list[str]:
+        """Return each term as Python, rounded up."""
+        lines = []
+        for term, factor in self.terms:
+            if term.factors:
+                lines.append(f"{_rounded_up(factor):g} * {term.source}")
+            else:
+                lines.append(f"{math.ceil(factor):_}")
+        return lines
 
-def fit_envelope(points: Sequence[Point], lowest: float = -OVERCOUNTED) -> Envelope:
+
+def _rounded_up(factor: float, digits: int = 3) -> float:
+    step = 10.0 ** (math.floor(math.log10(factor)) - digits + 1)
+    return math.ceil(factor / step) * step
+
+
+def fit_envelope(
+    points: Sequence[Point], lowest: float = -OVERCOUNTED, bends: bool = True
+) -> Envelope:
     """Find the formula that is least above what was measured, and never below it.
 
     Parameters
@@ -131,6 +152,9 @@ def fit_envelope(points: Sequence[Point], lowest: float = -OVERCOUNTED) -> Envel
         At least one.
     lowest : float, default -OVERCOUNTED
         The least constant.
+    bends : bool, default True
+        Whether the formula may bend at counts that were measured, where products alone are far
+        above: near these it is truer, beyond them it says less.
 
     Returns
     -------
@@ -138,7 +162,7 @@ def fit_envelope(points: Sequence[Point], lowest: float = -OVERCOUNTED) -> Envel
         It does not fall as any count or the size grows.
     """
     found = _Fit(points, _products(points), lowest).solve()
-    if found.excess > _FEWER:
+    if bends and found.excess > _STRAIGHT:
         # a method that changes its ways, such as a cache that is full at some size
         bent = _Fit(points, [*_products(points), *_pieces(points)], lowest).solve()
         found = min(found, bent, key=lambda fit: fit.excess + _FEWER * len(fit.used))
@@ -232,7 +256,10 @@ class _Fit:
     def envelope(self) -> Envelope:
         """Return the formula; what rounding took is given back."""
         terms = [(self.terms[j], float(self.factors[j])) for j in self.used]
-        lacking = float((self.bytes - self.columns @ self.factors).max())
+        terms = [(term, factor) for term, factor in terms if term.factors or abs(factor) >= 1]
+        values = [[term(p.shape, p.size) for term, _ in terms] for p in self.points]
+        above = np.array(values).reshape(len(self.points), len(terms)) @ [f for _, f in terms]
+        lacking = float(np.ceil((self.bytes - above).max()))
         if lacking > 0:
             constants = [factor for term, factor in terms if not term.factors]
             rest = [(term, factor) for term, factor in terms if term.factors]

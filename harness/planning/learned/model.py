@@ -6,19 +6,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from harness.planning.learned.envelope import Envelope, Point, fit_envelope
+from harness.planning.learned.envelope import OVERCOUNTED, Envelope, Point, fit_envelope
 from harness.planning.size import handed_bytes, standing_bytes
-from harness.plugin.method import Shape
+from harness.plugin.method import Method, Shape
 from harness.plugin.storage import Arrays, Storage
 
 MEASURED, EXTRAPOLATED = "measured", "extrapolated"
 """Phases of a learned model: between what was measured, and beyond it."""
+
+WRITTEN, LEARNED = "written", "learned"
+"""Where a storage model is from, as a row says it."""
 
 GENERATED = "generated"
 """What stands for the data where trials were measured on generated points."""
 
 NOISE = 32_768
 """Bytes by which a mark may differ from trial to trial."""
+
+LARGE = 1_000_000
+"""Bytes from which a trial is large beside what differs from trial to trial."""
 
 _MARGIN = 0.005
 _BEYOND = 1.05
@@ -67,6 +73,11 @@ class Run:
         return self.outcome == "ok"
 
     @property
+    def counts(self) -> bool:
+        """Whether it says something of memory: what was held, or that it was more than a limit."""
+        return self.ok or self.outcome == "over_budget"
+
+    @property
     def peak(self) -> int:
         """Bytes at the larger peak."""
         return max(self.fit, self.predict)
@@ -95,7 +106,7 @@ class LearnedStorage:
 
     runs: Sequence[Run]
     data: str = GENERATED
-    _fits: dict[Any, _Fitted] = field(default_factory=dict, compare=False, repr=False)
+    _fits: dict[Any, Fitted] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, shape: Shape, size: int | None) -> Storage:
         """Return what is held at a shape of `fit`: a phase that says whether it was measured.
@@ -118,23 +129,26 @@ class LearnedStorage:
             predict={phase: Arrays(all=predict)},
         )
 
-    def formula(self, shape: Shape) -> dict[str, Envelope]:
-        """Return the formulas that serve a shape: of "fit" and "predict", beside X."""
-        return dict(zip(_STAGES, self._fitted(shape).envelopes, strict=True))
+    def overall(self) -> Fitted:
+        """Return one formula for all shapes that were measured on generated points, else for all.
 
-    def spread(self, shape: Shape) -> float:
-        """Return by what part peaks of one shape differ where only what is drawn does."""
-        return self._fitted(shape).spread
+        Its constant is not below zero, so that it can stand in a storage model.
+        """
+        measured = [run for run in self.runs if run.counts]
+        generated = [run for run in measured if run.data == GENERATED]
+        if not any(run.ok for run in measured):
+            raise LearningError(_why_nothing(self.runs))
+        return Fitted.of(generated or measured, general=True)
 
-    def _fitted(self, shape: Shape) -> _Fitted:
+    def _fitted(self, shape: Shape) -> Fitted:
         family = _family(shape)
         if family not in self._fits:
-            self._fits[family] = _Fitted.of(self._serving(family))
+            self._fits[family] = Fitted.of(self._serving(family))
         return self._fits[family]
 
     def _serving(self, family: tuple) -> list[Run]:
         """Choose the runs that are nearest to a family of shapes: its own, else all."""
-        measured = [run for run in self.runs if run.ok or run.outcome == "over_budget"]
+        measured = [run for run in self.runs if run.counts]
         for data in (self.data, GENERATED):
             runs = [run for run in measured if run.data == data]
             own = [run for run in runs if _family(run.shape) == family]
@@ -148,28 +162,58 @@ class LearnedStorage:
 
 
 @dataclass(frozen=True)
-class _Fitted:
-    """The formulas of fit and prediction, and where they were measured."""
+class Fitted:
+    """The formulas of fit and prediction, and the runs that they are above.
 
-    envelopes: tuple[Envelope, Envelope]
+    Attributes
+    ----------
+    envelopes : tuple of Envelope
+        Of fit and prediction, beside X and what the harness holds.
+    spread : float
+        The part by which peaks of one shape differ where only what is drawn does.
+    runs : sequence of Run
+    """
+
+    envelopes: tuple[Envelope, ...]
     spread: float
     runs: Sequence[Run]
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> _Fitted:
+    def of(cls, runs: Sequence[Run], general: bool = False) -> Fitted:
+        """Fit the runs of one method; at least one has ended by itself.
+
+        Parameters
+        ----------
+        runs : sequence of Run
+        general : bool, default False
+            Whether the formula is for shapes that were not measured, and to be read.
+        """
+        lowest = 0.0 if general else -OVERCOUNTED
         envelopes = tuple(
-            fit_envelope([_point(run, stage) for run in runs]) for stage in range(len(_STAGES))
+            fit_envelope([_point(run, stage) for run in runs], lowest, bends=not general)
+            for stage in range(len(_STAGES))
         )
         return cls(envelopes, spread_of(runs), runs)
 
+    def by_stage(self) -> dict[str, Envelope]:
+        """Return the formulas by the name of their stage."""
+        return dict(zip(_STAGES, self.envelopes, strict=True))
+
     def totals(self, shape: Shape, size: int | None) -> tuple[float, float]:
         """Return all bytes at the peaks of fit and prediction, with what they may differ by."""
-        more = 1 + _MARGIN + self.spread
+        more = 1 + _MARGIN + self.spread / 2
         fit, predict = (
             (_known(shape, stage) + envelope(shape, size)) * more + NOISE
             for stage, envelope in enumerate(self.envelopes)
         )
         return fit, predict
+
+    def excess(self) -> float:
+        """Return by what part the formulas are above the peaks, in the mean over large runs."""
+        ended = [run for run in self.runs if run.ok]
+        large = [run for run in ended if run.peak >= LARGE] or ended
+        parts = [max(self.totals(run.shape, run.size)) / run.peak - 1 for run in large]
+        return sum(parts) / len(parts)
 
     def covers(self, shape: Shape, size: int | None) -> bool:
         """Tell whether every count is within those that were measured."""
@@ -180,6 +224,25 @@ class _Fitted:
         largest = [max(column) for column in zip(*counts, strict=True)]
         mine = _counts(shape, size)
         return all(m <= _BEYOND * most for m, most in zip(mine, largest, strict=True))
+
+    def source(self) -> str:
+        """Return a storage model in Python that says the same, to be pasted into a plugin."""
+        held = ("shape.data_bytes", "shape.predict_data_bytes")
+        lines = ["def storage(shape, size):"]
+        for stage, envelope, data in zip(_STAGES, self.envelopes, held, strict=True):
+            lines.append(f"    {stage} = {data}")
+            lines += [f"    {stage} += {line}" for line in envelope.source()]
+        lines += [
+            "    return Storage(",
+            '        fit={"all": Arrays(all=fit)}, predict={"all": Arrays(all=predict)}',
+            "    )",
+        ]
+        return "\n".join(lines)
+
+
+def is_learned(method: Method) -> bool:
+    """Tell whether a method's storage model was learned, or is still to be."""
+    return method.storage is None or isinstance(method.storage, LearnedStorage)
 
 
 def spread_of(runs: Iterable[Run]) -> float:
