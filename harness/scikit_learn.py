@@ -22,15 +22,17 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.semi_supervised import SelfTrainingClassifier
-from sklearn.utils import assert_all_finite
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness.errors import HarnessError, shown
 from harness.plugin.method import Method
 
 Unlabeled = Literal["ignored", "self-training", "seen"]
 
+_TYPES = [np.float64, np.float32]
 UNLABELED = ("ignored", "self-training", "seen")
 
 
@@ -130,18 +132,25 @@ class _Wrapped(BaseEstimator):
     def _make(self) -> Any:
         return self._foreign(**self.get_params(deep=False))
 
-    def _labeled(self, X: np.ndarray, y: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Return the points that have a label: X itself if all have one."""
-        if not known.any():
-            raise ValueError("y has no labels: at least one point must have one")
-        assert_all_finite(X, input_name="X")
-        self.n_features_in_ = X.shape[1]
-        return X if known.all() else X[known]
+    def _checked(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and targets as arrays; points that are not finite are refused."""
+        if y is None:
+            raise ValueError("fit requires y to be passed, but the target y is None")
+        X = validate_data(self, X, dtype=_TYPES)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        return X, y
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return what the foreign estimator predicts."""
+    def _new(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self.estimator_.predict(X)
+        return validate_data(self, X, reset=False, dtype=_TYPES)
+
+
+def _labeled(X: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return the points that have a label: X itself if all have one."""
+    if not known.any():
+        raise ValueError("y has no labels: at least one point must have one")
+    return X if known.all() else X[known]
 
 
 def _has(name: str) -> Any:
@@ -165,13 +174,14 @@ class _WrappedClassifier(ClassifierMixin, _Wrapped):
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the labeled points, or label the others too."""
-        known = np.asarray(y) != -1
-        X_known = self._labeled(X, y, known)
+        X, y = self._checked(X, y)
+        known = y != -1
+        check_classification_targets(y[known])
+        X_known = _labeled(X, known)
         self.classes_, codes = np.unique(y[known], return_inverse=True)
         if len(self.classes_) == 1:
             self.estimator_ = None
-            return self
-        if self._unlabeled == "self-training" and not known.all():
+        elif self._unlabeled == "self-training" and not known.all():
             every = np.full(len(y), -1)
             every[known] = codes
             self.estimator_ = SelfTrainingClassifier(self._make()).fit(X, every)
@@ -182,24 +192,22 @@ class _WrappedClassifier(ClassifierMixin, _Wrapped):
     @available_if(_has("decision_function"))
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return the foreign classifier's scores."""
-        check_is_fitted(self)
-        return self._one(X) if self.estimator_ is None else self.estimator_.decision_function(X)
+        X = self._new(X)
+        one = self.estimator_ is None
+        return np.ones((len(X), 1)) if one else self.estimator_.decision_function(X)
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the foreign classifier's probabilities."""
-        check_is_fitted(self)
-        return self._one(X) if self.estimator_ is None else self.estimator_.predict_proba(X)
+        X = self._new(X)
+        one = self.estimator_ is None
+        return np.ones((len(X), 1)) if one else self.estimator_.predict_proba(X)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return classes."""
-        check_is_fitted(self)
-        codes = np.zeros(len(X), int) if self.estimator_ is None else self.estimator_.predict(X)
-        return self.classes_[codes]
-
-    def _one(self, X: np.ndarray) -> np.ndarray:
-        assert_all_finite(X, input_name="X")
-        return np.ones((len(X), 1))
+        X = self._new(X)
+        one = self.estimator_ is None
+        return self.classes_[np.zeros(len(X), int) if one else self.estimator_.predict(X)]
 
 
 class _WrappedRegressor(RegressorMixin, _Wrapped):
@@ -207,10 +215,15 @@ class _WrappedRegressor(RegressorMixin, _Wrapped):
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points that have a value."""
+        X, y = self._checked(X, y)
         known = ~np.isnan(y)
-        X_known = self._labeled(X, y, known)
+        X_known = _labeled(X, known)
         self.estimator_ = self._make().fit(X_known, y[known])
         return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return values."""
+        return self.estimator_.predict(self._new(X))
 
 
 @functools.cache

@@ -140,7 +140,7 @@ def _print(method: Method, told: dict[str, Any]) -> None:
             format_bytes(factor) if name == "1" else f"{factor:.3g} x 8 {name}"
             for name, factor in terms.items()
         )
-        click.echo(f"{stage}: X + {formula or '0 B'}")
+        click.echo(f"{stage}: {'X + ' if stage == 'fit' else ''}{formula or '0 B'}")
     click.echo(f"above peaks of 1 MB and more by {told['excess']:.1%} in the mean")
     if told["spread"] > 0.02:
         click.echo(

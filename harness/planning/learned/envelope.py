@@ -25,9 +25,12 @@ OVERCOUNTED = 1 << 18
 _SMALLEST = 500_000
 """Bytes below which an excess counts as it would at so many."""
 
-_SIMPLER = 1e-3
+_COSTS = {0: 0.0, 1: 1e-3, 2: 4e-3}
 _PIECE = 5e-3
-"""What a term costs beside the excess, as a part of its own bytes: a bend more than a product."""
+"""What a term costs beside the excess, as a part of its own bytes: by its factors, or as a bend.
+
+Of formulas that are as true, the simplest says most of what was not measured.
+"""
 
 _STRAIGHT = 0.02
 """Excess of products alone up to which no bends are tried."""
@@ -90,6 +93,11 @@ class Term:
         return self.start > 0 or self.stop < float("inf")
 
     @property
+    def cost(self) -> float:
+        """What it costs beside the excess, as a part of its own bytes."""
+        return _PIECE if self.is_piece else _COSTS[len(self.factors)]
+
+    @property
     def name(self) -> str:
         """The term as people write it."""
         text = term_name(self.factors, self.itemsize)
@@ -142,7 +150,7 @@ def _rounded_up(factor: float, digits: int = 3) -> float:
 
 
 def fit_envelope(
-    points: Sequence[Point], lowest: float = -OVERCOUNTED, bends: bool = True
+    points: Sequence[Point], lowest: float = -OVERCOUNTED, bends: bool = True, blocks: bool = True
 ) -> Envelope:
     """Find the formula that is least above what was measured, and never below it.
 
@@ -155,25 +163,28 @@ def fit_envelope(
     bends : bool, default True
         Whether the formula may bend at counts that were measured, where products alone are far
         above: near these it is truer, beyond them it says less.
+    blocks : bool, default True
+        Whether what is held may grow with the rows of a block, as a prediction's does.
 
     Returns
     -------
     Envelope
         It does not fall as any count or the size grows.
     """
-    found = _Fit(points, _products(points), lowest).solve()
+    found = _Fit(points, _products(points, blocks), lowest).solve()
     if bends and found.excess > _STRAIGHT:
         # a method that changes its ways, such as a cache that is full at some size
-        bent = _Fit(points, [*_products(points), *_pieces(points)], lowest).solve()
+        bent = _Fit(points, [*_products(points, blocks), *_pieces(points)], lowest).solve()
         found = min(found, bent, key=lambda fit: fit.excess + _FEWER * len(fit.used))
     return found.fewer().envelope()
 
 
-def _products(points: Sequence[Point]) -> list[Term]:
+def _products(points: Sequence[Point], blocks: bool) -> list[Term]:
     """List the products that these points can tell apart, simpler ones first."""
     both = len({point.shape.itemsize for point in points}) > 1
     sized = any(point.size for point in points)
-    kinds = [Term(factors) for factors in PRODUCTS if sized or "size" not in factors]
+    left_out = {*(() if sized else ("size",)), *(() if blocks else ("block",))}
+    kinds = [Term(factors) for factors in PRODUCTS if left_out.isdisjoint(factors)]
     if both:
         kinds += [Term(term.factors, True) for term in kinds if len(term.factors) == 2]
     kept, columns = [], []
@@ -223,7 +234,7 @@ class _Fit:
         exact = np.array([point.exact for point in self.points])
         counted = exact if exact.any() else ~exact
         reach = np.abs(rows).max(axis=0)
-        costs = np.array([_PIECE if self.terms[j].is_piece else _SIMPLER for j in among])
+        costs = np.array([self.terms[j].cost for j in among])
         objective = rows[counted].mean(axis=0) + costs * rows.mean(axis=0)
         bounds = [
             (self.lowest * reach[k] if not self.terms[j].factors else 0, None)

@@ -172,11 +172,14 @@ class Fitted:
     spread : float
         The part by which peaks of one shape differ where only what is drawn does.
     runs : sequence of Run
+    general : bool
+        Whether they are for shapes that were not measured, and to be read.
     """
 
     envelopes: tuple[Envelope, ...]
     spread: float
     runs: Sequence[Run]
+    general: bool
 
     @classmethod
     def of(cls, runs: Sequence[Run], general: bool = False) -> Fitted:
@@ -190,10 +193,15 @@ class Fitted:
         """
         lowest = 0.0 if general else -OVERCOUNTED
         envelopes = tuple(
-            fit_envelope([_point(run, stage) for run in runs], lowest, bends=not general)
+            fit_envelope(
+                [_point(run, stage, general) for run in runs],
+                lowest,
+                bends=not general,
+                blocks=stage > 0,
+            )
             for stage in range(len(_STAGES))
         )
-        return cls(envelopes, spread_of(runs), runs)
+        return cls(envelopes, spread_of(runs), runs, general)
 
     def by_stage(self) -> dict[str, Envelope]:
         """Return the formulas by the name of their stage."""
@@ -203,7 +211,7 @@ class Fitted:
         """Return all bytes at the peaks of fit and prediction, with what they may differ by."""
         more = 1 + _MARGIN + self.spread / 2
         fit, predict = (
-            (_known(shape, stage) + envelope(shape, size)) * more + NOISE
+            (_known(shape, stage, self.general) + envelope(shape, size)) * more + NOISE
             for stage, envelope in enumerate(self.envelopes)
         )
         return fit, predict
@@ -227,7 +235,7 @@ class Fitted:
 
     def source(self) -> str:
         """Return a storage model in Python that says the same, to be pasted into a plugin."""
-        held = ("shape.data_bytes", "shape.predict_data_bytes")
+        held = ("shape.data_bytes", "0")
         lines = ["def storage(shape, size):"]
         for stage, envelope, data in zip(_STAGES, self.envelopes, held, strict=True):
             lines.append(f"    {stage} = {data}")
@@ -255,17 +263,22 @@ def spread_of(runs: Iterable[Run]) -> float:
     return max([0.0, *parts])
 
 
-def _point(run: Run, stage: int) -> Point:
+def _point(run: Run, stage: int, general: bool) -> Point:
     whole = (run.fit, run.predict)[stage]
-    own = whole - _known(run.shape, stage)
+    own = whole - _known(run.shape, stage, general)
     return Point(run.shape, run.size, own, max(run.peak, 1), run.ok)
 
 
-def _known(shape: Shape, stage: int) -> float:
-    """Bytes that need no learning: of X, and of what the harness holds."""
+def _known(shape: Shape, stage: int, general: bool) -> float:
+    """Bytes that need no learning: of X while it is fitted, and of what the harness holds.
+
+    Not more than is held at each shape, since formulas only add to it: of a block of points that
+    is predicted some may be all. A formula for a plugin has the plan's own on top.
+    """
+    standing = standing_bytes(shape, False)
     if stage == 0:
-        return shape.data_bytes + standing_bytes(shape, False)
-    return shape.predict_data_bytes + standing_bytes(shape, False) + handed_bytes(shape)
+        return shape.data_bytes + standing
+    return standing + (handed_bytes(shape) if general else 0)
 
 
 def _family(shape: Shape) -> tuple:
