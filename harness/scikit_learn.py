@@ -132,6 +132,12 @@ class _Wrapped(BaseEstimator):
     def _make(self) -> Any:
         return self._foreign(**self.get_params(deep=False))
 
+    @property
+    def n_iter_(self) -> Any:
+        """Iterations that the foreign estimator took, where it says so; 1 without any."""
+        found = getattr(self.estimator_, "n_iter_", None)
+        return 1 if found is None else found
+
     def _checked(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return points and targets as arrays; points that are not finite are refused."""
         if y is None:
@@ -223,7 +229,8 @@ class _WrappedRegressor(RegressorMixin, _Wrapped):
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return values."""
-        return self.estimator_.predict(self._new(X))
+        X = self._new(X)
+        return self.estimator_.predict(X)
 
 
 @functools.cache

@@ -268,9 +268,8 @@ class _Fit:
         """Return the formula; what rounding took is given back."""
         terms = [(self.terms[j], float(self.factors[j])) for j in self.used]
         terms = [(term, factor) for term, factor in terms if term.factors or abs(factor) >= 1]
-        values = [[term(p.shape, p.size) for term, _ in terms] for p in self.points]
-        above = np.array(values).reshape(len(self.points), len(terms)) @ [f for _, f in terms]
-        lacking = float(np.ceil((self.bytes - above).max()))
+        formula = Envelope(tuple(terms))
+        lacking = math.ceil(max(p.bytes - formula(p.shape, p.size) for p in self.points))
         if lacking > 0:
             constants = [factor for term, factor in terms if not term.factors]
             rest = [(term, factor) for term, factor in terms if term.factors]

@@ -70,7 +70,9 @@ def test_it_finds_the_bytes_of_a_method_that_is_known(n, size):
         own = known(shape, landmarks)
         measured.append(Point(shape, landmarks, own, own + shape.data_bytes))
     shape = Shape(50, n - 50, 20, 2)
-    assert fit_envelope(measured, blocks=False)(shape, size) == pytest.approx(known(shape, size), rel=1e-3)
+    assert fit_envelope(measured, blocks=False)(shape, size) == pytest.approx(
+        known(shape, size), rel=1e-3
+    )
 
 
 def test_a_cache_that_is_full_bends_it():
