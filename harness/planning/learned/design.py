@@ -32,11 +32,11 @@ _ROUNDS = 6
 _ALIKE, _LOOSELY_ALIKE = 1.03, 1.15
 """Counts within the first factor are alike; where peaks differ by chance, up to the second."""
 
-_REPEATS = 2
+_REPEATS = 3
 MOST_REPEATS = 4
 """Trials at most that differ only in what is drawn."""
 _STEADY = 0.01
-"""Spread of repeats up to which two are enough."""
+"""Spread of repeats up to which that many are enough."""
 
 _PATIENCE = 20.0
 """Seconds of a rung after which a ladder ends."""
