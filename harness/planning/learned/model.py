@@ -20,8 +20,10 @@ WRITTEN, LEARNED = "written", "learned"
 GENERATED = "generated"
 """What stands for the data where trials were measured on generated points."""
 
-NOISE = 32_768
-"""Bytes by which a mark may differ from trial to trial."""
+NOISE = 1 << 17
+"""Bytes by which a mark may differ from trial to trial: what differs by more is the method's."""
+
+_ROOM = 48 << 10
 
 LARGE = 1_000_000
 """Bytes from which a trial is large beside what differs from trial to trial."""
@@ -211,7 +213,7 @@ class Fitted:
         """Return all bytes at the peaks of fit and prediction, with what they may differ by."""
         more = 1 + _MARGIN + self.spread / 2
         fit, predict = (
-            (_known(shape, stage, self.general) + envelope(shape, size)) * more + NOISE
+            (_known(shape, stage, self.general) + envelope(shape, size)) * more + _ROOM
             for stage, envelope in enumerate(self.envelopes)
         )
         return fit, predict
