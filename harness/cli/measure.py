@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from harness.units import format_bytes, format_duration, parse_duration
 if TYPE_CHECKING:
     from harness.planning.learned.model import LearnedStorage
     from harness.plugin.method import Method
+    from harness.plugin.registry import Source
 
 _COLUMNS = ["task", "n", "labeled", "d", "classes", "type", "size", "fit", "predict", "time"]
 
@@ -55,7 +57,7 @@ def measure(
     index = read_index(folders)
     few = min(n - 1, labeled or max(2, n // 5))
     shape = Shape(few, n - few, d, classes)
-    for method in _methods(what, folders, names):
+    for method in _methods(index, what, folders, names):
         try:
             model = measure_shapes(index, method, folders, shape, parse_duration(seconds))
             told = _told(method, model)
@@ -69,29 +71,34 @@ def measure(
             _print(method, told)
 
 
-def _methods(what: str, folders: list[Path], names: tuple[str, ...]) -> list[Method]:
+def _methods(
+    index: Mapping[str, Any], what: str, folders: list[Path], names: tuple[str, ...]
+) -> list[Method]:
+    """Load the methods of a file or folder, or the one of a name."""
     from harness.errors import unknown_name
+    from harness.plugin.index import method_entry
     from harness.plugin.registry import Registry
 
-    registry = Registry.load(folders)
     if not folders:
+        place = method_entry(index, what)["plugin_path"]
+        registry = Registry.load([], lambda source: source.location == place)
         return [registry.get("methods", what)[0]]
-    of_file = [
-        (m, plugin) for m, plugin in registry.items("methods") if _is_in(plugin, folders[0])
-    ]
+    registry = Registry.load(folders, lambda source: _is_in(source, folders[0]))
     for plugin in registry.plugins:
-        if plugin.failure and _is_in(plugin, folders[0]):
+        if plugin.failure:
             raise HarnessError(f"{plugin.source.location}: {plugin.failure}")
-    known = [method.name for method, _ in of_file]
+    found = [method for method, _ in registry.items("methods")]
+    known = [method.name for method in found]
+    if not known:
+        raise HarnessError(f"{what} provides no method")
     for name in names:
         if name not in known:
             raise unknown_name("method", name, known, what)
-    return [method for method, _ in of_file if not names or method.name in names]
+    return [method for method in found if not names or method.name in names]
 
 
-def _is_in(plugin: Any, place: Path) -> bool:
-    path = plugin.source.path
-    return path is not None and place in (path, path.parent)
+def _is_in(source: Source, place: Path) -> bool:
+    return source.path is not None and place in (source.path, source.path.parent)
 
 
 def _told(method: Method, model: LearnedStorage) -> dict[str, Any]:

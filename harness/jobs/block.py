@@ -83,9 +83,22 @@ def run_trials(
     journal: Journal,
     seeds: list[int],
     picture: Path | None = None,
+    planned: Plan | None = None,
 ) -> None:
-    """Run trials of a block, a row each; keep a picture of the first one's memory if asked to."""
-    _BlockRun(workload, block, journal, picture).run(seeds)
+    """Run trials of a block, a row each.
+
+    Parameters
+    ----------
+    workload : Workload
+    block : Block
+    journal : Journal
+    seeds : list of int
+    picture : Path, optional
+        Where a picture of the first one's memory is kept.
+    planned : Plan, optional
+        What they get, instead of what is planned now.
+    """
+    _BlockRun(workload, block, journal, picture).run(seeds, planned)
 
 
 class _BlockRun:
@@ -106,9 +119,11 @@ class _BlockRun:
         self.params = self.registry.look_up(block.method.params)
         self.search = _search(self.registry, block)
 
-    def run(self, seeds: list[int]) -> None:
+    def run(self, seeds: list[int], planned: Plan | None = None) -> None:
         shape = shape_of(self.workload, self.block)
-        self.method, planned = plan_trials(self.workload, self.block, self.method, self.params)
+        if planned is None:
+            plans = plan_trials(self.workload, self.block, self.method, self.params)
+            self.method, planned = plans
         if not planned.feasible:
             for seed in seeds:
                 outcome = {"outcome": planned.outcome, "reason": planned.reason}

@@ -23,6 +23,7 @@ GENERATED = "generated"
 NOISE = 1 << 17
 """Bytes by which a mark may differ from trial to trial: what differs by more is the method's."""
 
+# What a model has for that: more would cost small budgets their size, and a trial can be repeated.
 _ROOM = 48 << 10
 
 LARGE = 1_000_000
