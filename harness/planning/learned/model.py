@@ -21,10 +21,10 @@ GENERATED = "generated"
 """What stands for the data where trials were measured on generated points."""
 
 NOISE = 1 << 17
-"""Bytes by which a mark may differ from trial to trial: what differs by more is the method's."""
+"""Bytes by which a mark may differ from trial to trial, which a model has on top.
 
-# What a model has for that: more would cost small budgets their size, and a trial can be repeated.
-_ROOM = 48 << 10
+What differs by more is the method's.
+"""
 
 LARGE = 1_000_000
 """Bytes from which a trial is large beside what differs from trial to trial."""
@@ -214,7 +214,7 @@ class Fitted:
         """Return all bytes at the peaks of fit and prediction, with what they may differ by."""
         more = 1 + _MARGIN + self.spread / 2
         fit, predict = (
-            (_known(shape, stage, self.general) + envelope(shape, size)) * more + _ROOM
+            (_known(shape, stage, self.general) + envelope(shape, size)) * more + NOISE
             for stage, envelope in enumerate(self.envelopes)
         )
         return fit, predict
