@@ -134,6 +134,8 @@ def _told(method: Method, model: LearnedStorage) -> dict[str, Any]:
 
 
 def _print(method: Method, told: dict[str, Any]) -> None:
+    from harness.planning.learned.model import UNSURE
+
     rows = [
         row
         | {name: format_bytes(row[name]) for name in ("fit", "predict")}
@@ -149,7 +151,7 @@ def _print(method: Method, told: dict[str, Any]) -> None:
         )
         click.echo(f"{stage}: {'X + ' if stage == 'fit' else ''}{formula or '0 B'}")
     click.echo(f"above peaks of 1 MB and more by {told['excess']:.1%} in the mean")
-    if told["spread"] > 0.02:
+    if told["spread"] > UNSURE:
         click.echo(
             f"unsure: peaks of one shape differ by {told['spread']:.0%}, by the data's values"
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.datasets import missing_bytes, unobtainable
 from harness.planning.fingerprints import changes
-from harness.planning.learned.model import LearningError
+from harness.planning.learned.model import LEARNED, WRITTEN, LearningError, is_learned
 from harness.planning.learned.study import learned_method
 from harness.planning.size import Plan, plan
 from harness.planning.workload import RESULTS, SkippedPair, Workload
@@ -45,6 +45,7 @@ class CellPlan:
     n_kept: int
     planned_bytes: int
     planned_phase: str
+    storage_model: str
     reason: str
     seconds_per_trial: float | None
 
@@ -207,6 +208,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
             method.training_shape(shape, planned.size, planned.n_kept).n_unlabeled,
             planned.planned_bytes,
             planned.phase,
+            LEARNED if is_learned(method) else WRITTEN,
             planned.reason,
             per_trial,
         )

@@ -9,7 +9,7 @@ from project import PLUGINS
 STUDY = {
     "datasets": ["breast_cancer"],
     "labeled": 50,
-    "budgets": ["1MB", "3MB"],
+    "budgets": ["4MB", "12MB"],
     "seeds": 2,
     "metrics": ["accuracy"],
 }
@@ -26,8 +26,11 @@ def measured(project):
 
 def test_a_method_of_one_line_is_planned_and_fits(measured):
     study = measured.write(methods=["spread", "held"], plugins=["my-plugins"], **STUDY)
+    told = measured.harness("plan", study)
+    assert "planned by measured trials: spread, held\n" in told
+    assert "planned beyond" not in told
     plans = json.loads(measured.harness("plan", study, "--json"))["cells"]
-    assert all(not plan["reason"] for plan in plans if plan["method"] == "held")
+    assert all(not plan["reason"] for plan in plans)
     status, told = measured.run(study)
     assert status == 0, told
     rows = measured.rows()
@@ -53,7 +56,7 @@ def kept(project):
 
 
 def test_a_trial_that_runs_over_is_taken_again_at_a_smaller_size(measured):
-    settings = STUDY | {"budgets": ["3MB"]}
+    settings = STUDY | {"budgets": ["12MB"]}
     study = measured.write(methods=["held"], plugins=["my-plugins"], **settings | {"seeds": 1})
     assert measured.run(study)[0] == 0
     (measured.folder / "my-plugins" / "grown").touch()
@@ -66,8 +69,8 @@ def test_a_trial_that_runs_over_is_taken_again_at_a_smaller_size(measured):
     assert again["taken_again"] >= 1
     assert again["reason"].startswith("ran over the ")
     assert f"rank = {first['size']}" in again["reason"]
-    # the largest that fits: what is held for each number of a rank is a third more
-    assert 0.6 * first["size"] < again["size"] < 0.8 * first["size"]
+    # what is held for each number of a rank is a third more
+    assert 0.6 * first["size"] < again["size"] < 0.9 * first["size"]
     assert again["peak_bytes"] <= again["budget_bytes"]
 
 

@@ -14,14 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.planning.learned.model import NOISE, LearnedStorage, Run, spread_of
+from harness.planning.learned.question import UNBOUNDED, most_bytes
 from harness.planning.size import Plan, plan
 from harness.plugin.method import N_UNLABELED, Method, Shape
-
-ROOM = 1.5
-"""Times the largest budget that a measured trial may take: one that takes more tells little."""
-
-UNBOUNDED = 2_000_000_000
-"""Bytes that it may take where a study has no budget."""
 
 _FIRST_POINTS, _MORE_POINTS = 100, 3
 _FIRST_SIZE, _MORE_SIZE = 8, 4
@@ -85,9 +80,7 @@ class Design:
     @property
     def most_bytes(self) -> int:
         """Bytes that a measured trial may take."""
-        limited = [many for many, _ in self.budgets if many is not None]
-        bounded = int(ROOM * max(limited, default=0))
-        return bounded if len(limited) == len(self.budgets) else max(bounded, UNBOUNDED)
+        return most_bytes([many for many, _ in self.budgets])
 
     def next(self, runs: Sequence[Run]) -> Wanted | None:
         """Return the trial that is to be measured next; None where enough is known."""

@@ -26,6 +26,9 @@ NOISE = 1 << 17
 What differs by more is the method's.
 """
 
+UNSURE = 0.02
+"""Spread of peaks from which a model says so."""
+
 LARGE = 1_000_000
 """Bytes from which a trial is large beside what differs from trial to trial."""
 
@@ -121,6 +124,8 @@ class LearnedStorage:
         """
         fitted = self._fitted(shape)
         phase = MEASURED if fitted.covers(shape, size) else EXTRAPOLATED
+        if fitted.spread > UNSURE:
+            phase = f"{phase}, peaks differ by {fitted.spread:.0%}"
         totals = fitted.totals(shape, size)
         own = (
             totals[0] - standing_bytes(shape, False),

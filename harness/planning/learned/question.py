@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+ROOM = 1.5
+"""Times the largest budget that a measured trial may take: one that takes more tells little."""
+
+UNBOUNDED = 2_000_000_000
+"""Bytes that it may take where a study has no budget."""
+
+USUAL_RUNS = 20
+"""Trials that are measured for one shape and a few budgets, about."""
+
+
+def most_bytes(budgets: Iterable[int | None]) -> int:
+    """Return how many bytes a trial may take that is measured for some budgets; None is none."""
+    return int(max(UNBOUNDED if many is None else ROOM * many for many in budgets))
 
 
 @dataclass(frozen=True)

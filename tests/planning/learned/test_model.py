@@ -7,6 +7,7 @@ from simulated import Estimator, measured
 
 from harness.planning.learned.model import (
     GENERATED,
+    NOISE,
     LearnedStorage,
     LearningError,
     Run,
@@ -51,6 +52,12 @@ def test_a_phase_says_what_is_beyond_all_that_was_measured(runs):
     assert model(SHAPE, 100_000).largest() == "fit: extrapolated"
     assert model(replace(SHAPE, n_unlabeled=40_000), 8).largest() == "fit: extrapolated"
     assert model(replace(SHAPE, n_features=30), 8).largest() == "fit: extrapolated"
+
+
+def test_a_phase_says_how_unsure_it_is(runs):
+    again = [replace(run, repeat=1, fit=int(1.25 * run.fit) + NOISE) for run in runs]
+    phase = LearnedStorage([*runs, *again])(SHAPE, 8).largest()
+    assert phase == "fit: measured, peaks differ by 20%"
 
 
 def test_a_data_sets_own_runs_serve_before_generated_ones(runs):
