@@ -147,7 +147,7 @@ class Workload:
 def _beside_budget(block: Block) -> str:
     grid = block.grid
     trials = (block.dataset, block.labeled, str(block.method), grid.task, grid.split_rules)
-    return repr((*trials, grid.data, grid.limits))
+    return repr((*trials, grid.data, grid.limits, grid.tuning is None))
 
 
 def load_workload(path: str | Path) -> Workload:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.planning.learned.model import NOISE, LearnedStorage, Run, spread_of
@@ -46,11 +46,14 @@ class Wanted:
     size, n_kept : int or None
         As a plan has them.
     repeat : int
+    setting : str
+        Values of tuned parameters, as JSON; empty for the defaults.
     """
 
     size: int | None
     n_kept: int | None
     repeat: int = 0
+    setting: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,10 @@ class Design:
         Fixed by the study.
     data : str
         As in `Run`.
+    settings : sequence of str, default none
+        Values of tuned parameters, each as JSON, of which the one counts that needs most.
+    tuned : bool, default False
+        Whether trials search parameters.
     """
 
     method: Method
@@ -76,6 +83,8 @@ class Design:
     budgets: Sequence[tuple[int | None, int | None]]
     params: Mapping[str, Any]
     data: str
+    settings: Sequence[str] = ()
+    tuned: bool = False
 
     @property
     def most_bytes(self) -> int:
@@ -85,28 +94,69 @@ class Design:
     def next(self, runs: Sequence[Run]) -> Wanted | None:
         """Return the trial that is to be measured next; None where enough is known."""
         mine = [run for run in runs if run.data == self.data]
-        for ladder in self._ladders():
-            for rung in ladder:
-                found = self._at(rung, mine)
-                if not found:
-                    return rung
-                if not found[0].ok or found[0].seconds > _PATIENCE:
-                    break
-        if not any(run.ok for run in mine):
-            return None
-        for many, largest in self.budgets:
-            wanted = self._near(self.planned(runs, many, largest), many, mine)
+        wanted = self._climb(mine, "")
+        if wanted is not None or not any(run.ok for run in mine):
+            return wanted
+        largest = self._largest_rung(mine)
+        for setting in self.settings:
+            tried = replace(largest, setting=setting)
+            if not self._at(tried, mine):
+                return tried
+        setting = self.setting(mine)
+        if (wanted := self._climb(mine, setting)) is not None:
+            return wanted
+        mine = [run for run in mine if run.setting == setting]
+        for many, most in self.budgets:
+            wanted = self._near(self.planned(runs, many, most), many, mine)
             if wanted is not None:
-                return wanted
+                return replace(wanted, setting=setting)
         return None
+
+    def setting(self, runs: Sequence[Run]) -> str:
+        """Return the values of tuned parameters that need most; empty where all need the same."""
+        mine = [run for run in runs if run.data == self.data]
+        if not self.settings or not any(run.ok for run in mine):
+            return ""
+        largest = self._largest_rung(mine)
+        peaks = {
+            setting: max(run.peak for run in found)
+            for setting in ("", *self.settings)
+            if (found := self._at(replace(largest, setting=setting), mine)) and found[0].counts
+        }
+        most = max(peaks, key=peaks.__getitem__)
+        return most if peaks[most] > peaks[""] * (1 + _STEADY) + NOISE else ""
 
     def planned(self, runs: Sequence[Run], budget: int | None, largest: int | None = None) -> Plan:
         """Plan a budget by what is known."""
-        return plan(self.learned(runs), self.shape, budget, self.params, largest)
+        method = self.learned(runs)
+        return plan(method, self.shape, budget, self.params, largest, tuned=self.tuned)
 
     def learned(self, runs: Sequence[Run]) -> Method:
         """Return the method with the storage model of some runs."""
-        return self.method.learned(LearnedStorage(runs, self.data))
+        setting = self.setting(runs)
+        alike = [run for run in runs if run.setting == setting]
+        return self.method.learned(LearnedStorage(alike, self.data))
+
+    def _climb(self, mine: Sequence[Run], setting: str) -> Wanted | None:
+        """Return the next rung that is to be measured; None where all have been."""
+        for ladder in self._ladders():
+            for rung in ladder:
+                found = self._at(replace(rung, setting=setting), mine)
+                if not found:
+                    return replace(rung, setting=setting)
+                if not found[0].ok or found[0].seconds > _PATIENCE:
+                    break
+        return None
+
+    def _largest_rung(self, mine: Sequence[Run]) -> Wanted:
+        """Return the rung, at the defaults, that held most and ended well."""
+        peaks = {
+            rung: found[0].peak
+            for ladder in self._ladders()
+            for rung in ladder
+            if (found := self._at(rung, mine)) and found[0].ok
+        }
+        return max(peaks, key=peaks.__getitem__)
 
     def _ladders(self) -> Iterator[list[Wanted]]:
         """Yield what grows along points, and along sizes of the fewest points."""
@@ -163,7 +213,8 @@ class Design:
 
     def _at(self, wanted: Wanted, runs: Sequence[Run]) -> list[Run]:
         seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)
-        return [run for run in runs if run.size == wanted.size and run.shape == seen]
+        asked = (wanted.size, wanted.setting, seen)
+        return [run for run in runs if (run.size, run.setting, run.shape) == asked]
 
     def _is_near(self, run: Run, wanted: Wanted, alike: float) -> bool:
         seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)

@@ -95,10 +95,12 @@ def measure_shapes(
             enforcement="auto",
             threads=1,
             seconds=seconds,
+            settings=[],
+            tuned=False,
             runs=[],
         )
         learn(design, question, path)
-    return LearnedStorage(read_runs(path))
+    return _at_defaults(path)
 
 
 def with_kept_storage(index: Mapping[str, Any], method: Method) -> Method:
@@ -113,4 +115,8 @@ def with_kept_storage(index: Mapping[str, Any], method: Method) -> Method:
         return method
     entry = method_entry(index, method.name)
     path = kept_path(entry, index["harness"]["versions"], {})
-    return method.learned(LearnedStorage(read_runs(path)))
+    return method.learned(_at_defaults(path))
+
+
+def _at_defaults(path: Path) -> LearnedStorage:
+    return LearnedStorage([run for run in read_runs(path) if not run.setting])

@@ -50,6 +50,7 @@ class _Points:
 
     def assignment(self, wanted: Wanted, folder: Path) -> Assignment:
         """Put a trial together; its files are below `folder`."""
+        params = self.params | (json.loads(wanted.setting) if wanted.setting else {})
         if self.prepared is None:
             made = assign(
                 self.method,
@@ -59,7 +60,7 @@ class _Points:
                 folder,
                 inductive=self.shape.n_test > 0,
                 n_kept=wanted.n_kept,
-                params=self.params,
+                params=params,
                 seed=wanted.repeat,
                 near=True,
             )
@@ -67,7 +68,7 @@ class _Points:
             parts = self._drawn(wanted.repeat, folder)
             made = Assignment(
                 method=self.method,
-                params=self.params,
+                params=params,
                 size=wanted.size,
                 n_kept=wanted.n_kept,
                 task=self.task,
@@ -125,7 +126,15 @@ def answer(question: Question) -> Iterator[Run]:
     params = registry.look_up(question.params)
     points = _Points(question, method, params)
     budgets = [(many, largest) for many, largest in question.budgets]
-    design = Design(method, points.shape, budgets, params, question.data)
+    design = Design(
+        method,
+        points.shape,
+        budgets,
+        params,
+        question.data,
+        question.settings,
+        question.tuned,
+    )
     runs = [Run.of(content) for content in question.runs]
     with contextlib.ExitStack() as stack:
         scratch = stack.enter_context(scratch_folder())
@@ -180,6 +189,7 @@ def _run(design: Design, wanted: Wanted, result: Result) -> Run:
         fit=fit or 0,
         predict=predict or 0,
         seconds=round(result.seconds, 3),
+        setting=wanted.setting,
     )
 
 

@@ -61,6 +61,8 @@ class Run:
         Bytes at the peaks of both stages, all that the trial held; for a run that a limit ended,
         the limit.
     seconds : float
+    setting : str
+        Values of tuned parameters, as JSON; empty for the defaults.
     """
 
     data: str
@@ -72,6 +74,7 @@ class Run:
     fit: int
     predict: int
     seconds: float
+    setting: str = ""
 
     @property
     def ok(self) -> bool:

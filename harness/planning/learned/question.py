@@ -51,6 +51,9 @@ class Question:
     threads : int
     seconds : float or None
         Limit of one trial.
+    settings : list of str
+    tuned : bool
+        As in `Design`.
     runs : list of dict
         What was measured before.
     """
@@ -68,4 +71,6 @@ class Question:
     enforcement: str
     threads: int
     seconds: float | None
+    settings: list[str]
+    tuned: bool
     runs: list[dict[str, Any]]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.datasets.meta import Meta
@@ -17,9 +18,13 @@ from harness.planning.workload import PREPARED, RESULTS, Workload
 from harness.plugin.index import method_entry
 from harness.plugin.method import Method, Shape
 from harness.plugin.registry import NAMED
+from harness.plugin.search_space import Distribution
 from harness.study.study import Block
+from harness.trial.run import searched_space
 
 _DIGITS = 16
+_MOST_VALUES = 6
+"""Values of one tuned parameter that are tried."""
 
 
 def learned_method(
@@ -53,7 +58,9 @@ def learned_method(
         (budget.bytes, budget.size if method.bounded_by_landmarks else None)
         for budget in workload.budgets(block)
     )
-    design = Design(method, shape, list(budgets), params, data)
+    space = searched_space(method, params, block.method.ranges) if block.grid.tuning else {}
+    settings = list(_settings(method, space))
+    design = Design(method, shape, list(budgets), params, data, settings, bool(space))
     index = workload.index
     entry = method_entry(index, block.method.name)
     limits = block.grid.limits
@@ -71,10 +78,21 @@ def learned_method(
         enforcement=workload.study.settings.enforcement,
         threads=limits.threads,
         seconds=limits.time,
+        settings=settings,
+        tuned=bool(space),
         runs=[],
     )
     path = kept_path(entry, index["harness"]["versions"], block.method.params)
     return learn(design, question, path)
+
+
+def _settings(method: Method, space: Mapping[str, Distribution]) -> Iterator[str]:
+    """Yield settings that differ from the defaults in one tuned parameter each, at its ends."""
+    for name, over in sorted(space.items()):
+        for value in over.grid(2)[:_MOST_VALUES]:
+            # other objects have no name by which a run could be told
+            if isinstance(value, (str, int, float, bool)) and value != method.default(name):
+                yield json.dumps({name: value})
 
 
 def _points(workload: Workload, block: Block) -> tuple[str, dict[str, Any] | None]:

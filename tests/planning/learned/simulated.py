@@ -1,5 +1,7 @@
 """Methods whose bytes are known, and the runs that measuring them would give."""
 
+import json
+
 from harness.planning.learned.design import Design
 from harness.planning.learned.model import GENERATED, Run
 from harness.planning.size import handed_bytes, standing_bytes
@@ -11,9 +13,13 @@ class Estimator:
 
 
 def run_of(design, wanted, own, noise=0.0):
-    """The run of a trial that holds `own(shape, size)` in fit and half of it in prediction."""
+    """The run of a trial that holds `own(shape, size)` in fit and half of it in prediction.
+
+    A tuned parameter `factor` multiplies that.
+    """
     seen = design.method.training_shape(design.shape, wanted.size, wanted.n_kept)
-    held = int(own(seen, wanted.size) * (1 + noise))
+    factor = json.loads(wanted.setting).get("factor", 1) if wanted.setting else 1
+    held = int(own(seen, wanted.size) * factor * (1 + noise))
     fit = held + standing_bytes(seen, False)
     predict = held // 2 + standing_bytes(seen, False) + handed_bytes(seen)
     over = fit > design.most_bytes
@@ -27,12 +33,14 @@ def run_of(design, wanted, own, noise=0.0):
         fit=design.most_bytes if over else fit,
         predict=0 if over else predict,
         seconds=0.1,
+        setting=wanted.setting,
     )
 
 
-def measured(method, shape, budgets, own, noise=lambda repeat: 0.0):
+def measured(method, shape, budgets, own, noise=lambda repeat: 0.0, settings=()):
     """All runs that a design asks for, one after the other, and the design."""
-    design = Design(method, shape, [(many, None) for many in budgets], {}, GENERATED)
+    pairs = [(many, None) for many in budgets]
+    design = Design(method, shape, pairs, {}, GENERATED, settings, bool(settings))
     runs = []
     while (wanted := design.next(runs)) is not None:
         runs.append(run_of(design, wanted, own, noise(wanted.repeat)))

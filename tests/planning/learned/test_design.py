@@ -94,3 +94,23 @@ def test_where_no_budget_is_given_the_largest_trial_is_measured_if_it_is_no_mons
     huge = Shape(100, 200_000, 20, 2)
     _, runs = measured(METHODS["all pairs"][0], huge, [None], kernel)
     assert all(run.peak <= 2_100_000_000 for run in runs)
+
+
+def test_of_tuned_parameters_the_values_count_that_need_most():
+    method, own = METHODS["landmarks"]
+    settings = ['{"factor": 0.5}', '{"factor": 2.0}', '{"other": 1}']
+    design, runs = measured(method, SHAPE, [9_000_000], own, settings=settings)
+    assert design.setting(runs) == '{"factor": 2.0}'
+    found = design.planned(runs, 9_000_000)
+    trial = Wanted(found.size, found.n_kept, setting='{"factor": 2.0}')
+    assert run_of(design, trial, own).peak <= found.planned_bytes
+    plain = measured(method, SHAPE, [9_000_000], own)
+    assert found.size < plain[0].planned(plain[1], 9_000_000).size
+
+
+def test_tuned_parameters_that_change_nothing_are_tried_once_each():
+    method, own = METHODS["landmarks"]
+    settings = ['{"C": 0.5}', '{"C": 2.0}']
+    design, runs = measured(method, SHAPE, [9_000_000], own, settings=settings)
+    assert design.setting(runs) == ""
+    assert [run.setting for run in runs if run.setting] == settings

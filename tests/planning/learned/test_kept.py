@@ -73,6 +73,8 @@ def question():
         enforcement="auto",
         threads=1,
         seconds=None,
+        settings=[],
+        tuned=False,
         runs=[],
     )
 
