@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.planning.learned.design import MOST_REPEATS, Design, Wanted
 from harness.planning.learned.model import Run
 from harness.planning.learned.question import Question
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import PREDICT_BLOCK, Method, Shape
 from harness.plugin.registry import Registry, Source
 from harness.sandbox import Isolation, Limits, Result, Sandbox
 from harness.trial.assignment import Assignment
@@ -36,6 +37,9 @@ from harness.trial.warm_up import warm_up
 
 _MOST_RUNS = 60
 """Trials of one shape and its budgets, whatever they show."""
+
+_MOST_PREDICTED = 3 * PREDICT_BLOCK
+"""Points that fit did not see and that are predicted: each block of them holds as much."""
 
 _PARTS = ("labeled", "unlabeled", "test", "y_labeled")
 
@@ -81,6 +85,12 @@ class _Points:
                 seed=np.random.SeedSequence(wanted.repeat),
                 **parts,
             )
+        seen = len(made.kept)
+        made = replace(
+            made,
+            unlabeled=made.unlabeled[: seen + _MOST_PREDICTED],
+            test=made.test[:_MOST_PREDICTED],
+        )
         return write_rows(made, folder / "mapped.npy") if self.shape.mapped else made
 
     def _drawn(self, repeat: int, folder: Path) -> dict[str, np.ndarray]:
