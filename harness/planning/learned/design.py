@@ -106,8 +106,9 @@ class Design:
         if (wanted := self._climb(mine, setting)) is not None:
             return wanted
         mine = [run for run in mine if run.setting == setting]
+        method = self.learned(runs)
         for many, most in self.budgets:
-            wanted = self._near(self.planned(runs, many, most), many, mine)
+            wanted = self._near(self._plan(method, many, most), many, mine)
             if wanted is not None:
                 return replace(wanted, setting=setting)
         return None
@@ -128,7 +129,9 @@ class Design:
 
     def planned(self, runs: Sequence[Run], budget: int | None, largest: int | None = None) -> Plan:
         """Plan a budget by what is known."""
-        method = self.learned(runs)
+        return self._plan(self.learned(runs), budget, largest)
+
+    def _plan(self, method: Method, budget: int | None, largest: int | None) -> Plan:
         return plan(method, self.shape, budget, self.params, largest, tuned=self.tuned)
 
     def learned(self, runs: Sequence[Run]) -> Method:

@@ -23,6 +23,8 @@ from harness.study.study import Block
 from harness.trial.run import searched_space
 
 _DIGITS = 16
+# Blocks that differ in their seeds, or in budgets that are learned together, ask for the same.
+_LEARNED: dict[tuple[Any, ...], Method] = {}
 _MOST_VALUES = 6
 """Values of one tuned parameter that are tried."""
 
@@ -83,7 +85,10 @@ def learned_method(
         runs=[],
     )
     path = kept_path(entry, index["harness"]["versions"], block.method.params)
-    return learn(design, question, path)
+    key = (path.resolve(), data, shape, tuple(budgets), tuple(settings))
+    if key not in _LEARNED:
+        _LEARNED[key] = learn(design, question, path)
+    return _LEARNED[key]
 
 
 def _settings(method: Method, space: Mapping[str, Distribution]) -> Iterator[str]:
