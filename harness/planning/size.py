@@ -259,15 +259,12 @@ class _Need:
         return self._of(fitted, size) | {"search": searching}
 
     def _of(self, seen: Shape, size: int | None) -> dict[str, float]:
-        held = Peaks(
-            *map(max, zip(*(held.peaks for held in self._models(seen, size)), strict=True))
-        )
+        models = list(self._models(seen, size))
+        held = Peaks(*map(max, zip(*(model.peaks for model in models), strict=True)))
         handed, standing = handed_bytes(seen), standing_bytes(seen, self.tuned)
-        stages = {
-            "loading": loading_bytes(seen),
-            "fit": held.fit,
-            "predict": held.predict + handed,
-        }
+        stages = {"fit": held.fit, "predict": held.predict + handed}
+        if not all(model.includes_loading for model in models):
+            stages = {"loading": loading_bytes(seen), **stages}
         if self.paused:
             stages["checkpoint"] = held.fit + handed
         if self.tuned:

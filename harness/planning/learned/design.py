@@ -199,6 +199,9 @@ class Design:
             around = [run for run in mine if _beside(run, budget, planned)]
             return None if len(around) >= _ROUNDS else wanted
         last = max(near, key=lambda run: (run.shape.n, run.size or 0))
+        if last.ok and last.seconds > _PATIENCE:
+            quick = [run for run in mine if run.ok and run.seconds <= _PATIENCE]
+            last = max(quick, key=lambda run: run.peak, default=last)
         repeats = Counter((run.shape, run.size) for run in mine if run.ok)
         most = max(repeats.values(), default=0)
         known = most >= (_REPEATS if spread <= _STEADY else MOST_REPEATS)

