@@ -34,11 +34,11 @@ import numpy as np
 import threadpoolctl
 
 from harness import Method, Shape
-from harness.conformance.generated_trials import assign
 from harness.planning.size import plan
 from harness.plugin.registry import Registry
 from harness.sandbox import Limits, Sandbox
 from harness.study.schema import Tuning
+from harness.trial.generated import assign
 from harness.trial.run import run_trial, searched_space
 from harness.trial.search import find_search
 from harness.trial.warm_up import warm_up

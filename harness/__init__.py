@@ -27,6 +27,7 @@ from harness.plugin.storage import Arrays, Storage
 
 if TYPE_CHECKING:
     from harness.measuring import budget, measure
+    from harness.scikit_learn import sklearn_method
 
 __all__ = [
     "PREDICT_BLOCK",
@@ -52,6 +53,7 @@ __all__ = [
     "overhead_bytes",
     "prediction_bytes",
     "settings_at",
+    "sklearn_method",
     "uniform",
 ]
 __version__ = "0.1.0"
@@ -63,4 +65,8 @@ def __getattr__(name: str) -> Any:
         from harness import measuring
 
         return getattr(measuring, name)
+    if name == "sklearn_method":
+        from harness.scikit_learn import sklearn_method
+
+        return sklearn_method
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -29,9 +29,9 @@ rule block:
     threads: lambda wildcards: WORKLOAD.block(wildcards.block).grid.limits.threads
     resources:
         mem_mb=lambda wildcards: -(
-            -WORKLOAD.block(wildcards.block).memory_bytes // 10**6
+            -WORKLOAD.memory_bytes(WORKLOAD.block(wildcards.block)) // 10**6
         ),
-        runtime=lambda wildcards: WORKLOAD.block(wildcards.block).minutes,
+        runtime=lambda wildcards: WORKLOAD.minutes(WORKLOAD.block(wildcards.block)),
     params:
         python=PYTHON,
         study=config["study"],

@@ -56,11 +56,14 @@ def new() -> None:
 @new.command("method")
 @click.argument("name")
 @click.option("--folder", default="plugins", show_default=True, type=click.Path(path_type=Path))
-def new_method(name: str, folder: Path) -> None:
-    """Write a plugin with one method called NAME."""
+@click.option(
+    "--from", "source", metavar="CLASS", help="Such as sklearn.svm.SVC: a class to wrap."
+)
+def new_method(name: str, folder: Path, source: str | None) -> None:
+    """Write a plugin with one method called NAME, an example or around a CLASS."""
     from harness.cli.new_method import write_method
 
-    path = write_method(name, folder)
+    path = write_method(name, folder, source)
     click.echo(f"wrote {path}; try: harness check {path}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from harness.cli import author, catalogue, execute, results, run, storage
+from harness.cli import author, catalogue, execute, measure, results, run, storage
 from harness.errors import HarnessError
 
 
@@ -34,6 +34,6 @@ def main() -> None:
     """Benchmark learning methods under a memory budget."""
 
 
-for _module in (catalogue, storage, run, execute, results, author):
+for _module in (catalogue, storage, measure, run, execute, results, author):
     for _command in _module.COMMANDS:
         main.add_command(_command)

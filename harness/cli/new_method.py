@@ -6,6 +6,7 @@ are drawn from all points, with and without a label. Their number is its size.
 
 from __future__ import annotations
 
+import importlib
 import keyword
 import re
 from pathlib import Path
@@ -67,12 +68,60 @@ def harness_methods():
 """
 
 
-def method_text(name: str) -> str:
-    """Return the source of a plugin with one method of a name that is allowed."""
+_AROUND = """\
+# @NAME@: @CLASS@ of @PACKAGE@. Its storage is learned; `harness measure` shows what it holds.
+from @MODULE@ import @CLASS@
+
+from harness import hookimpl, sklearn_method
+
+
+@hookimpl
+def harness_methods():
+    yield sklearn_method(@CLASS@, "@NAME@"@SIZE@)
+"""
+
+_SIZES = ("n_components", "n_estimators", "n_landmarks", "max_leaf_nodes")
+"""Parameters that trade memory for quality, as scikit-learn calls them."""
+
+
+def method_text(name: str, source: str | None = None) -> str:
+    """Return the source of a plugin with one method of a name that is allowed.
+
+    Parameters
+    ----------
+    name : str
+    source : str, optional
+        Dotted name of a class that it is around.
+
+    Raises
+    ------
+    HarnessError
+        If there is no such class, or it is none that can be a method.
+    """
+    if source is not None:
+        return _text_around(name, source)
     return _TEMPLATE.replace("@NAME@", name).replace("@CLASS@", _class_name(name))
 
 
-def write_method(name: str, folder: Path) -> Path:
+def _text_around(name: str, source: str) -> str:
+    from harness.scikit_learn import sklearn_method
+
+    module, _, class_name = source.rpartition(".")
+    try:
+        estimator = getattr(importlib.import_module(module), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise HarnessError(
+            f"--from {source}: there is no such class ({error}); give its module and its name, "
+            "such as sklearn.semi_supervised.LabelSpreading"
+        ) from None
+    method = sklearn_method(estimator, name)
+    sizes = [parameter for parameter in _SIZES if parameter in method.parameters]
+    text = _AROUND.replace("@SIZE@", f', size="{sizes[0]}"' if sizes else "")
+    text = text.replace("@CLASS@", class_name).replace("@MODULE@", module)
+    return text.replace("@PACKAGE@", module.partition(".")[0]).replace("@NAME@", name)
+
+
+def write_method(name: str, folder: Path, source: str | None = None) -> Path:
     """Write a plugin with one method.
 
     Parameters
@@ -81,6 +130,8 @@ def write_method(name: str, folder: Path) -> Path:
         Lower case with hyphens; the class and the file are named after it.
     folder : Path
         Made if it does not exist.
+    source : str, optional
+        Dotted name of a class that the method is around, "sklearn.svm.SVC"; by default an example.
 
     Returns
     -------
@@ -90,8 +141,8 @@ def write_method(name: str, folder: Path) -> Path:
     Raises
     ------
     HarnessError
-        If the name is not allowed or taken by a method of a plugin, or the file exists or cannot
-        be written.
+        If the name is not allowed or taken by a method of a plugin, the class cannot be a method,
+        or the file exists or cannot be written.
     """
     if not NAME.fullmatch(name):
         raise HarnessError(
@@ -105,10 +156,11 @@ def write_method(name: str, folder: Path) -> Path:
     for method in read_index(searched)["methods"]:
         if method["name"] == name:
             raise HarnessError(f"method {name!r} is taken: {method['plugin_path']} provides it")
+    text = method_text(name, source)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(method_text(name))
+            file.write(text)
     except OSError as error:
         raise HarnessError(f"{path} cannot be written: {error.strerror}") from None
     return path

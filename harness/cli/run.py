@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from harness.cli.tables import print_table
 from harness.errors import HarnessError, unknown_name
 from harness.units import format_bytes, format_duration
 
+if TYPE_CHECKING:
+    from harness.planning.study_plan import CellPlan
+
 
 @click.command()
 @study_argument
@@ -21,6 +25,7 @@ from harness.units import format_bytes, format_duration
 @as_json_option
 def plan(study: str, cores: int, as_json: bool) -> None:
     """Tell what a study will run, what cannot fit, and what it will take."""
+    from harness.planning.learned.model import EXTRAPOLATED, LEARNED
     from harness.planning.study_plan import plan_study
     from harness.planning.workload import load_workload
 
@@ -52,6 +57,13 @@ def plan(study: str, cores: int, as_json: bool) -> None:
     if made.unanswered:
         names = _some(made.unanswered)
         click.echo(f"printed tables with no data set and method of the study: {names}")
+    learned = [cell for cell in made.cells if cell.storage_model == LEARNED]
+    if learned:
+        click.echo(f"planned by measured trials: {_some(_names(learned))}")
+    beyond = [cell for cell in learned if EXTRAPOLATED in cell.planned_phase]
+    if beyond:
+        pairs = list(dict.fromkeys(f"{cell.method} on {cell.dataset}" for cell in beyond))
+        click.echo(f"planned beyond what was measured: {_some(pairs)}")
     for problem in made.unobtainable:
         click.echo(problem)
     todo = made.trials - made.done
@@ -71,6 +83,10 @@ def plan(study: str, cores: int, as_json: bool) -> None:
         click.echo(f"{starts} on {cores} cores for workers to start, and the time of the trials")
     if made.untimed:
         click.echo(f"time not known, for want of an earlier trial: {_some(made.untimed)}")
+
+
+def _names(cells: Iterable[CellPlan]) -> list[str]:
+    return list(dict.fromkeys(cell.method for cell in cells))
 
 
 def _some(names: Sequence[str]) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli.options import as_json_option
 from harness.cli.tables import print_table, show_rows
 from harness.units import format_bytes
+
+if TYPE_CHECKING:
+    from harness.plugin.method import Method
 
 _COUNT = click.IntRange(min=0)
 
@@ -51,8 +55,11 @@ def storage(
         raise click.BadParameter(
             f"{labeled} of {n} points: give at most {n}", param_hint="--labeled"
         )
-    method_entry(read_index([]), name)
+    index = read_index([])
+    method_entry(index, name)
     method, _ = Registry.load().get("methods", name)
+    if method.learns_storage:
+        method = _with_kept_storage(index, method)
     shape = Shape(labeled, n - labeled, d, classes, test, 4 if float32 else 8)
     fixed = {} if size is None or method.size is None else {method.size: size}
     planned = plan(method, shape, parse_bytes(budget) if budget else None, fixed)
@@ -76,6 +83,18 @@ def storage(
     click.echo(
         f"{name}{of} is planned for {format_bytes(planned.planned_bytes)}, most in {planned.phase}"
     )
+
+
+def _with_kept_storage(index: Mapping[str, Any], method: Method) -> Method:
+    from harness.planning.learned.general import with_kept_storage
+
+    found = with_kept_storage(index, method)
+    if not found.storage.runs:
+        raise click.ClickException(
+            f"{method.name} has no storage model, and nothing of it is measured yet: harness "
+            f"measure {method.name}"
+        )
+    return found
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:

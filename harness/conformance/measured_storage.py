@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from harness.conformance.finding import NotApplicableError
-from harness.conformance.generated_trials import assign
 from harness.conformance.problems import N_CLASSES
 from harness.planning.size import Plan, plan
 from harness.plugin.abilities import fits_in_steps
 from harness.plugin.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
 from harness.sandbox import Limits, Result, Sandbox
+from harness.trial.generated import assign
 from harness.trial.run import run_trial
 from harness.units import format_bytes
 

@@ -14,21 +14,22 @@ import shlex
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
+from harness.jobs.endings import endless, given_up, is_answer, measured, runner_lost
 from harness.jobs.keeper import StartOver
 from harness.jobs.prepared import Prepared
 from harness.jobs.provenance import environment_info
-from harness.jobs.reach import isolation_told, make_reach, mapped_folder, scratch_folder
+from harness.jobs.smaller import smaller_plans, taken_again
 from harness.jobs.timelines import has_timeline, make_timeline, write_json
 from harness.jobs.trial_process import TrialRunner
 from harness.jobs.unfinished import MOST, Unfinished
+from harness.planning.learned.model import LEARNED, WRITTEN, is_learned
 from harness.planning.size import Plan
-from harness.planning.study_plan import plan_block, shape_of
+from harness.planning.study_plan import plan_trials, shape_of
 from harness.planning.workload import PREPARED, RESULTS, Workload
 from harness.plugin.hookspecs import TrialInfo
 from harness.plugin.index import method_entry
@@ -39,15 +40,15 @@ from harness.records.columns import COLUMNS
 from harness.records.journal import Journal
 from harness.records.table import without_nan
 from harness.study.study import Block
+from harness.trial.mapped import write_rows
+from harness.trial.reach import make_reach, mapped_folder, scratch_folder
 from harness.trial.search import find_search
 
 if TYPE_CHECKING:
     from harness.jobs.referee import Referee
     from harness.plugin.hookspecs import Search
     from harness.sandbox import Result
-    from harness.trial.assignment import Assignment
 
-STAGES = ("load", "tune", "fit", "predict")
 _MOST_TOLD = 500
 """Characters of what a trial warned of."""
 
@@ -82,9 +83,22 @@ def run_trials(
     journal: Journal,
     seeds: list[int],
     picture: Path | None = None,
+    planned: Plan | None = None,
 ) -> None:
-    """Run trials of a block, a row each; keep a picture of the first one's memory if asked to."""
-    _BlockRun(workload, block, journal, picture).run(seeds)
+    """Run trials of a block, a row each.
+
+    Parameters
+    ----------
+    workload : Workload
+    block : Block
+    journal : Journal
+    seeds : list of int
+    picture : Path, optional
+        Where a picture of the first one's memory is kept.
+    planned : Plan, optional
+        What they get, instead of what is planned now.
+    """
+    _BlockRun(workload, block, journal, picture).run(seeds, planned)
 
 
 class _BlockRun:
@@ -105,9 +119,11 @@ class _BlockRun:
         self.params = self.registry.look_up(block.method.params)
         self.search = _search(self.registry, block)
 
-    def run(self, seeds: list[int]) -> None:
+    def run(self, seeds: list[int], planned: Plan | None = None) -> None:
         shape = shape_of(self.workload, self.block)
-        planned = plan_block(self.method, shape, self.block, self.params)
+        if planned is None:
+            plans = plan_trials(self.workload, self.block, self.method, self.params)
+            self.method, planned = plans
         if not planned.feasible:
             for seed in seeds:
                 outcome = {"outcome": planned.outcome, "reason": planned.reason}
@@ -138,10 +154,16 @@ class _BlockRun:
             for seed in seeds:
                 blank = self._blank_row(shape, planned, seed)
                 if self.unfinished.count(blank["fingerprint"]) >= MOST:
-                    self._finish(blank | _endless(runner))
+                    self._finish(blank | endless(runner))
                     continue
                 row, result = self._begin(runner, referee, planned, seed, mapped)
                 row = blank | row
+                for smaller in smaller_plans(self.method, shape, self.block, self.params, planned):
+                    if row["outcome"] != "over_budget":
+                        break
+                    over = row
+                    row, result = self._begin(runner, referee, smaller, seed, mapped)
+                    row = taken_again(over, self._blank_row(shape, smaller, seed) | row)
                 self._finish(row)
                 if result and self.picture:
                     write_json(make_timeline(row, result), self.picture)
@@ -197,22 +219,22 @@ class _BlockRun:
         )
         if mapped:
             with tempfile.NamedTemporaryFile(dir=mapped, suffix=".npy") as file:
-                assignment = referee.write_rows(assignment, Path(file.name))
+                assignment = write_rows(assignment, Path(file.name))
                 result = runner.run(assignment, limits, sampled)
         else:
             result = runner.run(assignment, limits, sampled)
-        row = _measured(result) if result else _runner_lost(runner)
+        row = measured(result) if result else runner_lost(runner)
         row["started_at"] = started.isoformat(timespec="seconds")
         row |= self._tampered()
         scores, end = {}, None
-        if result and row["outcome"] == "ok" and not _is_answer(result.answer):
+        if result and row["outcome"] == "ok" and not is_answer(result.answer):
             row |= {"outcome": "error", "reason": "answered what is not the answer of a trial"}
         if result and row["outcome"] == "ok":
             scores, end = referee.score(assignment, result.arrays), result.answer["end"]
             row |= scores
             row["params"] = json_text(result.answer["params"])
             row["data_bytes"] = result.answer["data_bytes"]
-            told = [row["reason"], _given_up(assignment), *result.answer["warnings"]]
+            told = [row["reason"], given_up(assignment), *result.answer["warnings"]]
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
@@ -261,6 +283,8 @@ class _BlockRun:
             "size_name": self.method.size,
             "planned_bytes": planned.planned_bytes,
             "planned_phase": planned.phase,
+            "storage_model": LEARNED if is_learned(self.method) else WRITTEN,
+            "taken_again": 0,
             "n_kept": seen.n_unlabeled,
             "data_bytes": seen.data_bytes,
             "params": json_text(fixed),
@@ -331,55 +355,3 @@ def _search(registry: Registry, block: Block) -> Search | None:
         return None
     provided = (search for search, _ in registry.items("searches"))
     return find_search(block.grid.tuning.search, provided)
-
-
-def _measured(result: Result) -> dict[str, Any]:
-    row = {
-        "outcome": result.outcome,
-        "reason": result.reason,
-        "baseline_bytes": result.baseline_bytes,
-        "peak_bytes": result.peak_bytes,
-        "enforced_by": result.enforced_by,
-        "measured_by": result.measured_by,
-        "isolation": isolation_told(result.isolation),
-        "wall_s": result.seconds,
-        "cpu_s": result.cpu_seconds,
-    }
-    for stage in STAGES:
-        if stage in result.stages:
-            row[f"{stage}_s"] = result.stages[stage].seconds
-            row[f"{stage}_peak_bytes"] = result.stages[stage].peak_bytes
-    return row
-
-
-def _is_answer(value: Mapping[str, Any]) -> bool:
-    """Tell whether a trial sent what a trial sends: a method can write into its pipe."""
-    end, told = value.get("end", ""), value.get("warnings")
-    return (
-        isinstance(value.get("params"), dict)
-        and "data_bytes" in value
-        and isinstance(told, list)
-        and all(isinstance(text, str) for text in told)
-        and (end is None or (isinstance(end, dict) and "step" in end))
-    )
-
-
-def _given_up(assignment: Assignment) -> str:
-    """Say what a budget took beside the size; empty if it took nothing."""
-    if assignment.n_kept is None:
-        return ""
-    of = len(assignment.unlabeled)
-    return f"fitted to {len(assignment.kept):,} of {of:,} unlabeled points: no more fit the budget"
-
-
-def _runner_lost(runner: TrialRunner) -> dict[str, Any]:
-    reason = f"{runner.lost}, twice; its own use of memory is not known"
-    return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}
-
-
-def _endless(runner: TrialRunner) -> dict[str, Any]:
-    reason = (
-        "ended the worker twice, or whoever ended the study while it ran did; "
-        "harness retry has it run again"
-    )
-    return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.datasets import Meta, Split, open_mapped, row_blocks, split
+from harness.datasets import Meta, Split, open_mapped, split
 from harness.metrics.functions import BUILT_IN, evaluate, primary_metric
 from harness.planning.size import Plan
 from harness.planning.workload import Workload
@@ -95,18 +93,6 @@ class Referee:
             checkpoints=tuple(self.block.grid.checkpoints),
             ranges=ranges,
         )
-
-    def write_rows(self, assignment: Assignment, path: Path) -> Assignment:
-        """Write the rows of `fit` in their order, for a trial that maps them."""
-        source = open_mapped(self.features)
-        shape = (len(assignment.seen), source.shape[1])
-        target = np.lib.format.open_memmap(path, "w+", source.dtype, shape)
-        start = 0
-        for block in row_blocks(self.features, assignment.seen):
-            target[start : start + len(block)] = block
-            start += len(block)
-        target.flush()
-        return replace(assignment, mapped=path)
 
     def score(
         self, assignment: Assignment, predictions: Mapping[str, np.ndarray]

@@ -14,7 +14,10 @@ from harness.jobs.block import run_trials
 from harness.jobs.keeper import StartOver
 from harness.metrics.names import METRICS
 from harness.planning.fingerprints import changes
+from harness.planning.learned.model import LEARNED
+from harness.planning.size import Plan
 from harness.planning.workload import Workload
+from harness.plugin.method import N_UNLABELED
 from harness.records.columns import COLUMNS
 from harness.records.journal import Journal
 from harness.records.table import read_table
@@ -65,7 +68,7 @@ def reproduce(workload: Workload, row: str) -> list[Comparison]:
     block = replace(blocks[0], seeds=(int(seed),))
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "row.jsonl") as journal:
         try:
-            run_trials(workload, block, journal, [int(seed)])
+            run_trials(workload, block, journal, [int(seed)], planned=_planned(recorded))
             (again,) = journal.rows.values()
         except StartOver:  # the trial took down the process that ran it
             again = {"outcome": "crashed"}
@@ -73,6 +76,15 @@ def reproduce(workload: Workload, row: str) -> list[Comparison]:
     compared = [Comparison(name, recorded.get(name), again.get(name)) for name in scores]
     present = [c for c in compared if c.recorded is not None or c.reproduced is not None]
     return [Comparison("outcome", recorded["outcome"], again["outcome"]), *present]
+
+
+def _planned(recorded: Mapping[str, Any]) -> Plan | None:
+    """Return what a row was planned with, where a model was learned: it may have learned more."""
+    if recorded["storage_model"] != LEARNED or recorded["outcome"] == "infeasible":
+        return None
+    size, kept = recorded["size"], recorded["n_kept"]
+    part = recorded["size_name"] != N_UNLABELED and 0 < kept < recorded["n_unlabeled"]
+    return Plan(size, recorded["planned_bytes"], n_kept=kept if part else None)
 
 
 def _why_not(workload: Workload, row: str, recorded: Mapping[str, Any]) -> str:

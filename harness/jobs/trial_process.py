@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from harness.errors import HarnessError
+from harness.trial.reach import ISOLATION
 from harness.trial.warm_up import warm_up
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
     from harness.sandbox import Limits, Reach, Result
     from harness.trial.assignment import Assignment
-
-ISOLATION = "HARNESS_ISOLATION"
-"""Names the means that confines trials, where it is not to be the strongest at hand."""
 
 _LOOK = 1.0
 _MOST_SILENT = 60

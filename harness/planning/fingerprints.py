@@ -29,8 +29,8 @@ def deciding_parts(study: Study, index: Mapping[str, Any], catalog: Catalog) -> 
     Returns
     -------
     callable (grid, dataset, method) -> dict
-        "data", "method", "harness", "search", "kernel", "selector" and "metrics" to digests, each
-        where there is one, and "versions" to the version of each library by name.
+        "data", "method", "harness", "storage", "search", "kernel", "selector" and "metrics" to
+        digests, each where there is one, and "versions" to the version of each library by name.
     """
     provided = {
         (parameter, item["name"]): item
@@ -58,6 +58,8 @@ def deciding_parts(study: Study, index: Mapping[str, Any], catalog: Catalog) -> 
         named = frozenset(pair for pair in given if isinstance(pair[1], str) and pair in provided)
         used = owners(choice.name, search, named)
         parts = {name: item["code"][:12] for name, item in used.items() if item["code"]}
+        if used["method"]["learns_storage"]:
+            parts["storage"] = index["harness"]["learning"][:12]
         parts |= {"data": data(dataset), "harness": index["harness"]["code"][:12]}
         scoring = _scoring(study, index, grid, grid.task_of(catalog[dataset].task))
         if scoring:
@@ -101,6 +103,7 @@ _CHANGED = {
     "data": "the data set has changed",
     "method": "the code of the method has changed",
     "harness": "the code that runs and scores trials has changed",
+    "storage": "the code that learns storage models has changed",
     "search": "the code of the search has changed",
     "kernel": "the code of the kernel has changed",
     "selector": "the code of the landmark selector has changed",

@@ -64,16 +64,16 @@ class Plan:
 
 def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     """Bytes that the harness itself holds in a trial: targets and predictions."""
-    return _standing_bytes(shape, tuned) + max(_handed_bytes(shape), _folded_bytes(shape, tuned))
+    return standing_bytes(shape, tuned) + max(handed_bytes(shape), _folded_bytes(shape, tuned))
 
 
-def _standing_bytes(shape: Shape, tuned: bool) -> int:
+def standing_bytes(shape: Shape, tuned: bool) -> int:
     """Bytes of targets and of what has a fixed size, held from the first stage to the last."""
     fixed = _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if tuned else 0)
     return shape.n * (shape.label_bytes or 8) + fixed
 
 
-def _handed_bytes(shape: Shape) -> int:
+def handed_bytes(shape: Shape) -> int:
     """Bytes of a block of predictions, or of reading the block of points that is next."""
     reading = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
     return max(prediction_bytes(shape), reading)
@@ -260,15 +260,12 @@ class _Need:
         return self._of(fitted, size) | {"search": searching}
 
     def _of(self, seen: Shape, size: int | None) -> dict[str, float]:
-        held = Peaks(
-            *map(max, zip(*(held.peaks for held in self._models(seen, size)), strict=True))
-        )
-        handed, standing = _handed_bytes(seen), _standing_bytes(seen, self.tuned)
-        stages = {
-            "loading": loading_bytes(seen),
-            "fit": held.fit,
-            "predict": held.predict + handed,
-        }
+        models = list(self._models(seen, size))
+        held = Peaks(*map(max, zip(*(model.peaks for model in models), strict=True)))
+        handed, standing = handed_bytes(seen), standing_bytes(seen, self.tuned)
+        stages = {"fit": held.fit, "predict": held.predict + handed}
+        if not all(model.includes_loading for model in models):
+            stages = {"loading": loading_bytes(seen), **stages}
         if self.paused:
             stages["checkpoint"] = held.fit + handed
         if self.tuned:
@@ -377,12 +374,12 @@ class _Need:
         if stage != "fit":
             rows = min(seen.scored, _predicted_rows(seen))
             classes = f" x {seen.n_classes} classes" if seen.n_classes > 2 else ""
-            reading = max(0, loading_bytes(seen) - max(held.peaks)) + _handed_bytes(seen)
+            reading = max(0, loading_bytes(seen) - max(held.peaks)) + handed_bytes(seen)
             parts[f"predictions of {rows:,} points{classes}"] = prediction_bytes(seen)
             parts["what reading takes"] = reading - prediction_bytes(seen)
         parts[f"{seen.n:,} targets"] = seen.n * (seen.label_bytes or 8)
         fixed = replace(seen, n_labeled=0, n_unlabeled=0)
-        parts["a fixed part"] = _standing_bytes(fixed, self.tuned)
+        parts["a fixed part"] = standing_bytes(fixed, self.tuned)
         largest = sorted(parts.items(), key=lambda part: part[1], reverse=True)
         return [part for part in largest[:3] if part[1] > 0]
 

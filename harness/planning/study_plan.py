@@ -11,6 +11,8 @@ from typing import Any
 
 from harness.datasets import missing_bytes, unobtainable
 from harness.planning.fingerprints import changes
+from harness.planning.learned.model import LEARNED, WRITTEN, LearningError, is_learned
+from harness.planning.learned.study import learned_method
 from harness.planning.size import Plan, plan
 from harness.planning.workload import RESULTS, SkippedPair, Workload
 from harness.plugin.method import Method, Shape
@@ -43,6 +45,7 @@ class CellPlan:
     n_kept: int
     planned_bytes: int
     planned_phase: str
+    storage_model: str
     reason: str
     seconds_per_trial: float | None
 
@@ -113,9 +116,34 @@ def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, 
             shown=tuning.shown(shape.n_labeled) if tuning and space else 0,
             paused=bool(block.grid.checkpoints),
         )
+    except LearningError as error:
+        return Plan(None, 0, _not_learned(error), "error")
     except Exception as error:
         what = f"{type(error).__name__}: {error} {plugin_location(error)}".rstrip()
         return Plan(None, 0, f"its storage model or sizes failed: {what}", "error")
+
+
+def plan_trials(
+    workload: Workload, block: Block, method: Method, params: Mapping[str, Any]
+) -> tuple[Method, Plan]:
+    """Plan a block's trials; a method without a storage model is given one that is learned.
+
+    Returns
+    -------
+    method : Method
+        With its storage model, if there is one to be had.
+    planned : Plan
+    """
+    shape = shape_of(workload, block)
+    try:
+        method = learned_method(workload, block, method, params, shape)
+    except LearningError as error:
+        return method, Plan(None, 0, _not_learned(error), "error")
+    return method, plan_block(method, shape, block, params)
+
+
+def _not_learned(error: LearningError) -> str:
+    return f"its storage could not be learned: {error}"
 
 
 def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
@@ -150,7 +178,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         method = registry.get("methods", block.method.name)[0]
         shape = shape_of(workload, block)
         params = registry.look_up(block.method.params)
-        planned = plan_block(method, shape, block, params)
+        method, planned = plan_trials(workload, block, method, params)
         if block.cell not in finished:  # its blocks find the same rows
             finished[block.cell] = workload.finished_rows(block)
         rows = finished[block.cell]
@@ -182,6 +210,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
             method.training_shape(shape, planned.size, planned.n_kept).n_unlabeled,
             planned.planned_bytes,
             planned.phase,
+            LEARNED if is_learned(method) else WRITTEN,
             planned.reason,
             per_trial,
         )

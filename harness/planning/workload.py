@@ -5,6 +5,7 @@ Snakemake reads this in every job, so it needs neither numpy nor any plugin.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from harness.errors import DamagedFileError, HarnessError, unknown_name
 from harness.files import below, is_file
 from harness.metrics.names import METRICS
 from harness.planning.fingerprints import deciding_parts
+from harness.planning.learned.question import USUAL_RUNS, most_bytes
 from harness.planning.row_keys import refuse_shared_places
 from harness.planning.space_checks import bad_space, unsearched_spaces
 from harness.plugin.hookspecs import GeneratedDataset
@@ -28,6 +30,7 @@ from harness.plugin.parameters import refused_values
 from harness.plugin.registry import NAMED
 from harness.records.columns import COLUMNS
 from harness.records.table import finished_rows
+from harness.study.budget import JOB_BYTES, Budget
 from harness.study.published_tables import table_names
 from harness.study.schema import Grid, MethodChoice
 from harness.study.study import Block, Study, load_study
@@ -106,6 +109,32 @@ class Workload:
         """Return where the picture of a block's memory over time is kept."""
         return below(self.results, f"timelines/{block.id}.json")
 
+    def budgets(self, block: Block) -> list[Budget]:
+        """Return the budgets of all blocks whose trials differ from a block's in nothing else."""
+        return self._budgets[_beside_budget(block)]
+
+    def memory_bytes(self, block: Block) -> int:
+        """Return what a scheduler should reserve: also for trials that are measured first."""
+        if not self._learns(block):
+            return block.memory_bytes
+        measured = most_bytes(budget.bytes for budget in self.budgets(block))
+        return max(block.memory_bytes, JOB_BYTES + measured)
+
+    def minutes(self, block: Block) -> int:
+        """Return what a scheduler should allow, likewise."""
+        measured = USUAL_RUNS * block.grid.limits.time if self._learns(block) else 0
+        return block.minutes + math.ceil(measured / 60)
+
+    def _learns(self, block: Block) -> bool:
+        return method_entry(self.index, block.method.name)["learns_storage"]
+
+    @cached_property
+    def _budgets(self) -> dict[str, list[Budget]]:
+        found: dict[str, dict[Budget, None]] = {}
+        for block in self.blocks:
+            found.setdefault(_beside_budget(block), {})[block.budget] = None
+        return {key: list(budgets) for key, budgets in found.items()}
+
     def task(self, block: Block) -> str:
         """Return what a block does with its data set."""
         return block.grid.task_of(self.entry(block).task)
@@ -117,6 +146,12 @@ class Workload:
     def datasets(self) -> list[str]:
         """List the data sets that some block needs."""
         return sorted({block.dataset for block in self.blocks})
+
+
+def _beside_budget(block: Block) -> str:
+    grid = block.grid
+    trials = (block.dataset, block.labeled, str(block.method), grid.task, grid.split_rules)
+    return repr((*trials, grid.data, grid.limits, grid.tuning is None))
 
 
 def load_workload(path: str | Path) -> Workload:

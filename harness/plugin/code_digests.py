@@ -34,6 +34,9 @@ ROOTS = (
 )
 """Modules that run and score trials; what they import belongs to them."""
 
+LEARNING = ("harness.planning.learned.study", "harness.planning.learned.measuring")
+"""Modules that learn storage models."""
+
 APART = {
     "harness.kernels": "each method's own imports say which of them it uses",
     "harness.plugin.registry": "finds plugins, whose code is digested by itself",
@@ -45,6 +48,7 @@ APART = {
     "harness.datasets.meta": "describes prepared data, whose digest is in a fingerprint",
     "harness.plugin.hookspecs": "what plugins provide, not what is done with it",
     "harness.records.table": "how rows are written",
+    "harness.trial.reach": "which files a trial may read",
     "harness.errors": "how messages are put",
     "harness.files": "where files may be, and how they are written",
     "harness.units": "how figures are written",
@@ -58,10 +62,13 @@ def harness_code() -> dict[str, Any]:
     Returns
     -------
     dict
-        "code": a digest; "versions": of `LIBRARIES`, by name.
+        "code": a digest; "learning": that of the code that learns storage models, which decides
+        the size of methods that have none; "versions": of `LIBRARIES`, by name.
     """
     versions = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    return {"code": digest(_harness().closure(ROOTS, APART)), "versions": versions}
+    decides = _harness().closure(ROOTS, APART)
+    learns = _harness().closure(LEARNING, {*APART, *decides})
+    return {"code": digest(decides), "learning": digest(learns), "versions": versions}
 
 
 def plugin_code(plugin: Plugin) -> dict[str, Any]:

@@ -18,6 +18,8 @@ entry point in the group `harness` are found alike. A complete plugin::
             uses_unlabeled=False,
         )
 
+`storage` may be left out: studies then learn it by measuring trials.
+
 The estimator of a `Method` is an ordinary scikit-learn estimator:
 
 - `fit(X, y)`; X is read-only and must not be written to; y is -1 (classification) or NaN

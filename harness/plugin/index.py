@@ -109,7 +109,11 @@ _BUILT_IN: dict[str, Any] = {
 def _of_estimator(item: object) -> dict[str, Any]:
     if not isinstance(item, Method):
         return {}
-    return {"values": describe_parameters(item), "own_names": own_names(item)}
+    return {
+        "values": describe_parameters(item),
+        "own_names": own_names(item),
+        "learns_storage": item.learns_storage,
+    }
 
 
 def _plain(item: object) -> dict[str, Any]:

@@ -161,8 +161,9 @@ class Method:
     estimator : type
         A scikit-learn estimator class. `fit(X, y)` gets -1 (classification) or NaN (regression)
         where a point has no label, and labels 0 .. n_classes - 1 elsewhere.
-    storage : callable (Shape, size, **params) -> Storage or bytes
+    storage : callable (Shape, size, **params) -> Storage or bytes, default None
         Arrays held in each phase of fit and prediction, X included, or bytes at the peak of both.
+        None: the harness learns it, by measuring trials (`harness.planning.learned`).
         They must not fall as size grows, but at `non_monotone_at` and, if the size is
         "n_unlabeled", where it is all unlabeled points.
         Parameters of the estimator that it names as further arguments are passed to it, and
@@ -205,7 +206,7 @@ class Method:
 
     name: str
     estimator: type
-    storage: Callable[..., Storage | float]
+    storage: Callable[..., Storage | float] | None = None
     size: str | None = None
     sizes: Callable[[Shape], tuple[int, int]] = _whole_sample
     non_monotone_at: Sequence[int] = ()
@@ -265,6 +266,15 @@ class Method:
     def bounded_by_landmarks(self) -> bool:
         """Whether a budget of landmarks bounds the size: not a subsample, nor a cache."""
         return self.size_affects == "quality" and self.size not in (None, N_UNLABELED)
+
+    @property
+    def learns_storage(self) -> bool:
+        """Whether there is no storage model, so that one has to be learned."""
+        return self.storage is None
+
+    def learned(self, storage: Callable[..., Storage]) -> Method:
+        """Return the same method with a storage model that was learned."""
+        return replace(self, storage=storage)
 
     def default(self, name: str) -> Any:
         """Return the value that a parameter has where it is neither fixed nor tuned."""

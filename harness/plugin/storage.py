@@ -60,11 +60,15 @@ class Storage:
         the phases of `fit`: a method that tells the two apart is charged for less.
     held : Arrays, optional
         What is there in every phase, such as X and y.
+    includes_loading : bool, default False
+        Whether reading X is in a phase of `fit`, as where trials were measured. By default a plan
+        counts what it takes at most.
     """
 
     fit: Mapping[str, Arrays]
     predict: Mapping[str, Arrays] | None = None
     held: Arrays = field(default_factory=Arrays)
+    includes_loading: bool = False
 
     def phases(self) -> dict[str, Arrays]:
         """Return the arrays of every phase, `held` among them, by "fit: name" and "predict: name".

@@ -30,6 +30,8 @@ COLUMNS: dict[str, str] = {
     "n_kept": "int64",  # unlabeled points that fit was given
     "planned_bytes": "int64",
     "planned_phase": "string",  # when most is held by the plan, as "fit: eigensystem"
+    "storage_model": "string",  # "written" or "learned", by measuring trials
+    "taken_again": "int64",  # how often the trial ran over a learned plan, at larger sizes
     "baseline_bytes": "int64",  # resident size of the idle worker
     "data_bytes": "int64",  # X and y as loaded
     "peak_bytes": "int64",  # the most that was added to the baseline
@@ -65,7 +67,9 @@ COLUMNS: dict[str, str] = {
     "command": "string",
 }
 
-LATER = frozenset({"n_kept", "planned_phase", "isolation", "decided_by"})
+LATER = frozenset(
+    {"n_kept", "planned_phase", "storage_model", "taken_again", "isolation", "decided_by"}
+)
 """Columns that came later: null in a table that was written before."""
 
 JSON_COLUMNS = {

@@ -288,6 +288,9 @@ def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
         table[name] = counts.reindex(table.index).fillna(0).astype(int)
     phases = rows[rows["planned_phase"].notna()].groupby("method")["planned_phase"]
     table["phase"] = phases.agg(lambda phases: phases.mode()[0]).reindex(table.index).fillna("")
+    learned = rows.loc[(rows["storage_model"] == "learned").fillna(False), "method"].unique()
+    is_learned = table.index.isin(learned)
+    table.loc[is_learned, "phase"] = "learned; " + table.loc[is_learned, "phase"]
     table = table.rename_axis("method").reset_index()
     return table.sort_values(["median", "method"], ascending=[False, True], na_position="first")
 

@@ -70,3 +70,30 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(HarnessError, match="cannot be written"):
         write_method("mine", tmp_path / "file" / "folder")
+
+
+def test_around_a_class_it_takes_eight_lines(tmp_path):
+    path = write_method("forest", tmp_path, "sklearn.ensemble.RandomForestClassifier")
+    assert len(path.read_text().splitlines()) <= 12
+    (method,) = load(path).provided["methods"]
+    assert (method.name, method.size) == ("forest", "n_estimators")
+    assert method.learns_storage
+    path = write_method("spread", tmp_path, "sklearn.semi_supervised.LabelSpreading")
+    (method,) = load(path).provided["methods"]
+    assert (method.estimator.__name__, method.size) == ("LabelSpreading", None)
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("sklearn.ensemble.Forest", "there is no such class"),
+        ("SVC", "there is no such class"),
+        ("no.such.module.SVC", "No module named 'no'"),
+        ("sklearn.preprocessing.StandardScaler", "has no 'predict'"),
+        ("sklearn.svm.l1_min_c", "give the class, not an object"),
+    ],
+)
+def test_classes_that_cannot_be_methods(tmp_path, source, told):
+    with pytest.raises(HarnessError, match=told):
+        write_method("mine", tmp_path, source)
+    assert list(tmp_path.iterdir()) == []

@@ -44,7 +44,7 @@ def test_every_check_is_documented(example_findings):
 
 
 def test_the_plugin_on_the_page_of_hooks_passes_everything(tmp_path):
-    text = re.search(r"A complete plugin::\n(.*?)\nThe estimator", hookspecs.__doc__, re.DOTALL)[1]
+    text = re.search(r"A complete plugin::\n(.*?)\n`storage`", hookspecs.__doc__, re.DOTALL)[1]
     plugin = tmp_path / "class_mean.py"
     plugin.write_text(textwrap.dedent(text))
     findings = list(check_file(plugin))

@@ -19,13 +19,13 @@ import sklearn.datasets
 from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 
-from harness.jobs.reach import scratch_folder
-from harness.jobs.trial_process import ISOLATION, TrialRunner
+from harness.jobs.trial_process import TrialRunner
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.plugin.method import Method
 from harness.project import PACKAGE
 from harness.sandbox import Limits, Reach
 from harness.trial.assignment import Assignment
+from harness.trial.reach import ISOLATION, scratch_folder
 
 N = 300
 FOLDER = Path(sys.argv[3])

@@ -13,9 +13,9 @@ from project import ENVIRONMENT, PLUGINS
 
 from harness.datasets import prepare
 from harness.datasets.meta import content_sha256
-from harness.jobs.trial_process import ISOLATION
 from harness.planning.workload import load_workload
 from harness.records.table import read_rows
+from harness.trial.reach import ISOLATION
 
 EXPECTED = {
     "kills-its-parent": ("crashed", "killed the process that runs trials, twice"),

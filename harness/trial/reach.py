@@ -24,6 +24,9 @@ from harness.plugin.registry import searched_folders
 from harness.project import PACKAGE
 from harness.sandbox import Reach
 
+ISOLATION = "HARNESS_ISOLATION"
+"""Names the means that confines trials, where it is not to be the strongest at hand."""
+
 READABLE = "HARNESS_READABLE"
 """Names further files and folders that trials may read, parted as in `PATH`."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,9 @@ def assign(
     inductive: bool = False,
     checkpoints: tuple[int, ...] = (),
     n_kept: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    near: bool = False,
 ) -> Assignment:
     """Save points of a shape as a prepared data set is, and put a trial on them together.
 
@@ -38,6 +43,13 @@ def assign(
     checkpoints : tuple of int, default ()
     n_kept : int, optional
         As planned.
+    params : mapping, optional
+        Fixed by a study.
+    seed : int, default 0
+        Of all that is drawn.
+    near : bool, default False
+        Whether points are about 1 apart however many features they have, as scaled data are.
+        Kernels with a width of their own else see no point near another.
 
     Returns
     -------
@@ -45,8 +57,8 @@ def assign(
         Nothing is tuned.
     """
     n = shape.n + shape.n_test
-    features, y = _prepared(task, n, shape, folder)
-    rows = np.random.default_rng(1).permutation(n)
+    features, y = _prepared(task, n, shape, folder, seed, near)
+    rows = np.random.default_rng(1 + seed).permutation(n)
     if shape.n_classes:  # a label of each class, as far as there are labels
         first = np.unique(y, return_index=True)[1]
         rows = np.concatenate([first, rows[~np.isin(rows, first)]])
@@ -54,7 +66,7 @@ def assign(
     labeled, unlabeled, test = np.split(rows, cuts)
     return Assignment(
         method=method,
-        params={},
+        params=params or {},
         size=size,
         task=task,
         n_classes=shape.n_classes,
@@ -67,16 +79,18 @@ def assign(
         mapped=None,
         tuning=None,
         metric=primary_metric(task, (), BUILT_IN),
-        seed=np.random.SeedSequence(0),
+        seed=np.random.SeedSequence(seed),
         checkpoints=checkpoints,
         n_kept=n_kept,
     )
 
 
-def _prepared(task: str, n: int, shape: Shape, folder: Path) -> tuple[Path, np.ndarray]:
+def _prepared(
+    task: str, n: int, shape: Shape, folder: Path, seed: int, near: bool
+) -> tuple[Path, np.ndarray]:
     d, groups = shape.n_features, max(2, shape.n_classes)
-    path = folder / f"{task}-{groups}-{n}-{d}-{shape.itemsize}.npy"
-    rng = np.random.default_rng(0)
+    path = folder / f"{task}-{groups}-{n}-{d}-{shape.itemsize}-{seed}-{near}.npy"
+    rng = np.random.default_rng(seed)
     dtype = np.float32 if shape.itemsize == 4 else np.float64
     # Classes overlap, however many features tell them apart: on easy data some methods never
     # touch what they must be able to hold.
@@ -87,5 +101,7 @@ def _prepared(task: str, n: int, shape: Shape, folder: Path) -> tuple[Path, np.n
     if not path.exists():
         X = rng.standard_normal((n, d), dtype=dtype)
         X += centers[truth]
+        if near:
+            X /= dtype(np.sqrt(2 * d))
         np.save(path, X, allow_pickle=False)
     return path, y

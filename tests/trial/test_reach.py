@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from harness.jobs.reach import READABLE, isolation_told, mapped_folder, scratch_folder
+from harness.trial.reach import READABLE, isolation_told, mapped_folder, scratch_folder
 
 
 def owner_that_is_gone():

@@ -1,0 +1,70 @@
+"""What a row says of how its trial ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from harness.trial.reach import isolation_told
+
+if TYPE_CHECKING:
+    from harness.jobs.trial_process import TrialRunner
+    from harness.sandbox import Result
+    from harness.trial.assignment import Assignment
+
+STAGES = ("load", "tune", "fit", "predict")
+
+
+def measured(result: Result) -> dict[str, Any]:
+    """Return the columns that tell how a trial ended and what it used."""
+    row = {
+        "outcome": result.outcome,
+        "reason": result.reason,
+        "baseline_bytes": result.baseline_bytes,
+        "peak_bytes": result.peak_bytes,
+        "enforced_by": result.enforced_by,
+        "measured_by": result.measured_by,
+        "isolation": isolation_told(result.isolation),
+        "wall_s": result.seconds,
+        "cpu_s": result.cpu_seconds,
+    }
+    for stage in STAGES:
+        if stage in result.stages:
+            row[f"{stage}_s"] = result.stages[stage].seconds
+            row[f"{stage}_peak_bytes"] = result.stages[stage].peak_bytes
+    return row
+
+
+def is_answer(value: Mapping[str, Any]) -> bool:
+    """Tell whether a trial sent what a trial sends: a method can write into its pipe."""
+    end, told = value.get("end", ""), value.get("warnings")
+    return (
+        isinstance(value.get("params"), dict)
+        and "data_bytes" in value
+        and isinstance(told, list)
+        and all(isinstance(text, str) for text in told)
+        and (end is None or (isinstance(end, dict) and "step" in end))
+    )
+
+
+def given_up(assignment: Assignment) -> str:
+    """Say what a budget took beside the size; empty if it took nothing."""
+    if assignment.n_kept is None:
+        return ""
+    of = len(assignment.unlabeled)
+    return f"fitted to {len(assignment.kept):,} of {of:,} unlabeled points: no more fit the budget"
+
+
+def runner_lost(runner: TrialRunner) -> dict[str, Any]:
+    """Return the columns of a trial that took the runner with it, twice."""
+    reason = f"{runner.lost}, twice; its own use of memory is not known"
+    return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}
+
+
+def endless(runner: TrialRunner) -> dict[str, Any]:
+    """Return the columns of a trial that ended the worker, twice."""
+    reason = (
+        "ended the worker twice, or whoever ended the study while it ran did; "
+        "harness retry has it run again"
+    )
+    return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}

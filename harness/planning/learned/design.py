@@ -1,0 +1,247 @@
+"""Which trials are measured: few points first, then what the plan of each budget would take.
+
+What a plan needs to know is what the method holds near the budget. So after a ladder of small
+trials each budget is planned with what is known, the trial that it plans is measured, and it is
+planned again, until it plans what was measured.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.planning.learned.model import NOISE, LearnedStorage, Run, spread_of
+from harness.planning.learned.question import UNBOUNDED, most_bytes
+from harness.planning.size import Plan, plan
+from harness.plugin.method import N_UNLABELED, Method, Shape
+
+_FIRST_POINTS, _MORE_POINTS = 100, 3
+_FIRST_SIZE, _MORE_SIZE = 8, 4
+_RUNGS = 5
+_ROUNDS = 6
+"""Trials at most that are measured near the plan of one budget."""
+
+_ALIKE, _LOOSELY_ALIKE = 1.03, 1.15
+"""Counts within the first factor are alike; where peaks differ by chance, up to the second."""
+
+_REPEATS = 3
+MOST_REPEATS = 4
+"""Trials at most that differ only in what is drawn."""
+_STEADY = 0.01
+"""Spread of repeats up to which that many are enough."""
+
+_PATIENCE = 20.0
+"""Seconds of a rung after which a ladder ends."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A trial to be measured.
+
+    Attributes
+    ----------
+    size, n_kept : int or None
+        As a plan has them.
+    repeat : int
+    setting : str
+        Values of tuned parameters, as JSON; empty for the defaults.
+    """
+
+    size: int | None
+    n_kept: int | None
+    repeat: int = 0
+    setting: str = ""
+
+
+@dataclass(frozen=True)
+class Design:
+    """All trials of one method on one shape, and the budgets that they are measured for.
+
+    Attributes
+    ----------
+    method : Method
+        Without a storage model.
+    shape : Shape
+        All points of a trial.
+    budgets : sequence of (int or None, int or None)
+        Bytes, and a bound on the size; None for no bound.
+    params : mapping
+        Fixed by the study.
+    data : str
+        As in `Run`.
+    settings : sequence of str, default none
+        Values of tuned parameters, each as JSON, of which the one counts that needs most.
+    tuned : bool, default False
+        Whether trials search parameters.
+    """
+
+    method: Method
+    shape: Shape
+    budgets: Sequence[tuple[int | None, int | None]]
+    params: Mapping[str, Any]
+    data: str
+    settings: Sequence[str] = ()
+    tuned: bool = False
+
+    @property
+    def most_bytes(self) -> int:
+        """Bytes that a measured trial may take."""
+        return most_bytes([many for many, _ in self.budgets])
+
+    def next(self, runs: Sequence[Run]) -> Wanted | None:
+        """Return the trial that is to be measured next; None where enough is known."""
+        mine = [run for run in runs if run.data == self.data]
+        wanted = self._climb(mine, "")
+        if wanted is not None or not any(run.ok for run in mine):
+            return wanted
+        largest = self._largest_rung(mine)
+        for setting in self.settings:
+            tried = replace(largest, setting=setting)
+            if not self._at(tried, mine):
+                return tried
+        setting = self.setting(mine)
+        if (wanted := self._climb(mine, setting)) is not None:
+            return wanted
+        mine = [run for run in mine if run.setting == setting]
+        method = self.learned(runs)
+        for many, most in self.budgets:
+            wanted = self._near(self._plan(method, many, most), many, mine)
+            if wanted is not None:
+                return replace(wanted, setting=setting)
+        return None
+
+    def setting(self, runs: Sequence[Run]) -> str:
+        """Return the values of tuned parameters that need most; empty where all need the same."""
+        mine = [run for run in runs if run.data == self.data]
+        if not self.settings or not any(run.ok for run in mine):
+            return ""
+        largest = self._largest_rung(mine)
+        peaks = {
+            setting: max(run.peak for run in found)
+            for setting in ("", *self.settings)
+            if (found := self._at(replace(largest, setting=setting), mine)) and found[0].counts
+        }
+        most = max(peaks, key=peaks.__getitem__)
+        return most if peaks[most] > peaks[""] * (1 + _STEADY) + NOISE else ""
+
+    def planned(self, runs: Sequence[Run], budget: int | None, largest: int | None = None) -> Plan:
+        """Plan a budget by what is known."""
+        return self._plan(self.learned(runs), budget, largest)
+
+    def _plan(self, method: Method, budget: int | None, largest: int | None) -> Plan:
+        return plan(method, self.shape, budget, self.params, largest, tuned=self.tuned)
+
+    def learned(self, runs: Sequence[Run]) -> Method:
+        """Return the method with the storage model of some runs."""
+        setting = self.setting(runs)
+        alike = [run for run in runs if run.setting == setting]
+        return self.method.learned(LearnedStorage(alike, self.data))
+
+    def _climb(self, mine: Sequence[Run], setting: str) -> Wanted | None:
+        """Return the next rung that is to be measured; None where all have been."""
+        for ladder in self._ladders():
+            for rung in ladder:
+                found = self._at(replace(rung, setting=setting), mine)
+                if not found:
+                    return replace(rung, setting=setting)
+                if not found[0].ok or found[0].seconds > _PATIENCE:
+                    break
+        return None
+
+    def _largest_rung(self, mine: Sequence[Run]) -> Wanted:
+        """Return the rung, at the defaults, that held most and ended well."""
+        peaks = {
+            rung: found[0].peak
+            for ladder in self._ladders()
+            for rung in ladder
+            if (found := self._at(rung, mine)) and found[0].ok
+        }
+        return max(peaks, key=peaks.__getitem__)
+
+    def _ladders(self) -> Iterator[list[Wanted]]:
+        """Yield what grows along points, and along sizes of the fewest points."""
+        method, shape = self.method, self.shape
+        fixed = self.params.get(method.size) if method.size in self.params else None
+        sized = method.size not in (None, N_UNLABELED) and method.size not in self.params
+        low = high = None if fixed is None else int(fixed)
+        if sized:
+            seen = method.training_shape(shape)
+            low, high = map(operator.index, method.sizes(seen))
+        smallest = _rungs(low, high, _FIRST_SIZE, _MORE_SIZE)[0] if sized else low
+        points: list[int | None] = [None]
+        if method.uses_unlabeled and shape.n_unlabeled:
+            points = [*_rungs(1, shape.n_unlabeled, _FIRST_POINTS, _MORE_POINTS)]
+        if method.size == N_UNLABELED:
+            kept = [fixed] if fixed is not None else points
+            yield [Wanted(many or shape.n_unlabeled, None) for many in kept]
+            return
+        yield [Wanted(smallest, many) for many in points]
+        if sized:
+            first = points[0]
+            top = high
+            if first is not None:
+                fewest = method.training_shape(shape, None, first)
+                top = max(low, min(high, operator.index(method.sizes(fewest)[1])))
+            yield [Wanted(many, first) for many in _rungs(low, top, _FIRST_SIZE, _MORE_SIZE)]
+
+    def _near(self, planned: Plan, budget: int | None, mine: Sequence[Run]) -> Wanted | None:
+        """Return what to measure of a plan: itself, or itself again; None if it is known."""
+        if not planned.feasible or (budget is None and planned.planned_bytes > UNBOUNDED):
+            return None
+        wanted = Wanted(planned.size, planned.n_kept)
+        spread = spread_of(mine)
+        alike = max(_ALIKE, min(_LOOSELY_ALIKE, 1 + spread))
+        near = [run for run in mine if self._is_near(run, wanted, alike)]
+        if not near:
+            around = [run for run in mine if _beside(run, budget, planned)]
+            return None if len(around) >= _ROUNDS else wanted
+        last = max(near, key=lambda run: (run.shape.n, run.size or 0))
+        if last.ok and last.seconds > _PATIENCE:
+            quick = [run for run in mine if run.ok and run.seconds <= _PATIENCE]
+            last = max(quick, key=lambda run: run.peak, default=last)
+        repeats = Counter((run.shape, run.size) for run in mine if run.ok)
+        most = max(repeats.values(), default=0)
+        known = most >= (_REPEATS if spread <= _STEADY else MOST_REPEATS)
+        if known or not last.ok or last.seconds > _PATIENCE:
+            return None
+        # what peaks differ by is asked of one shape, for all
+        return Wanted(last.size, self._kept(last), repeats[last.shape, last.size])
+
+    def _kept(self, run: Run) -> int | None:
+        """Return the unlabeled points of a run as a plan says them."""
+        if self.method.size == N_UNLABELED or not self.method.uses_unlabeled:
+            return None
+        kept = run.shape.n_unlabeled
+        return None if kept == self.shape.n_unlabeled else kept
+
+    def _at(self, wanted: Wanted, runs: Sequence[Run]) -> list[Run]:
+        seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)
+        asked = (wanted.size, wanted.setting, seen)
+        return [run for run in runs if (run.size, run.setting, run.shape) == asked]
+
+    def _is_near(self, run: Run, wanted: Wanted, alike: float) -> bool:
+        seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)
+        if (run.shape.n_labeled, run.shape.n_features) != (seen.n_labeled, seen.n_features):
+            return False
+        if run.shape.n_scored != seen.n_scored and run.shape.scored != seen.scored:
+            return False
+        pairs = ((run.shape.n, seen.n), (run.size or 1, wanted.size or 1))
+        return all(max(a, b) <= alike * min(a, b) for a, b in pairs)
+
+
+def _beside(run: Run, budget: int | None, planned: Plan) -> bool:
+    """Tell whether a run was near a budget, so that it was measured for it."""
+    about = budget or planned.planned_bytes
+    return 0.5 * about < run.peak + NOISE < 2 * about
+
+
+def _rungs(low: int, high: int, first: int, factor: int) -> list[int]:
+    """List counts from a small one up, none above `high`, a few in all."""
+    found, at = [], max(low, min(first, high))
+    while at < high and len(found) < _RUNGS:
+        found.append(at)
+        at *= factor
+    return [*found, high] if len(found) < _RUNGS else found

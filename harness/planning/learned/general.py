@@ -1,0 +1,122 @@
+"""A method measured on generated points of several shapes, for a formula that serves them all."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.planning.learned.design import Design
+from harness.planning.learned.kept import kept_path, learn, read_runs
+from harness.planning.learned.model import GENERATED, LearnedStorage
+from harness.planning.learned.question import Question
+from harness.plugin.index import method_entry
+from harness.plugin.method import Method, Shape
+
+_ONE_BUDGET = [(None, None)]
+
+
+def shapes_around(shape: Shape, tasks: frozenset[str]) -> list[tuple[str, Shape]]:
+    """List a shape and others that differ from it in one count each, with their tasks.
+
+    Parameters
+    ----------
+    shape : Shape
+        All points of a trial; its classes are those of the tasks.
+    tasks : set of str
+        That the method does.
+    """
+    found = []
+    for task in sorted(tasks):
+        classes = {"binary": 2, "regression": 0}.get(task, max(3, shape.n_classes))
+        base = dataclasses.replace(shape, n_classes=classes)
+        if task == "clustering":
+            base = dataclasses.replace(base, n_labeled=0, n_unlabeled=base.n)
+        found.append((task, base))
+        if task == sorted(tasks)[0]:
+            others = [
+                {"n_features": 4 * shape.n_features},
+                {"itemsize": 12 - shape.itemsize},
+                {"n_labeled": base.n_labeled // 2, "n_unlabeled": base.n_unlabeled},
+            ]
+            found += [(task, dataclasses.replace(base, **other)) for other in others[:2]]
+            if base.n_labeled > 1:
+                found.append((task, dataclasses.replace(base, **others[2])))
+        if task == "multiclass":
+            found.append((task, dataclasses.replace(base, n_classes=3 * classes)))
+    return found
+
+
+def measure_shapes(
+    index: Mapping[str, Any],
+    method: Method,
+    folders: Sequence[Path],
+    shape: Shape,
+    seconds: float,
+) -> LearnedStorage:
+    """Measure a method on a shape and those around it, and return what it is seen to hold.
+
+    What was measured before, here or for a study, is not measured again.
+
+    Parameters
+    ----------
+    index : mapping
+        That of `read_index(folders)`.
+    method : Method
+        A storage model that was written is not asked.
+    folders : sequence of Path
+        Where plugins are, besides those that are searched anyway.
+    shape : Shape
+        All points of the largest trial.
+    seconds : float
+        Limit of one trial.
+
+    Raises
+    ------
+    LearningError
+        If the process that measures ends.
+    """
+    entry = method_entry(index, method.name)
+    path = kept_path(entry, index["harness"]["versions"], {})
+    for task, around in shapes_around(shape, method.tasks):
+        design = Design(method, around, _ONE_BUDGET, {}, GENERATED)
+        question = Question(
+            method=method.name,
+            plugins=[entry["plugin_path"]],
+            folders=[str(folder) for folder in folders],
+            params={},
+            task=task,
+            shape=dataclasses.asdict(around),
+            budgets=_ONE_BUDGET,
+            data=GENERATED,
+            prepared=None,
+            withheld=[],
+            enforcement="auto",
+            threads=1,
+            seconds=seconds,
+            settings=[],
+            tuned=False,
+            runs=[],
+        )
+        learn(design, question, path)
+    return _at_defaults(path)
+
+
+def with_kept_storage(index: Mapping[str, Any], method: Method) -> Method:
+    """Return a method with the storage model that its kept runs give, if it has none.
+
+    Raises
+    ------
+    LearningError
+        When the model is asked, if nothing is kept.
+    """
+    if not method.learns_storage:
+        return method
+    entry = method_entry(index, method.name)
+    path = kept_path(entry, index["harness"]["versions"], {})
+    return method.learned(_at_defaults(path))
+
+
+def _at_defaults(path: Path) -> LearnedStorage:
+    return LearnedStorage([run for run in read_runs(path) if not run.setting])

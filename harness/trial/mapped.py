@@ -1,0 +1,24 @@
+"""The rows of a trial in a file of their own, to be mapped instead of loaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from harness.datasets import open_mapped, row_blocks
+from harness.trial.assignment import Assignment
+
+
+def write_rows(assignment: Assignment, path: Path) -> Assignment:
+    """Write the rows of `fit` in their order, and return the trial that maps them."""
+    source = open_mapped(assignment.features)
+    shape = (len(assignment.seen), source.shape[1])
+    target = np.lib.format.open_memmap(path, "w+", source.dtype, shape)
+    start = 0
+    for block in row_blocks(assignment.features, assignment.seen):
+        target[start : start + len(block)] = block
+        start += len(block)
+    target.flush()
+    return replace(assignment, mapped=path)

@@ -1,0 +1,48 @@
+"""Methods whose bytes are known, and the runs that measuring them would give."""
+
+import json
+
+from harness.planning.learned.design import Design
+from harness.planning.learned.model import GENERATED, Run
+from harness.planning.size import handed_bytes, standing_bytes
+
+
+class Estimator:
+    def __init__(self, rank=1):
+        self.rank = rank
+
+
+def run_of(design, wanted, own, noise=0.0):
+    """The run of a trial that holds `own(shape, size)` in fit and half of it in prediction.
+
+    A tuned parameter `factor` multiplies that.
+    """
+    seen = design.method.training_shape(design.shape, wanted.size, wanted.n_kept)
+    factor = json.loads(wanted.setting).get("factor", 1) if wanted.setting else 1
+    held = int(own(seen, wanted.size) * factor * (1 + noise))
+    fit = held + standing_bytes(seen, False)
+    predict = held // 2 + standing_bytes(seen, False) + handed_bytes(seen)
+    over = fit > design.most_bytes
+    return Run(
+        data=design.data,
+        shape=seen,
+        size=wanted.size,
+        repeat=wanted.repeat,
+        outcome="over_budget" if over else "ok",
+        reason="",
+        fit=design.most_bytes if over else fit,
+        predict=0 if over else predict,
+        seconds=0.1,
+        setting=wanted.setting,
+    )
+
+
+def measured(method, shape, budgets, own, noise=lambda repeat: 0.0, settings=()):
+    """All runs that a design asks for, one after the other, and the design."""
+    pairs = [(many, None) for many in budgets]
+    design = Design(method, shape, pairs, {}, GENERATED, settings, bool(settings))
+    runs = []
+    while (wanted := design.next(runs)) is not None:
+        runs.append(run_of(design, wanted, own, noise(wanted.repeat)))
+        assert len(runs) < 60
+    return design, runs

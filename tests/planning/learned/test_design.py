@@ -1,0 +1,116 @@
+"""What is measured is enough: plans by learned models are those of the truth."""
+
+import pytest
+from simulated import Estimator, measured, run_of
+
+from harness.planning.learned.design import Wanted
+from harness.plugin.method import Method, Shape
+
+SHAPE = Shape(200, 3_800, 20, 2)
+
+
+def kernel(shape, size):
+    return shape.data_bytes + 8 * shape.n**2 + 100_000
+
+
+def landmarks(shape, size):
+    return shape.data_bytes + 8 * shape.n * size + 24 * size**2 + 50_000
+
+
+def cache(shape, size):
+    return shape.data_bytes + min(8 * shape.n**2, 4_000_000) + 64 * shape.n
+
+
+def kept(shape, size):
+    return shape.data_bytes + 16 * shape.n_labeled * shape.n
+
+
+METHODS = {
+    "all pairs": (Method("a", Estimator), kernel),
+    "labeled only": (Method("b", Estimator, uses_unlabeled=False), kernel),
+    "landmarks": (Method("c", Estimator, size="rank"), landmarks),
+    "a full cache": (Method("d", Estimator), cache),
+    "a subsample": (Method("e", Estimator, size="n_unlabeled"), kept),
+}
+
+
+@pytest.mark.parametrize("budget", [2_000_000, 9_000_000, 60_000_000])
+@pytest.mark.parametrize("name", METHODS)
+def test_a_plan_fits_and_uses_its_budget(name, budget):
+    method, own = METHODS[name]
+    design, runs = measured(method, SHAPE, [budget], own)
+    found = design.planned(runs, budget)
+    if not found.feasible:
+        assert min(run.peak for run in runs) > 0.9 * budget - 60_000
+        return
+    trial = Wanted(found.size, found.n_kept)
+    peak = run_of(design, trial, own).peak
+    assert peak <= found.planned_bytes <= budget
+    seen = method.training_shape(SHAPE, found.size, found.n_kept)
+    everything = seen.n == method.training_shape(SHAPE).n and found.size in (
+        None,
+        seen.n,
+        seen.n_unlabeled,
+    )
+    # what a plan has for noise is a part of few bytes only
+    assert everything or peak >= 0.93 * budget - 60_000
+
+
+def test_all_budgets_of_a_study_share_what_is_measured():
+    budgets = [2_000_000, 9_000_000, 60_000_000]
+    method, own = METHODS["landmarks"]
+    _, together = measured(method, SHAPE, budgets, own)
+    alone = sum(len(measured(method, SHAPE, [budget], own)[1]) for budget in budgets)
+    assert len(together) < alone
+
+
+def test_few_trials_are_measured():
+    for name, (method, own) in METHODS.items():
+        _, runs = measured(method, SHAPE, [9_000_000, 60_000_000], own)
+        assert len(runs) <= 22, name
+
+
+def test_nothing_is_measured_again():
+    design, runs = measured(*METHODS["landmarks"][:1], SHAPE, [9_000_000], METHODS["landmarks"][1])
+    assert design.next(runs) is None
+    assert design.next(runs[:-1]) is not None
+
+
+def test_peaks_that_differ_by_chance_widen_the_plan():
+    method, own = METHODS["labeled only"]
+    shape = Shape(1_000, 100, 20, 2)
+    steady = measured(method, shape, [20_000_000], own)
+    unsteady = measured(method, shape, [20_000_000], own, lambda repeat: 0.1 * (repeat % 2))
+    assert len(unsteady[1]) > len(steady[1])
+    plans = [design.planned(runs, 20_000_000) for design, runs in (steady, unsteady)]
+    largest = max(run.peak for run in unsteady[1])
+    assert plans[0].planned_bytes < largest < plans[1].planned_bytes
+
+
+def test_where_no_budget_is_given_the_largest_trial_is_measured_if_it_is_no_monster():
+    method, own = METHODS["labeled only"]
+    _, runs = measured(method, SHAPE, [None], own)
+    assert max(run.shape.n for run in runs) == SHAPE.n_labeled
+    huge = Shape(100, 200_000, 20, 2)
+    _, runs = measured(METHODS["all pairs"][0], huge, [None], kernel)
+    assert all(run.peak <= 2_100_000_000 for run in runs)
+
+
+def test_of_tuned_parameters_the_values_count_that_need_most():
+    method, own = METHODS["landmarks"]
+    settings = ['{"factor": 0.5}', '{"factor": 2.0}', '{"other": 1}']
+    design, runs = measured(method, SHAPE, [9_000_000], own, settings=settings)
+    assert design.setting(runs) == '{"factor": 2.0}'
+    found = design.planned(runs, 9_000_000)
+    trial = Wanted(found.size, found.n_kept, setting='{"factor": 2.0}')
+    assert run_of(design, trial, own).peak <= found.planned_bytes
+    plain = measured(method, SHAPE, [9_000_000], own)
+    assert found.size < plain[0].planned(plain[1], 9_000_000).size
+
+
+def test_tuned_parameters_that_change_nothing_are_tried_once_each():
+    method, own = METHODS["landmarks"]
+    settings = ['{"C": 0.5}', '{"C": 2.0}']
+    design, runs = measured(method, SHAPE, [9_000_000], own, settings=settings)
+    assert design.setting(runs) == ""
+    assert [run.setting for run in runs if run.setting] == settings

@@ -1,0 +1,151 @@
+"""Foreign classes as methods: what a study asks of a method, they answer."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelSpreading
+from sklearn.svm import SVC
+
+from harness import sklearn_method
+from harness.errors import HarnessError
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 4))
+TRUTH = (X[:, 0] > 0).astype(int)
+X.flags.writeable = False
+
+
+def partly(classes=(0, 1), every=3):
+    y = np.array([classes[code] for code in TRUTH], dtype=np.int8)
+    y[np.arange(60) % every > 0] = -1
+    return y
+
+
+@pytest.mark.parametrize("foreign", [LogisticRegression, SVC, KNeighborsClassifier])
+def test_points_without_a_label_are_left_out(foreign):
+    method = sklearn_method(foreign)
+    y = partly()
+    made = method.estimator().fit(X, y)
+    alone = clone(made).fit(X[y != -1], y[y != -1])
+    assert np.array_equal(made.predict(X), alone.predict(X))
+    assert not method.uses_unlabeled
+    assert method.tasks == {"binary", "multiclass"}
+
+
+def test_self_training_labels_them():
+    method = sklearn_method(LogisticRegression, "st", unlabeled="self-training")
+    assert method.uses_unlabeled
+    made = method.estimator(C=10.0).fit(X, partly())
+    assert made.estimator_.labeled_iter_.max() > 0
+    assert (made.predict(X) == TRUTH).mean() > 0.6
+
+
+@pytest.mark.parametrize("unlabeled", ["ignored", "self-training"])
+def test_labels_are_numbered_and_given_back(unlabeled):
+    made = sklearn_method(LogisticRegression, unlabeled=unlabeled).estimator()
+    made.fit(X, partly(classes=(2, 5)))
+    assert list(made.classes_) == [2, 5]
+    assert list(made.estimator_.classes_) == [0, 1]
+    assert set(made.predict(X)) == {2, 5}
+
+
+@pytest.mark.parametrize("unlabeled", ["ignored", "self-training"])
+def test_one_class_is_an_answer(unlabeled):
+    made = sklearn_method(LogisticRegression, unlabeled=unlabeled).estimator()
+    made.fit(X, partly(classes=(3, 3)))
+    assert set(made.predict(X)) == {3}
+    assert made.decision_function(X).shape == (60, 1)
+
+
+def test_scores_are_there_where_the_foreign_class_has_them():
+    assert hasattr(sklearn_method(LogisticRegression).estimator(), "decision_function")
+    assert not hasattr(sklearn_method(KNeighborsClassifier).estimator(), "decision_function")
+    assert hasattr(sklearn_method(KNeighborsClassifier).estimator(), "predict_proba")
+
+
+def test_values_that_are_missing_are_left_out():
+    method = sklearn_method(Ridge)
+    y = X @ [1.0, 2.0, 0.0, 0.0]
+    y[::2] = np.nan
+    assert method.tasks == {"regression"}
+    assert np.allclose(method.estimator(alpha=1e-9).fit(X, y).predict(X), X @ [1, 2, 0, 0])
+
+
+@pytest.mark.parametrize("foreign", [LogisticRegression, RandomForestClassifier, Ridge])
+def test_points_that_are_not_finite_are_refused(foreign):
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        sklearn_method(foreign).estimator().fit(broken, TRUTH * 1.0)
+
+
+def test_no_labels_are_refused():
+    with pytest.raises(ValueError, match="no labels"):
+        sklearn_method(SVC).estimator().fit(X, np.full(60, -1))
+
+
+def test_parameters_are_those_of_the_foreign_class():
+    wrapped = sklearn_method(SVC).estimator
+    theirs, ours = inspect.signature(SVC).parameters, inspect.signature(wrapped).parameters
+    assert list(ours) == list(theirs)
+    assert {n: p.default for n, p in ours.items()} == {n: p.default for n, p in theirs.items()}
+    assert wrapped(C=3.0).get_params()["C"] == 3.0
+    assert clone(wrapped(C=3.0)).C == 3.0
+    with pytest.raises(TypeError, match="SVC has no parameter 'D'"):
+        wrapped(D=1)
+
+
+def test_it_can_be_pickled():
+    made = sklearn_method(SVC).estimator(C=3.0).fit(X, partly())
+    again = pickle.loads(pickle.dumps(made))
+    assert type(again) is type(made)
+    assert np.array_equal(again.predict(X), made.predict(X))
+
+
+def test_names_tasks_and_whoever_knows_of_points_without_a_label():
+    assert sklearn_method(KNeighborsClassifier).name == "k-neighbors-classifier"
+    assert sklearn_method(SVC).name == "svc"
+    assert sklearn_method(SVC, "mine", size="n_unlabeled").size == "n_unlabeled"
+    assert sklearn_method(LabelSpreading).estimator is LabelSpreading
+    assert sklearn_method(LabelSpreading).uses_unlabeled
+    assert sklearn_method(KMeans).tasks == {"clustering"}
+    assert sklearn_method(SVC).learns_storage
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ((StandardScaler,), "StandardScaler has no 'predict'"),
+        ((SVC(),), "give the class, not an object"),
+        ((3,), "give the class, not an object"),
+    ],
+)
+def test_what_is_no_method_is_refused(given, told):
+    with pytest.raises(HarnessError, match=told):
+        sklearn_method(*given)
+
+
+def test_arguments_are_checked():
+    with pytest.raises(HarnessError, match="allowed are 'ignored', 'self-training', 'seen'"):
+        sklearn_method(SVC, unlabeled="dropped")
+    with pytest.raises(HarnessError, match="a regressor has none"):
+        sklearn_method(Ridge, unlabeled="self-training")
+    with pytest.raises(ValueError, match="SVC has no 'rank'"):
+        sklearn_method(SVC, size="rank")
+
+
+def test_a_class_that_needs_arguments_says_how():
+    class Needy(SVC):
+        def __init__(self, must):
+            self.must = must
+
+    with pytest.raises(HarnessError, match=r"say tasks=\{...\}, and give them as params"):
+        sklearn_method(Needy)
