@@ -237,7 +237,8 @@ def test_a_smooth_hinge_is_minimised_at_once_and_in_rounds(C, smoothing, held_ro
     least = sum(smooth_minimum(Z, np.where(y == q, 1.0, -1.0), C, smoothing) for q in range(3))
     assert (1 - 1e-6) * least <= found.objective <= (1 + 1.1e-4) * least
     assert found.objective - found.gap <= least * (1 + 1e-6)
-    assert 0 <= found.gap <= 1e-4 * found.objective
+    # primal and dual are summed apart: rounding may put them in the wrong order
+    assert -1e-7 * found.objective <= found.gap <= 1e-4 * found.objective
 
 
 def test_smoothing_of_nothing_is_the_hinge():
