@@ -125,7 +125,7 @@ class _Wrapped(BaseEstimator):
     _foreign: type
     _unlabeled: str
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         # the class is made, so it is found by what it was made of
         return _blank, (self._foreign, self._unlabeled), self.__dict__
 
@@ -195,25 +195,22 @@ class _WrappedClassifier(ClassifierMixin, _Wrapped):
             self.estimator_ = self._make().fit(X_known, codes)
         return self
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator] # scikit-learn's
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return the foreign classifier's scores."""
-        X = self._new(X)
-        one = self.estimator_ is None
-        return np.ones((len(X), 1)) if one else self.estimator_.decision_function(X)
+        X, model = self._new(X), self.estimator_
+        return np.ones((len(X), 1)) if model is None else model.decision_function(X)
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator] # scikit-learn's
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the foreign classifier's probabilities."""
-        X = self._new(X)
-        one = self.estimator_ is None
-        return np.ones((len(X), 1)) if one else self.estimator_.predict_proba(X)
+        X, model = self._new(X), self.estimator_
+        return np.ones((len(X), 1)) if model is None else model.predict_proba(X)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return classes."""
-        X = self._new(X)
-        one = self.estimator_ is None
-        return self.classes_[np.zeros(len(X), int) if one else self.estimator_.predict(X)]
+        X, model = self._new(X), self.estimator_
+        return self.classes_[np.zeros(len(X), int) if model is None else model.predict(X)]
 
 
 class _WrappedRegressor(RegressorMixin, _Wrapped):
@@ -234,11 +231,17 @@ class _WrappedRegressor(RegressorMixin, _Wrapped):
 
 
 @functools.cache
-def _wrapped(foreign: type, unlabeled: str) -> type:
+def _wrapped(foreign: type, unlabeled: str) -> type[_Wrapped]:
     """Make the class around a foreign one, with its parameters."""
-    base = _WrappedRegressor if issubclass(foreign, RegressorMixin) else _WrappedClassifier
-    parameters = list(inspect.signature(foreign.__init__).parameters.values())
-    names = {p.name: p.default for p in parameters[1:]}
+    base: type[_Wrapped] = _WrappedClassifier
+    if issubclass(foreign, RegressorMixin):
+        base = _WrappedRegressor
+    parameters = [
+        p.replace(kind=p.KEYWORD_ONLY)
+        for p in inspect.signature(foreign).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    names = {p.name: p.default for p in parameters}
 
     def __init__(self: Any, **given: Any) -> None:  # noqa: N807
         unknown = given.keys() - names.keys()
@@ -248,10 +251,7 @@ def _wrapped(foreign: type, unlabeled: str) -> type:
             setattr(self, name, given.get(name, default))
 
     __init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            parameters[0],
-            *(p.replace(kind=p.KEYWORD_ONLY) for p in parameters[1:] if p.kind != p.VAR_KEYWORD),
-        ]
+        [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
     )
     content = {
         "__init__": __init__,

@@ -98,7 +98,9 @@ def _methods(
 
 
 def _is_in(source: Source, place: Path) -> bool:
-    return source.path is not None and place in (source.path, source.path.parent)
+    from harness.plugin.registry import FileSource
+
+    return isinstance(source, FileSource) and place in (source.path, source.path.parent)
 
 
 def _told(method: Method, model: LearnedStorage) -> dict[str, Any]:

@@ -87,9 +87,10 @@ def storage(
 
 def _with_kept_storage(index: Mapping[str, Any], method: Method) -> Method:
     from harness.planning.learned.general import with_kept_storage
+    from harness.planning.learned.model import LearnedStorage
 
     found = with_kept_storage(index, method)
-    if not found.storage.runs:
+    if isinstance(found.storage, LearnedStorage) and not found.storage.runs:
         raise click.ClickException(
             f"{method.name} has no storage model, and nothing of it is measured yet: harness "
             f"measure {method.name}"

@@ -22,7 +22,7 @@ _SIZES = 40
 def asks_for_known_parameters(method: Method, task: str) -> str:
     """Compare the further arguments of `storage` with the estimator's parameters."""
     accepted = inspect.signature(method.estimator).parameters
-    asked = list(inspect.signature(method.storage).parameters.values())
+    asked = list(inspect.signature(method.storage_model).parameters.values())
     positional = [a for a in asked if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
     if len(positional) < 2:
         return f"storage takes {len(positional)} arguments; it is called as storage(shape, size)"

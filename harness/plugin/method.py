@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from harness.errors import HarnessError
 from harness.plugin.abilities import splits_fit
 from harness.plugin.search_space import Distribution
 from harness.plugin.storage import Arrays, Peaks, Storage
@@ -272,6 +273,13 @@ class Method:
         """Whether there is no storage model, so that one has to be learned."""
         return self.storage is None
 
+    @property
+    def storage_model(self) -> Callable[..., Storage | float]:
+        """The storage model; raises HarnessError where it is still to be learned."""
+        if self.storage is None:
+            raise HarnessError(f"{self.name} has no storage model: it is still to be learned")
+        return self.storage
+
     def learned(self, storage: Callable[..., Storage]) -> Method:
         """Return the same method with a storage model that was learned."""
         return replace(self, storage=storage)
@@ -295,12 +303,12 @@ class Method:
         paused: bool = False,
     ) -> Storage:
         """Return what is held in each phase; one phase for all where a model does not tell."""
-        names = list(inspect.signature(self.storage).parameters)[2:]
+        names = list(inspect.signature(self.storage_model).parameters)[2:]
         # as `make_estimator` sets it
         clusters = {"n_clusters": shape.n_classes} if shape.n_classes else {}
         given = {**clusters, **params, "tuned": tuned, "paused": paused}
         wanted = {name: value for name, value in given.items() if name in names}
-        held = self.storage(shape, size, **wanted)
+        held = self.storage_model(shape, size, **wanted)
         return held if isinstance(held, Storage) else Storage({"peak": Arrays(all=held)})
 
     def peaks(

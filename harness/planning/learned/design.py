@@ -164,13 +164,12 @@ class Design:
     def _ladders(self) -> Iterator[list[Wanted]]:
         """Yield what grows along points, and along sizes of the fewest points."""
         method, shape = self.method, self.shape
-        fixed = self.params.get(method.size) if method.size in self.params else None
-        sized = method.size not in (None, N_UNLABELED) and method.size not in self.params
-        low = high = None if fixed is None else int(fixed)
-        if sized:
-            seen = method.training_shape(shape)
-            low, high = map(operator.index, method.sizes(seen))
-        smallest = _rungs(low, high, _FIRST_SIZE, _MORE_SIZE)[0] if sized else low
+        fixed = None if method.size is None else self.params.get(method.size)
+        smallest = None if fixed is None else int(fixed)
+        low, high = 0, 0
+        if sized := method.size not in (None, N_UNLABELED, *self.params):
+            low, high = map(operator.index, method.sizes(method.training_shape(shape)))
+            smallest = _rungs(low, high, _FIRST_SIZE, _MORE_SIZE)[0]
         points: list[int | None] = [None]
         if method.uses_unlabeled and shape.n_unlabeled:
             points = [*_rungs(1, shape.n_unlabeled, _FIRST_POINTS, _MORE_POINTS)]
@@ -240,7 +239,8 @@ def _beside(run: Run, budget: int | None, planned: Plan) -> bool:
 
 def _rungs(low: int, high: int, first: int, factor: int) -> list[int]:
     """List counts from a small one up, none above `high`, a few in all."""
-    found, at = [], max(low, min(first, high))
+    found: list[int] = []
+    at = max(low, min(first, high))
     while at < high and len(found) < _RUNGS:
         found.append(at)
         at *= factor

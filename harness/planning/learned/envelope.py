@@ -187,7 +187,8 @@ def _products(points: Sequence[Point], blocks: bool) -> list[Term]:
     kinds = [Term(factors) for factors in PRODUCTS if left_out.isdisjoint(factors)]
     if both:
         kinds += [Term(term.factors, True) for term in kinds if len(term.factors) == 2]
-    kept, columns = [], []
+    kept: list[Term] = []
+    columns: list[np.ndarray] = []
     for term in kinds:
         column = np.array([term(point.shape, point.size) for point in points])
         if not column.any():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ from harness.planning.learned.question import Question
 from harness.plugin.index import method_entry
 from harness.plugin.method import Method, Shape
 
-_ONE_BUDGET = [(None, None)]
+_ONE_BUDGET: list[tuple[int | None, int | None]] = [(None, None)]
 
 
-def shapes_around(shape: Shape, tasks: frozenset[str]) -> list[tuple[str, Shape]]:
+def shapes_around(shape: Shape, tasks: Set[str]) -> list[tuple[str, Shape]]:
     """List a shape and others that differ from it in one count each, with their tasks.
 
     Parameters
@@ -35,14 +35,11 @@ def shapes_around(shape: Shape, tasks: frozenset[str]) -> list[tuple[str, Shape]
             base = dataclasses.replace(base, n_labeled=0, n_unlabeled=base.n)
         found.append((task, base))
         if task == sorted(tasks)[0]:
-            others = [
-                {"n_features": 4 * shape.n_features},
-                {"itemsize": 12 - shape.itemsize},
-                {"n_labeled": base.n_labeled // 2, "n_unlabeled": base.n_unlabeled},
-            ]
-            found += [(task, dataclasses.replace(base, **other)) for other in others[:2]]
+            found.append((task, dataclasses.replace(base, n_features=4 * shape.n_features)))
+            found.append((task, dataclasses.replace(base, itemsize=12 - shape.itemsize)))
             if base.n_labeled > 1:
-                found.append((task, dataclasses.replace(base, **others[2])))
+                fewer = base.n_labeled // 2
+                found.append((task, dataclasses.replace(base, n_labeled=fewer)))
         if task == "multiclass":
             found.append((task, dataclasses.replace(base, n_classes=3 * classes)))
     return found

@@ -130,6 +130,8 @@ def _measured(question: Question) -> Iterator[Run]:
             env=environment,
             text=True,
         ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
             with contextlib.suppress(BrokenPipeError), process.stdin:
                 json.dump(dataclasses.asdict(question), process.stdin)
             for line in process.stdout:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from harness.datasets import split
+from harness.datasets.catalog import Catalog
 from harness.errors import HarnessError
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.planning.learned.design import MOST_REPEATS, Design, Wanted
@@ -54,7 +55,7 @@ class _Points:
 
     def assignment(self, wanted: Wanted, folder: Path) -> Assignment:
         """Put a trial together; its files are below `folder`."""
-        params = self.params | (json.loads(wanted.setting) if wanted.setting else {})
+        params = {**self.params, **(json.loads(wanted.setting) if wanted.setting else {})}
         if self.prepared is None:
             made = assign(
                 self.method,
@@ -83,7 +84,10 @@ class _Points:
                 tuning=None,
                 metric=primary_metric(self.task, (), BUILT_IN),
                 seed=np.random.SeedSequence(wanted.repeat),
-                **parts,
+                labeled=parts["labeled"],
+                unlabeled=parts["unlabeled"],
+                test=parts["test"],
+                y_labeled=parts["y_labeled"],
             )
         seen = len(made.kept)
         made = replace(
@@ -156,7 +160,7 @@ def answer(question: Question) -> Iterator[Run]:
             for repeat in range(MOST_REPEATS):  # none can be read later
                 points._drawn(repeat, folder)
         reach = make_reach(
-            {},
+            Catalog({}, {}),
             [Path(place) for place in question.folders],
             [Path(place) for place in question.withheld],
             shown,

@@ -158,7 +158,7 @@ class LearnedStorage:
             self._fits[family] = Fitted.of(self._serving(family))
         return self._fits[family]
 
-    def _serving(self, family: tuple) -> list[Run]:
+    def _serving(self, family: tuple[Any, ...]) -> list[Run]:
         """Choose the runs that are nearest to a family of shapes: its own, else all."""
         measured = [run for run in self.runs if run.counts]
         for data in (self.data, GENERATED):
@@ -293,7 +293,7 @@ def _known(shape: Shape, stage: int, general: bool) -> float:
     return standing + (handed_bytes(shape) if general else 0)
 
 
-def _family(shape: Shape) -> tuple:
+def _family(shape: Shape) -> tuple[Any, ...]:
     """Return what shapes have in common that only differ in how many points there are."""
     plain = replace(shape, n_labeled=0, n_unlabeled=0, n_test=0, n_scored=0)
     told = tuple(getattr(plain, item.name) for item in fields(plain))
