@@ -19,6 +19,7 @@ COMMANDS = [
     "hinge_smoothing.py digits --points 1000 --seeds 2",
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
     "landmark_selectors.py --dataset digits --landmarks 10 --seeds 1",
+    "learned_storage.py --datasets iris --methods gaussian-nb --labeled 60 --test 40 --seeds 1",
     "measured.py --sizes 1 --backends auto",
     "mssksc.py --points 3000 --features 20",
     "mutation.py harness/errors.py --tests tests/test_units.py --sample 1",

@@ -293,3 +293,15 @@ def test_a_plan_names_the_phase_of_its_peak_and_a_refusal_its_largest_arrays():
 def test_points_without_labels_are_never_fewer_than_their_clusters(n_clusters, budget):
     planned = plan(ranked(), Shape(0, 60, 6_000, n_clusters), budget)
     assert not planned.feasible or planned.n_kept is None or planned.n_kept >= n_clusters
+
+
+def test_a_model_that_includes_loading_is_not_charged_for_it_again():
+    def storage(shape, size, includes=True):
+        return Storage({"fit": Arrays(all=10.0)}, {"block": Arrays()}, includes_loading=includes)
+
+    shape = Shape(500, 500, 40, 2)
+    method = Method("m", Estimator, storage)
+    charged = replace(method, storage=lambda shape, size: storage(shape, size, False))
+    assert plan(method, shape, None).phase != "loading"
+    assert plan(method, shape, None).planned_bytes < loading_bytes(shape)
+    assert plan(charged, shape, None).phase == "loading"

@@ -51,7 +51,8 @@ def learn(design: Design, question: Question, path: Path) -> Method:
     Raises
     ------
     LearningError
-        If no trial of it could be measured.
+        If the process that measures ends before it has. Where no trial could be measured, the
+        model says so when it is asked.
     """
     runs = read_runs(path)
     if design.next(runs) is not None:

@@ -170,7 +170,8 @@ def answer(question: Question) -> Iterator[Run]:
         warm_up()
         sandbox = stack.enter_context(Sandbox(question.enforcement, isolation=isolation))
         limits = Limits(design.most_bytes, question.seconds, question.threads)
-        while (wanted := design.next(runs)) is not None and len(runs) < _MOST_RUNS:
+        most = len(runs) + _MOST_RUNS
+        while (wanted := design.next(runs)) is not None and len(runs) < most:
             assignment = points.assignment(wanted, folder)
             result = sandbox.run(partial(run_trial, assignment), limits)
             run = _run(design, wanted, result)
