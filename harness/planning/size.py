@@ -19,10 +19,8 @@ from harness.units import format_bytes
 
 # What the interpreter allocates around any fit, and what a heap has between its blocks.
 _FIXED_OVERHEAD = 1 << 18
-# What a storage model that returns one number calls all that is held.
-_UNNAMED = "all"
-# What a search has of its own: settings, scores, and the heap between two fits.
-_SEARCH_OVERHEAD = 1 << 16
+_UNNAMED = "all"  # what a storage model that returns one number is said to hold
+_SEARCH_OVERHEAD = 1 << 16  # settings, scores, and the heap between two fits
 
 
 @dataclass(frozen=True)
@@ -295,8 +293,7 @@ class _Need:
     def refused(self, size: int | None, budget: int, at: str = "") -> Plan:
         """Say what is needed at the least, at this size, and for what."""
         # few points that are copied may take more than all of them where they lie
-        subsamples = self.method.may_subsample and self.shape.n_unlabeled
-        choices = (None, self.fewest) if subsamples else (None,)
+        choices = (None, self.fewest or None) if self.method.may_subsample else (None,)
         kept = min(choices, key=lambda kept: self.bytes(size, kept))
         terms = ", ".join(f"{what} {format_bytes(many)}" for what, many in self.terms(size, kept))
         least = self.planned(size, kept)
