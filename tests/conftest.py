@@ -12,6 +12,7 @@ import warnings
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import settings
 
 from harness.threads import one_thread
 
@@ -20,6 +21,10 @@ one_thread()
 
 # A process that compiles every module anew takes seconds to start, and tests start hundreds.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# An example takes a second where others use the machine, which is no fault of what is tested.
+settings.register_profile("busy", deadline=None)
+settings.load_profile("busy")
 
 
 @pytest.hookimpl(tryfirst=True)
