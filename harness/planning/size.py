@@ -284,9 +284,9 @@ class _Need:
         """Plan a method whose size is not turned: points are all that it can give up."""
         if budget is None or self.bytes(size) <= budget:
             return replace(self.planned(size), size=None)
-        most = self.shape.n_unlabeled - 1
-        if self.method.may_subsample and most > 0 and self.bytes(size, 1) <= budget:
-            kept = _largest(lambda kept: self.bytes(size, kept) <= budget, 1, most)
+        most, fewest = self.shape.n_unlabeled - 1, self.fewest
+        if self.method.may_subsample and most >= fewest and self.bytes(size, fewest) <= budget:
+            kept = _largest(lambda kept: self.bytes(size, kept) <= budget, fewest, most)
             return replace(self.planned(size, kept), size=None)
         return self.refused(size, budget)
 

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -289,9 +290,11 @@ def test_a_plan_names_the_phase_of_its_peak_and_a_refusal_its_largest_arrays():
     assert "the data of 101 points 8.08 kB" in refused.reason
 
 
-@given(st.integers(2, 60), st.integers(300_000, 10**7))
-def test_points_without_labels_are_never_fewer_than_their_clusters(n_clusters, budget):
-    planned = plan(ranked(), Shape(0, 60, 6_000, n_clusters), budget)
+@pytest.mark.parametrize("size", ["rank", None])
+@given(n_clusters=st.integers(2, 60), budget=st.integers(300_000, 10**7))
+def test_points_without_labels_are_never_fewer_than_their_clusters(size, n_clusters, budget):
+    method = ranked(size=size, storage=lambda shape, size: 2 * shape.data_bytes)
+    planned = plan(method, Shape(0, 60, 6_000, n_clusters), budget)
     assert not planned.feasible or planned.n_kept is None or planned.n_kept >= n_clusters
 
 
