@@ -44,7 +44,8 @@ onstart:
 
 
 onsuccess:
-    print(f"The report is {RESULTS}/report.html", file=sys.stderr)
+    if (WORKLOAD.results / "report.html").is_file():
+        print(f"The report is {RESULTS}/report.html", file=sys.stderr)
 
 
 rule all:

@@ -80,8 +80,14 @@ def harness_methods():
     yield sklearn_method(@CLASS@, "@NAME@"@SIZE@)
 """
 
-_SIZES = ("n_components", "n_estimators", "n_landmarks", "max_leaf_nodes")
-"""Parameters that trade memory for quality, as scikit-learn calls them."""
+_SIZES = {
+    "n_components": "",
+    "n_estimators": "(1, 500)",
+    "n_landmarks": "",
+    "max_leaf_nodes": "(2, 10_000)",
+}
+"""Parameters that trade memory for quality, as scikit-learn calls them, and their range; without
+one it goes up to the number of points."""
 
 
 def method_text(name: str, source: str | None = None) -> str:
@@ -115,8 +121,11 @@ def _text_around(name: str, source: str) -> str:
             "such as sklearn.semi_supervised.LabelSpreading"
         ) from None
     method = sklearn_method(estimator, name)
-    sizes = [parameter for parameter in _SIZES if parameter in method.parameters]
-    text = _AROUND.replace("@SIZE@", f', size="{sizes[0]}"' if sizes else "")
+    size = next((parameter for parameter in _SIZES if parameter in method.parameters), None)
+    sized = "" if size is None else f', size="{size}"'
+    if size is not None and _SIZES[size]:
+        sized += f", sizes=lambda shape: {_SIZES[size]}"
+    text = _AROUND.replace("@SIZE@", sized)
     text = text.replace("@CLASS@", class_name).replace("@MODULE@", module)
     return text.replace("@PACKAGE@", module.partition(".")[0]).replace("@NAME@", name)
 

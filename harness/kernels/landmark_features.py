@@ -7,7 +7,6 @@ product that eigenvectors take, and landmarks that the others span already are d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, overload
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -176,34 +175,9 @@ class LandmarkFeatures:
         r = self.n_components
         return np.empty((min(n, feature_block_rows(*self.landmarks.shape)), r), np.float32)
 
-    @overload
     def sums(
-        self,
-        X: np.ndarray,
-        rows: np.ndarray,
-        codes: np.ndarray | None,
-        n_classes: int,
-        gram: Literal[True] = True,
-    ) -> tuple[np.ndarray, np.ndarray]: ...
-
-    @overload
-    def sums(
-        self,
-        X: np.ndarray,
-        rows: np.ndarray,
-        codes: np.ndarray | None,
-        n_classes: int,
-        gram: Literal[False],
-    ) -> tuple[None, np.ndarray]: ...
-
-    def sums(
-        self,
-        X: np.ndarray,
-        rows: np.ndarray,
-        codes: np.ndarray | None,
-        n_classes: int,
-        gram: bool = True,
-    ) -> tuple[np.ndarray | None, np.ndarray]:
+        self, X: np.ndarray, rows: np.ndarray, codes: np.ndarray | None, n_classes: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return Z'Z over some rows of X, and their features by class, without holding Z.
 
         Parameters
@@ -213,29 +187,42 @@ class LandmarkFeatures:
         codes : ndarray of shape (m,), optional
             Classes from 0, -1 for none, which has the last column.
         n_classes : int
-        gram : bool, default True
-            Whether the first is asked for; it is None otherwise.
 
         Returns
         -------
-        ndarray of shape (r, r), float64, or None
+        ndarray of shape (r, r), float64
         ndarray of shape (r, n_classes + 1), float64
         """
-        r = self.n_components
-        total = GramSum(r) if gram else None
-        by_class = np.zeros((r, n_classes + 1))
+        gram = GramSum(self.n_components)
+        by_class = self._add_up(X, rows, codes, n_classes, gram)
+        return gram.total(), by_class
+
+    def class_sums(
+        self, X: np.ndarray, rows: np.ndarray, codes: np.ndarray, n_classes: int
+    ) -> np.ndarray:
+        """Return the second of `sums` alone."""
+        return self._add_up(X, rows, codes, n_classes, None)
+
+    def _add_up(
+        self,
+        X: np.ndarray,
+        rows: np.ndarray,
+        codes: np.ndarray | None,
+        n_classes: int,
+        gram: GramSum | None,
+    ) -> np.ndarray:
+        by_class = np.zeros((self.n_components, n_classes + 1))
+        # given back on return: the total of the Gram matrices is twice as many pages
         buffer = self.block_buffer(len(rows))
         for block, points in self.points(X, rows):
             Z = self.transform(points, buffer[: len(points)])
             if codes is not None:
                 own = codes[block, None] == np.append(np.arange(n_classes), -1)
                 by_class += Z.T @ own.astype(np.float32)
-            if total is not None:
-                total.add(Z)
+            if gram is not None:
+                gram.add(Z)
             del points, Z
-        # the total is twice as many pages
-        del buffer
-        return None if total is None else total.total(), by_class
+        return by_class
 
     def scores(
         self,

@@ -216,7 +216,7 @@ def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
 
 
 def _not_loaded(_: np.random.Generator) -> NoReturn:
-    raise NotImplementedError("a data set that is described by the index is not generated from it")
+    raise RuntimeError("only the process that loads its plugin can generate this data set")
 
 
 def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catalog) -> None:

@@ -2,7 +2,7 @@
 
 Two marks are read and compared:
 
-`VmHWM` of the child, reset by writing 5 to `clear_refs` at the start and at each stage. It counts
+`VmHWM` of the child, set back at the start and at each stage (`high_water_mark`). It counts
 anonymous, shared-memory and file pages together. File pages are not a trial's memory (library code
 that it is the first to run, a data set that is mapped on purpose: the kernel may drop them), so
 `RssFile` is taken off: the larger of its values at the two ends of the stage, since what it was at

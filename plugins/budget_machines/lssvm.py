@@ -107,7 +107,7 @@ class BudgetLSSVM(BudgetMachine):
             self._by_class: np.ndarray = np.zeros(())
         new = np.flatnonzero((codes >= 0) & (self._codes < 0))
         self._codes[new] = codes[new]
-        _, added = self._features.sums(self._X, self._rows[new], codes[new], Q, gram=False)
+        added = self._features.class_sums(self._X, self._rows[new], codes[new], Q)
         self._by_class = self._by_class + added
         gram, sums = self._sums(held, self._codes, Q)
         gram *= -1

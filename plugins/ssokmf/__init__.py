@@ -135,7 +135,7 @@ class SSOKMF(kernels.PartlyLabeledClassifier):
         """Read the points once."""
         b, c, U = len(self.landmarks_), len(self.classes_), self._basis
         cross, diagonal, kept = np.zeros((b, c)), 0.0, U.shape[1]
-        grams = []
+        grams: dict[bool, np.ndarray] = {}
         for has_label in (False, True):
             rows = np.flatnonzero((codes >= 0) == has_label)
             # Without unlabeled points there is no matrix to hold.
@@ -152,11 +152,9 @@ class SSOKMF(kernels.PartlyLabeledClassifier):
                 diagonal += float(self._kernel.diagonal(part).sum(dtype=np.float64))
                 sums.add(k)
                 del part, k
-            grams.append(kernels.project_gram(sums.total(), U)[:kept, :kept])
+            grams[has_label] = kernels.project_gram(sums.total(), U)[:kept, :kept]
         counts = np.bincount(codes[codes >= 0], minlength=c).astype(np.float64)
-        *unlabeled, labeled = grams
-        first = unlabeled[0] if unlabeled else None
-        return Moments(first, labeled, U.T @ cross, counts, diagonal)
+        return Moments(grams.get(False), grams[True], U.T @ cross, counts, diagonal)
 
     def _alternate(self, factors: Factorisation, moments: Moments) -> None:
         found = factors.alternate(moments, self.max_iter, self.tol)

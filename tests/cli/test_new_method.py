@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness import Shape
 from harness.cli.new_method import write_method
 from harness.errors import HarnessError
 from harness.plugin.registry import FileSource, load_plugin
@@ -77,6 +78,7 @@ def test_around_a_class_it_takes_eight_lines(tmp_path):
     assert len(path.read_text().splitlines()) <= 12
     (method,) = load(path).provided["methods"]
     assert (method.name, method.size) == ("forest", "n_estimators")
+    assert method.sizes(Shape(10, 20, 3, 2))[1] > 30  # trees are not bounded by points
     assert method.learns_storage
     path = write_method("spread", tmp_path, "sklearn.semi_supervised.LabelSpreading")
     (method,) = load(path).provided["methods"]

@@ -75,7 +75,7 @@ def measure_shapes(
         If the process that measures ends.
     """
     entry = method_entry(index, method.name)
-    path = kept_path(entry, index["harness"]["versions"], {})
+    path = kept_path(entry, index["harness"], {})
     for task, around in shapes_around(shape, method.tasks):
         design = Design(method, around, _ONE_BUDGET, {}, GENERATED)
         question = Question(
@@ -111,7 +111,7 @@ def with_kept_storage(index: Mapping[str, Any], method: Method) -> Method:
     if not method.learns_storage:
         return method
     entry = method_entry(index, method.name)
-    path = kept_path(entry, index["harness"]["versions"], {})
+    path = kept_path(entry, index["harness"], {})
     return method.learned(_at_defaults(path))
 
 

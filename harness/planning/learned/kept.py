@@ -1,7 +1,8 @@
 """Methods without a storage model, given one: read from what was kept, or measured and kept.
 
 Runs are kept below `.harness/storage`, a file for each method and what decides its memory: its
-code, its fixed parameters, the libraries' versions. A comment changes none of these.
+code, its fixed parameters, the libraries' versions, and the harness's code that runs and measures
+trials. A comment changes none of these.
 """
 
 from __future__ import annotations
@@ -29,9 +30,6 @@ from harness.planning.learned.question import Question
 from harness.plugin.method import Method
 from harness.plugin.out_of_process import CACHE
 from harness.threads import THREAD_VARIABLES
-
-FORMAT = 1
-"""Changes where runs that were kept say another thing than those that are measured now."""
 
 FOLDER = CACHE / "storage"
 _MODULE = "harness.planning.learned.measuring"
@@ -68,22 +66,21 @@ def learn(design: Design, question: Question, path: Path) -> Method:
     return design.learned(runs)
 
 
-def kept_path(entry: Mapping[str, Any], versions: Mapping[str, str], params: Any) -> Path:
+def kept_path(entry: Mapping[str, Any], harness: Mapping[str, Any], params: Any) -> Path:
     """Return where the runs of a method are kept.
 
     Parameters
     ----------
     entry : mapping
         The method's own part of the index.
-    versions : mapping of str to str
-        Of the libraries that every trial computes with.
+    harness : mapping
+        That of the harness: digests of its code, versions of the libraries.
     params : mapping
         Fixed by the study.
     """
     parts = [
-        FORMAT,
-        entry["code"],
-        sorted((versions | entry["versions"]).items()),
+        [entry["code"], harness["code"], harness["learning"]],
+        sorted((harness["versions"] | entry["versions"]).items()),
         params,
         platform.machine(),
         platform.python_version(),
@@ -103,7 +100,7 @@ def read_runs(path: Path) -> list[Run]:
 
 def write_runs(runs: Sequence[Run], path: Path) -> None:
     """Keep runs; where nothing can be written they are measured again."""
-    content = {"format": FORMAT, "runs": [run.as_dict() for run in runs]}
+    content = {"runs": [run.as_dict() for run in runs]}
     with contextlib.suppress(HarnessError):
         write_whole(json.dumps(content), path)
 

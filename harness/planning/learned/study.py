@@ -84,7 +84,7 @@ def learned_method(
         tuned=bool(space),
         runs=[],
     )
-    path = kept_path(entry, index["harness"]["versions"], block.method.params)
+    path = kept_path(entry, index["harness"], block.method.params)
     key = (path.resolve(), data, shape, tuple(budgets), tuple(settings))
     if key not in _LEARNED:
         _LEARNED[key] = learn(design, question, path)

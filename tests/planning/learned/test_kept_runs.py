@@ -29,11 +29,10 @@ def path_of(built_in, tmp_path, monkeypatch):
     built_in()
     monkeypatch.chdir(tmp_path)
 
-    def find(text, params=None, versions=None):
+    def find(text, params=None, **harness):
         (tmp_path / "my_near.py").write_text(text)
         index = read_index([tmp_path / "my_near.py"])
-        known = versions or index["harness"]["versions"]
-        return kept_path(method_entry(index, "near"), known, params or {})
+        return kept_path(method_entry(index, "near"), index["harness"] | harness, params or {})
 
     return find
 
@@ -51,6 +50,12 @@ def test_parameters_and_versions_are_part_of_the_key(path_of):
     first = path_of(PLUGIN)
     assert path_of(PLUGIN, params={"n_neighbors": 3}) != first
     assert path_of(PLUGIN, versions={"numpy": "0"}) != first
+
+
+def test_other_code_of_the_harness_measures_again(path_of):
+    first = path_of(PLUGIN)
+    assert path_of(PLUGIN, code="other") != first
+    assert path_of(PLUGIN, learning="other") != first
 
 
 SHAPE = Shape(100, 900, 10, 2)
