@@ -48,11 +48,13 @@ class Prepared:
     def __init__(self, workload: Workload, name: str) -> None:
         self._workload, self._name = workload, name
         self.folder = workload.prepared(name)
+        self._known: Meta | None = None
         try:
             self.meta = self._verified()
         except HarnessError as error:
             self.mend(str(error))
             self.meta = self._verified()
+        self._known = self.meta
         self._state = self._signature()
 
     def altered(self) -> bool:
@@ -88,6 +90,8 @@ class Prepared:
             raise HarnessError(f"{self.folder}: {error.strerror}") from None
         if found != meta.sha256:
             raise HarnessError(f"{self.folder}: the data are not those that meta.json describes")
+        if self._known is not None and meta != self._known:
+            raise HarnessError(f"{self.folder}: meta.json describes other data than before")
         return meta
 
     def _signature(self) -> list[tuple[int, ...] | None]:

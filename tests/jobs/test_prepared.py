@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from harness.datasets import prepare
+from harness.datasets.meta import content_sha256
 from harness.jobs.prepared import Prepared
 from harness.planning.workload import load_workload
 
@@ -53,3 +54,16 @@ def test_what_is_altered_later_is_noticed_even_with_its_old_time(workload):
     assert prepared.altered()
     prepared.mend("altered")
     assert Prepared(workload, "iris").meta == prepared.meta
+
+
+def test_other_data_with_a_description_that_fits_them_are_noticed_and_mended(workload, capsys):
+    prepared = Prepared(workload, "iris")
+    X = np.load(prepared.folder / "X.npy")
+    np.save(prepared.folder / "X.npy", X[::-1])
+    sha256 = content_sha256(prepared.folder)
+    prepared.meta.model_copy(update={"sha256": sha256}).write(prepared.folder)
+    assert prepared.altered()
+    prepared.mend("altered")
+    assert "preparing them again" in capsys.readouterr().err
+    np.testing.assert_array_equal(np.load(prepared.folder / "X.npy"), X)
+    assert not prepared.altered()
