@@ -14,7 +14,7 @@ import click
 from harness.cli.options import as_json_option
 from harness.cli.tables import print_table, show_rows
 
-_FINDING_WIDTHS = {"method": 16, "check": 32, "result": 14}
+_FINDING_WIDTHS = {"method": 12, "check": 24, "result": 14}
 """Rows that are printed one by one stand in line as far as these go."""
 
 

@@ -33,6 +33,7 @@ def methods(name: str | None, study: str | None, as_json: bool) -> None:
         found,
         ["name", "tasks", "size", "uses_unlabeled", "space", "plugin", "reference"],
         as_json,
+        expendable=["space", "uses_unlabeled", "plugin"],
     )
 
 
@@ -61,7 +62,8 @@ def datasets(study: str | None, as_json: bool) -> None:
     if not as_json:
         for row in rows:
             row |= {key: format_bytes(row[key]) for key in ("memory", "fetch")}
-    show_rows(rows, ["name", "task", "n", "d", "classes", "memory", "fetch", "source"], as_json)
+    columns = ["name", "task", "n", "d", "classes", "memory", "fetch", "source"]
+    show_rows(rows, columns, as_json, expendable=["fetch", "classes", "source"])
 
 
 @click.command()

@@ -31,7 +31,11 @@ def show(study: str, as_json: bool) -> None:
     columns = ["row", "dataset", "method", "n_labeled", "budget", "seed", "outcome", "size"]
     scores = ["auc", "accuracy", "nmse", "adjusted_rand"]
     columns += [name for name in scores if any(row[name] is not None for row in rows)]
-    show_rows(rows, [*columns, "peak_bytes", "wall_s", "reason"], as_json)
+    columns += ["peak_bytes", "wall_s", "reason"]
+    expendable = ["wall_s", *scores[:0:-1], "size", "n_labeled"]
+    if not any(row["reason"] for row in rows):
+        expendable = ["reason", *expendable]
+    show_rows(rows, columns, as_json, [name for name in expendable if name in columns])
 
 
 @click.command()
@@ -64,7 +68,7 @@ def best(study: str, metric: str | None, as_json: bool) -> None:
         }
         for answer in answers
     ]
-    print_table(rows, list(rows[0]))
+    print_table(rows, list(rows[0]), expendable=["holds while predicting", "next best"])
 
 
 @click.command()

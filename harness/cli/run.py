@@ -48,7 +48,10 @@ def plan(study: str, cores: int, as_json: bool) -> None:
         }
         for cell in made.cells
     ]
-    print_table(rows, list(rows[0]))
+    expendable = ["unlabeled", "done", "labeled"]
+    if not any(row["infeasible because"] for row in rows):
+        expendable = ["infeasible because", *expendable]
+    print_table(rows, list(rows[0]), expendable=expendable)
     for pair in made.left_out:
         click.echo(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
     if made.unbounded:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
+_UNBOUNDED = 1_000_000
+_TEXT = 28
+"""Characters that a column of sentences needs at least; what is not longer is not folded."""
 
-def show_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
+_GAP = 2
+
+
+def show_rows(
+    rows: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    as_json: bool,
+    expendable: Sequence[str] = (),
+) -> None:
     """Print rows as JSON, all that they hold, or as a table of some columns."""
     if as_json:
         click.echo(json.dumps(rows, indent=1, default=str))
     else:
-        print_table(rows, columns)
+        print_table(rows, columns, expendable=expendable)
 
 
 def print_table(
@@ -23,6 +35,7 @@ def print_table(
     colours: Mapping[str, str] = {},
     widths: Mapping[str, int] = {},
     header: bool = True,
+    expendable: Sequence[str] = (),
 ) -> None:
     """Print some columns of rows below each other.
 
@@ -37,22 +50,55 @@ def print_table(
         The least width of a column, so that tables that follow each other stand in line.
     header : bool, default True
         Whether the columns are named.
+    expendable : sequence of str, default ()
+        Columns that are left out where a terminal is too narrow, the first of these first. Which
+        ones is said below the table.
     """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold", show_header=header)
-    for column in columns:
-        table.add_column(column.replace("_", " "), overflow="fold", min_width=widths.get(column))
-    for row in rows:
-        cells = (_cell(row.get(column)) for column in columns)
-        table.add_row(*(Text(cell, colours.get(cell, "")) for cell in cells))
     console = Console()
-    if not console.is_terminal:
+    if not console.is_terminal and "COLUMNS" not in os.environ:
         # a pipe or a file has no width: never fold what a program may read
-        console = Console(width=1_000_000)
+        console = Console(width=_UNBOUNDED)
+    cells = [{column: _cell(row.get(column)) for column in columns} for row in rows]
+    least = {column: _least_width(column, cells) for column in columns}
+    kept = _that_fit(least, expendable, console.width)
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=header)
+    for column in kept:
+        # identifiers and numbers are not folded, titles of two words may be
+        fits = console.width < _UNBOUNDED and least[column] < _TEXT
+        table.add_column(
+            _header(column),
+            overflow="fold",
+            width=max(least[column], widths.get(column, 0)) if fits else None,
+            min_width=widths.get(column),
+        )
+    for row in cells:
+        table.add_row(*(Text(row[column], colours.get(row[column], "")) for column in kept))
     console.print(table)
+    left_out = [_header(column) for column in columns if column not in kept]
+    if left_out:
+        click.echo(f"left out for want of width: {', '.join(left_out)} (all: --json, or a pipe)")
+
+
+def _that_fit(least: Mapping[str, int], expendable: Sequence[str], width: int) -> list[str]:
+    kept = list(least)
+    for column in expendable:
+        if sum(least[one] + _GAP for one in kept) <= width:
+            break
+        kept.remove(column)
+    return kept
+
+
+def _least_width(column: str, cells: Sequence[Mapping[str, str]]) -> int:
+    title = max(map(len, _header(column).split()), default=0)
+    return max(title, min(_TEXT, max((len(row[column]) for row in cells), default=0)))
+
+
+def _header(column: str) -> str:
+    return column.replace("_", " ")
 
 
 def _cell(value: Any) -> str:

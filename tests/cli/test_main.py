@@ -191,6 +191,23 @@ def test_a_row_of_a_table_is_one_line_where_nothing_has_a_width(capsys):
     assert "and more" in row
 
 
+@pytest.mark.parametrize(
+    ("width", "left_out"), [(52, "peak bytes, seconds"), (64, "seconds"), (80, "")]
+)
+def test_a_terminal_leaves_out_what_is_expendable_and_says_so(
+    capsys, monkeypatch, width, left_out
+):
+    monkeypatch.setenv("COLUMNS", str(width))
+    row = {"name": "x" * 20, "peak bytes": 393216, "seconds": 0.25, "reason": "word " * 30}
+    print_table([row], list(row), expendable=["seconds", "peak bytes"])
+    printed = capsys.readouterr().out
+    table, _, told = printed.partition("left out for want of width: ")
+    assert all(len(line) <= width for line in table.splitlines())
+    assert "x" * 20 in table
+    assert ("393216" in table) == ("peak" not in left_out)
+    assert told.startswith(left_out)
+
+
 def test_the_doctor_tells_what_is_used_and_why(run):
     assert "used by default" in run("doctor")
     reports = json.loads(run("doctor", "--json"))
