@@ -66,6 +66,7 @@ def sklearn_method(
 
     Examples
     --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
     >>> sklearn_method(KNeighborsClassifier).name
     'k-neighbors-classifier'
     """
@@ -78,9 +79,11 @@ def sklearn_method(
         raise HarnessError(f"unlabeled = {shown(unlabeled)}; allowed are {allowed}")
     if unlabeled == "self-training" and "regression" in tasks:
         raise HarnessError("unlabeled = 'self-training' labels classes; a regressor has none")
+    named = {about.get("size"), *about.get("params", {}), *about.get("space", {})} - {None}
+    cls = estimator if unlabeled == "seen" else _wrapped(estimator, unlabeled, frozenset(named))
     return Method(
         name or _name(estimator),
-        estimator if unlabeled == "seen" else _wrapped(estimator, unlabeled),
+        cls,
         tasks=tasks,
         uses_unlabeled=about.pop("uses_unlabeled", unlabeled != "ignored"),
         **{"reference": estimator.__module__.partition(".")[0], **about},
@@ -124,13 +127,17 @@ class _Wrapped(BaseEstimator):
 
     _foreign: type
     _unlabeled: str
+    _named: frozenset[str]
+    _further: frozenset[str]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # the class is made, so it is found by what it was made of
-        return _blank, (self._foreign, self._unlabeled), self.__dict__
+        return _blank, (self._foreign, self._unlabeled, self._named), self.__dict__
 
     def _make(self) -> Any:
-        return self._foreign(**self.get_params(deep=False))
+        given = self.get_params(deep=False)
+        absent = {name for name in self._further if given[name] is None}
+        return self._foreign(**{name: v for name, v in given.items() if name not in absent})
 
     @property
     def n_iter_(self) -> Any:
@@ -231,17 +238,26 @@ class _WrappedRegressor(RegressorMixin, _Wrapped):
 
 
 @functools.cache
-def _wrapped(foreign: type, unlabeled: str) -> type[_Wrapped]:
-    """Make the class around a foreign one, with its parameters."""
+def _wrapped(foreign: type, unlabeled: str, named: frozenset[str]) -> type[_Wrapped]:
+    """Make the class around a foreign one, with its parameters.
+
+    Of a constructor with `**kwargs`, as those of XGBoost and LightGBM, parameters are also what
+    `get_params` tells, and what is named.
+    """
     base: type[_Wrapped] = _WrappedClassifier
     if issubclass(foreign, RegressorMixin):
         base = _WrappedRegressor
-    parameters = [
-        p.replace(kind=p.KEYWORD_ONLY)
-        for p in inspect.signature(foreign).parameters.values()
-        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    ]
-    names = {p.name: p.default for p in parameters}
+    signature = inspect.signature(foreign).parameters.values()
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in signature)
+    names = {
+        p.name: p.default for p in signature if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
+    further = frozenset[str]()
+    if takes_any:
+        told = foreign().get_params(deep=False)
+        names |= {name: value for name, value in told.items() if name not in names}
+        further = named - names.keys()
+        names |= dict.fromkeys(sorted(further))
 
     def __init__(self: Any, **given: Any) -> None:  # noqa: N807
         unknown = given.keys() - names.keys()
@@ -250,20 +266,25 @@ def _wrapped(foreign: type, unlabeled: str) -> type[_Wrapped]:
         for name, default in names.items():
             setattr(self, name, given.get(name, default))
 
-    __init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
-    )
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in names.items()
+    ]
+    __init__.__signature__ = inspect.Signature([own, *parameters])  # type: ignore[attr-defined]
     content = {
         "__init__": __init__,
         "__doc__": foreign.__doc__,
         "__module__": __name__,
         "_foreign": foreign,
         "_unlabeled": unlabeled,
+        "_named": named,
+        "_further": further,
         "_parameter_constraints": getattr(foreign, "_parameter_constraints", {}),
     }
     return type(foreign.__name__, (base,), content)
 
 
-def _blank(foreign: type, unlabeled: str) -> _Wrapped:
-    cls = _wrapped(foreign, unlabeled)
+def _blank(foreign: type, unlabeled: str, named: frozenset[str]) -> _Wrapped:
+    cls = _wrapped(foreign, unlabeled, named)
     return cls.__new__(cls)

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -149,3 +149,34 @@ def test_a_class_that_needs_arguments_says_how():
 
     with pytest.raises(HarnessError, match=r"say tasks=\{...\}, and give them as params"):
         sklearn_method(Needy)
+
+
+class TakesAny(ClassifierMixin, BaseEstimator):
+    """As XGBoost's and LightGBM's: `get_params` alone tells some parameters, none the others."""
+
+    def __init__(self, *, objective="hinge", **kwargs):
+        self.objective, self.depth = objective, kwargs.pop("depth", 6)
+        self.others = kwargs
+
+    def get_params(self, deep=True):
+        return {"objective": self.objective, "depth": self.depth, **self.others}
+
+    def fit(self, X, y):
+        self.seen_ = (self.depth, dict(self.others))
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), int)
+
+
+def test_a_constructor_that_takes_any_parameter_is_given_those_that_are_named():
+    method = sklearn_method(
+        TakesAny, params={"verbosity": -1}, size="depth", sizes=lambda shape: (1, 9)
+    )
+    made = clone(method.estimator(verbosity=-1, depth=3))
+    X, y = np.arange(8.0)[:, None], np.array([0, 1] * 4)
+    fitted = pickle.loads(pickle.dumps(made.fit(X, y)))
+    assert fitted.estimator_.seen_ == (3, {"verbosity": -1})
+    assert method.estimator().fit(X, y).estimator_.seen_ == (6, {})
+    with pytest.raises(TypeError, match="has no parameter 'leaves'"):
+        method.estimator(leaves=3)

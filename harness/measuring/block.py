@@ -69,9 +69,11 @@ class budget:  # noqa: N801 - read as a word of the language: `with harness.budg
 
     Examples
     --------
-    >>> with harness.budget("200MB") as b:
-    ...     model.fit(X, y)
-    >>> b.peak_bytes
+    >>> import numpy as np
+    >>> with budget("200MB") as b:
+    ...     total = np.ones(1_000_000).sum()
+    >>> b.outcome, 7_900_000 < b.peak_bytes < 8_100_000
+    ('ok', True)
     """
 
     _open: list[budget] = []  # noqa: RUF012 - the marks are the process's, so these are too

@@ -114,8 +114,10 @@ def measure(
 
     Examples
     --------
-    >>> harness.measure(np.ones, 1_000_000, budget="10MB").peak_bytes
-    8003584
+    >>> import numpy as np
+    >>> m = measure(np.ones, 1_000_000, budget="10MB")
+    >>> m.outcome, 7_900_000 < m.peak_bytes < 8_100_000
+    ('ok', True)
     """
     if not callable(fn):
         raise HarnessError(f"fn = {fn!r}: it must be callable")

@@ -136,6 +136,8 @@ def prepare(hierarchy: Hierarchy) -> Hierarchy:
     try:
         if hierarchy.crowded:
             move_to_leaf(base)
+        elif hierarchy.version == 2 and "memory" not in _words(base / "cgroup.subtree_control"):
+            (base / "cgroup.subtree_control").write_text("+memory")
         for stale in base.glob(f"{PREFIX}*"):
             owner = stale.name.removeprefix(PREFIX).split("-")[0]
             if owner.isdigit() and not _alive(int(owner)):
@@ -201,7 +203,11 @@ def _find_v2(own: Path) -> Hierarchy:
         )
     if not os.access(own, os.W_OK) or not os.access(own / "cgroup.subtree_control", os.W_OK):
         raise UnavailableError(f"{own} is not delegated to this user", _DELEGATE[2])
-    return Hierarchy(2, own, "memory" not in _words(own / "cgroup.subtree_control"))
+    # the root of all groups alone may hold processes beside groups with controllers, and holds
+    # threads of the kernel, which cannot move; it is the one group without a type
+    is_root = not (own / "cgroup.type").exists()
+    ready = "memory" in _words(own / "cgroup.subtree_control")
+    return Hierarchy(2, own, crowded=not ready and not is_root)
 
 
 def _words(path: Path) -> list[str]:

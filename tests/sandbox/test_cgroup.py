@@ -50,6 +50,7 @@ def v2(machine, own="/user.slice/run.scope", within="/", controllers="cpu memory
             f"{base}/cgroup.procs": f"1\n{os.getpid()}\n",
             f"{base}/cgroup.controllers": controllers,
             f"{base}/cgroup.subtree_control": "",
+            f"{base}/cgroup.type": "domain\n",
             **{f"{base}/{name}": text for name, text in files.items()},
         },
     )
@@ -77,6 +78,13 @@ def test_v2_moves_everyone_to_the_leaf_and_asks_for_the_controller(machine):
     move_to_leaf(found.base)
     assert (found.base / "cgroup.subtree_control").read_text() == "+memory"
     assert (found.base / LEAF / "cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_v2_moves_nobody_out_of_the_root_of_all_groups(machine):
+    root = v2(machine, own="/")
+    base = root / "sys/fs/cgroup"
+    (base / "cgroup.type").unlink()
+    assert find(2, root) == Hierarchy(2, base, crowded=False)
 
 
 def test_v2_without_a_memory_controller_says_how_to_get_one(machine):

@@ -1,0 +1,121 @@
+"""What the manual tells a reader to type does what the manual says.
+
+The blocks of a page run in order, as one script in an empty folder: its YAML files are written,
+its commands typed. Studies have fewer seeds here. Commands that cannot run in a test are listed,
+each with what tries it instead, so that a new one is either run or named.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    path
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    if "```console" in path.read_text()
+)
+INSTEAD = {
+    "python3 -m venv .venv && .venv/bin/pip install -q -e . && .venv/bin/snakemake --cores 2": (
+        "harness run quickstart --cores 2"
+    ),
+    "snakemake --cores 8 --config study=studies/first.yaml     # the same without": (
+        f"snakemake --snakefile {ROOT}/Snakefile --cores 2 --config study=studies/first.yaml"
+    ),
+}
+ELSEWHERE = {
+    "python3 -m venv .venv && .venv/bin/pip install": ".ci/run",
+    ". .venv/bin/activate": ".ci/run",
+    "git clone": "whoever runs .ci/run",
+    ".venv/bin/pytest": "these tests",
+    "HARNESS_FUZZ_INPUTS": "tests/fuzz",
+    "pip install .": "tests/test_wheel.py",
+    "mkdir empty && cd empty": "tests/test_wheel.py",
+    "harness run quickstart            #": "tests/test_wheel.py",
+    "pip install 'memory-budget-harness[slurm]'": "a cluster",
+    "snakemake --profile profiles/slurm": "a cluster",
+    "snakemake --snakefile $WORKFLOW/Snakefile --profile": "a cluster",
+    "snakemake --cores 2 --config study=studies/": "whoever has the hours that the page says",
+    "harness compare storage-fit-table3": "tests/report/test_comparison.py",
+    "harness judge docs/results": "tests/report/test_kept.py",
+    "harness compare NAME": "tests/report/test_kept_rows.py",
+    "mkdir -p docs/results/NAME": "nobody: NAME is the reader's",
+    "cp results/NAME": "nobody: NAME is the reader's",
+    "snakemake --cores 2 --config study=studies/NAME": "nobody: NAME is the reader's",
+}
+QUICKSTART = """\
+datasets: [breast_cancer]
+methods: [prior, svm, nysck]
+labeled: 50
+budgets: [3MB]
+seeds: 2
+"""
+METHOD = """\
+from harness import Method, hookimpl
+from sklearn.semi_supervised import LabelSpreading
+
+
+@hookimpl
+def harness_methods():
+    yield Method("label-spreading", LabelSpreading, tasks={"binary", "multiclass"})
+"""
+FILES = {
+    "studies/quickstart.yaml": QUICKSTART,
+    "studies/first.yaml": QUICKSTART,
+    "plugins/spreading.py": METHOD,
+}
+FEWER = {r"(?m)^seeds: \d+": "seeds: 1", r"trials: \d+": "trials: 2"}
+
+
+def script(page):
+    """Return the blocks of a page as a script, and the commands that are left to others."""
+    lines, left = [], []
+    for kind, block in re.findall(r"```(console|yaml)\n(.*?)```", page.read_text(), re.S):
+        if kind == "yaml":
+            named = re.match(r"# (studies/[\w-]+\.yaml)\n", block)
+            if named:
+                for pattern, fewer in FEWER.items():
+                    block = re.sub(pattern, fewer, block)
+                lines += [f"mkdir -p studies; cat > {named[1]} <<'END'", block + "END"]
+            continue
+        for command in re.findall(r"(?m)^\$ (.*)$", block):
+            if command in INSTEAD:
+                lines.append(INSTEAD[command])
+            elif any(command.startswith(start) for start in ELSEWHERE):
+                left.append(command)
+            else:
+                lines.append(command)
+    return "\n".join(lines), left
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_of_the_manual_run(page, tmp_path):
+    text, _ = script(page)
+    if not text:
+        pytest.skip("all its commands are tried elsewhere: ELSEWHERE says where")
+    for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    binaries = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}"}
+    ran = subprocess.run(
+        ["bash", "-exc", text],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=540,
+    )
+    assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-3000:]
+    assert "Traceback" not in ran.stderr
+
+
+def test_no_command_is_listed_that_no_page_has():
+    commands = [c for page in PAGES for c in re.findall(r"(?m)^\$ (.*)$", page.read_text())]
+    for start in [*ELSEWHERE, *INSTEAD]:
+        assert any(command.startswith(start) for command in commands), start
