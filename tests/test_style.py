@@ -16,7 +16,6 @@ MEDIAN_SENTENCE = 20
 LONG_SENTENCES_LEFT = {
     "README.md": 4,
     "docs/plugins.md": 2,
-    "docs/studies.md": 2,
 }
 
 
