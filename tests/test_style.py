@@ -15,7 +15,6 @@ MEDIAN_SENTENCE = 20
 # Pages that still have longer sentences, and how many: the numbers may only fall.
 LONG_SENTENCES_LEFT = {
     "README.md": 4,
-    "docs/plugins.md": 2,
 }
 
 
