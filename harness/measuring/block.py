@@ -71,7 +71,7 @@ class budget:  # noqa: N801 - read as a word of the language: `with harness.budg
     --------
     >>> import numpy as np
     >>> with budget("200MB") as b:
-    ...     total = np.ones(1_000_000).sum()
+    ...     ones = np.ones(1_000_000)
     >>> b.outcome, 7_900_000 < b.peak_bytes < 8_100_000
     ('ok', True)
     """
