@@ -160,10 +160,11 @@ def test_a_group_lets_the_clean_error_come_first():
         assert REFERENCE_COUNTS < slack(budget) < REFERENCE_COUNTS + 1_000_000 + budget // 40
 
 
-def test_groups_of_dead_workers_are_removed(clients):
-    sandbox = clients("cgroup-v1")
+@pytest.mark.parametrize("version", [1, 2])
+def test_groups_of_dead_workers_are_removed(clients, version):
+    sandbox = clients(f"cgroup-v{version}")
     assert sandbox.run("nothing").outcome == "ok"
-    hierarchy = find(1)
+    hierarchy = find(version)
     pid = os.spawnlp(os.P_NOWAIT, "true", "true")
     os.waitpid(pid, 0)
     stale = hierarchy.base / f"{PREFIX}{pid}-1"
