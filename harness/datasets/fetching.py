@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from harness.datasets.entry import Entry
+from harness.datasets.entry import Declared
 from harness.datasets.reading import File
 from harness.errors import HarnessError
 from harness.files import below, is_file
@@ -59,7 +59,7 @@ def cache_directory() -> Path:
     return Path(named) if named else Path(pooch.os_cache("memory-budget-harness"))
 
 
-def fetch(entry: Entry) -> list[Path]:
+def fetch(entry: Declared) -> list[Path]:
     """Return the verified files of a data set, downloaded where they are not at hand.
 
     Raises
@@ -74,7 +74,7 @@ def fetch(entry: Entry) -> list[Path]:
         raise HarnessError(f"data set {entry.name!r}: {told}") from None
 
 
-def missing_bytes(entry: Entry) -> int:
+def missing_bytes(entry: Declared) -> int:
     """Return the expected size of what neither mirror nor cache holds; contents unchecked."""
     return sum(
         file.bytes
@@ -83,7 +83,7 @@ def missing_bytes(entry: Entry) -> int:
     )
 
 
-def unobtainable(entry: Entry) -> list[str]:
+def unobtainable(entry: Declared) -> list[str]:
     """Say for each file that is neither at hand nor to be downloaded where to put it."""
     return [
         _where_to_put(entry, file)
@@ -92,22 +92,22 @@ def unobtainable(entry: Entry) -> list[str]:
     ]
 
 
-def _where_to_put(entry: Entry, file: File) -> str:
+def _where_to_put(entry: Declared, file: File) -> str:
     return (
         f"data set {entry.name!r}: {file.name} has no address to download it from; put it at "
         f"<mirror>/{_place(entry, file)} and set HARNESS_MIRROR=<mirror>. {entry.notes}"
     ).rstrip()
 
 
-def _place(entry: Entry, file: File) -> str:
+def _place(entry: Declared, file: File) -> str:
     return file.mirror or f"{entry.name}/{file.name}"
 
 
-def _cached(entry: Entry, file: File) -> Path:
+def _cached(entry: Declared, file: File) -> Path:
     return below(cache_directory(), _place(entry, file))
 
 
-def _in_mirror(entry: Entry, file: File) -> Path | None:
+def _in_mirror(entry: Declared, file: File) -> Path | None:
     mirror = os.environ.get("HARNESS_MIRROR")
     if not mirror:
         return None
@@ -115,7 +115,7 @@ def _in_mirror(entry: Entry, file: File) -> Path | None:
     return next((path for path in candidates if is_file(path)), None)
 
 
-def _fetch(entry: Entry, file: File) -> Path:
+def _fetch(entry: Declared, file: File) -> Path:
     if file.path is not None:
         if not is_file(file.path):
             raise HarnessError(f"data set {entry.name!r}: {file.path}: there is no such file")
@@ -135,7 +135,7 @@ def _fetch(entry: Entry, file: File) -> Path:
     return _download(entry, file, cached)
 
 
-def _download(entry: Entry, file: File, target: Path) -> Path:
+def _download(entry: Declared, file: File, target: Path) -> Path:
     import pooch
     import requests
 
@@ -214,7 +214,7 @@ def _check(path: Path, file: File) -> _Check:
     return _Check(not expected or found == file.sha256, expected, found)
 
 
-def _refuse_unless_expected(path: Path, entry: Entry, file: File, todo: str) -> None:
+def _refuse_unless_expected(path: Path, entry: Declared, file: File, todo: str) -> None:
     check = _check(path, file)
     if not check.passed:
         raise HarnessError(f"data set {entry.name!r}: {path}: {check.difference}; {todo}")

@@ -12,17 +12,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 
 from harness.datasets import reading
 from harness.datasets.arff import read_arff
 from harness.datasets.encoding import Source
-from harness.datasets.entry import Entry
+from harness.datasets.entry import Declared
 from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
 from harness.errors import HarnessError
 from harness.files import below
 
 
-def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
+def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
     """Read a data set in its declared format.
 
     Parameters
@@ -48,12 +49,14 @@ def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
         ) from None
 
 
-def _read(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read(entry: Declared, paths: Sequence[Path]) -> Source:
     match entry.read:
         case reading.Svmlight() as read:
             return _read_svmlight(entry, read, paths)
         case reading.Csv() as read:
             return _read_csv(read, paths)
+        case reading.Parquet() as read:
+            return _read_parquet(read, paths)
         case reading.Arff() as read:
             return _read_arff(read, paths)
         case reading.Idx():
@@ -79,7 +82,7 @@ def _joined(X: list[np.ndarray], y: list[np.ndarray]) -> Source:
     return Source(np.concatenate(X), np.concatenate(y), parts)
 
 
-def _read_svmlight(entry: Entry, read: reading.Svmlight, paths: Sequence[Path]) -> Source:
+def _read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]) -> Source:
     from sklearn.datasets import load_svmlight_file
 
     X, y = [], []
@@ -94,25 +97,41 @@ def _read_svmlight(entry: Entry, read: reading.Svmlight, paths: Sequence[Path]) 
 
 
 def _read_csv(read: reading.Csv, paths: Sequence[Path]) -> Source:
-    blank = read.separator.isspace() and read.separator != "\t"
     frames = []
     for path in paths:
         with open_unpacked(path) as stream, warnings.catch_warnings():
             # rows longer than the first would be cut with no more than a warning
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(
-                stream,
-                sep=r"\s+" if blank else read.separator,
-                header=0 if read.header else None,
-                index_col=False,
-                comment=read.skip_lines_starting,
-                skipinitialspace=not blank,
-                keep_default_na=False,
-                na_values=list(read.missing_values),
-                quoting=csv.QUOTE_MINIMAL,
-            )
-        frames.append(frame)
+            frames.append(pd.read_csv(stream, **csv_options(read)))
     return _tabular(read, frames, read.nominal)
+
+
+def csv_options(read: reading.Csv) -> dict[str, Any]:
+    """Return what `pandas.read_csv` is told, so that all who read a table read it alike."""
+    blank = read.separator.isspace() and read.separator != "\t"
+    return {
+        "sep": r"\s+" if blank else read.separator,
+        "header": 0 if read.header else None,
+        "index_col": False,
+        "comment": read.skip_lines_starting,
+        "skipinitialspace": not blank,
+        "keep_default_na": False,
+        "na_values": list(read.missing_values),
+        "quoting": csv.QUOTE_MINIMAL,
+        "encoding": read.charset,
+        "decimal": read.decimal,
+    }
+
+
+def _read_parquet(read: reading.Parquet, paths: Sequence[Path]) -> Source:
+    frames = [without_index(pq.read_table(path).to_pandas()) for path in paths]
+    return _tabular(read, frames, read.nominal)
+
+
+def without_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose rows are numbered from 0 and whose columns have plain names."""
+    frame.columns = [name if isinstance(name, int) else str(name) for name in frame.columns]
+    return frame.reset_index(drop=True)
 
 
 def _read_arff(read: reading.Arff, paths: Sequence[Path]) -> Source:
@@ -123,7 +142,7 @@ def _read_arff(read: reading.Arff, paths: Sequence[Path]) -> Source:
     return _tabular(read, frames)
 
 
-def _read_openml(entry: Entry, read: reading.OpenML) -> Source:
+def _read_openml(entry: Declared, read: reading.OpenML) -> Source:
     from sklearn.datasets import fetch_openml
 
     try:
@@ -256,7 +275,7 @@ def _read_npz(read: reading.Npz, paths: Sequence[Path]) -> Source:
     return _joined(X, y)
 
 
-def _read_bundled(entry: Entry, read: reading.Bundled) -> Source:
+def _read_bundled(entry: Declared, read: reading.Bundled) -> Source:
     import sklearn.datasets
 
     load = getattr(sklearn.datasets, f"load_{read.loader}")
@@ -268,7 +287,7 @@ def _read_bundled(entry: Entry, read: reading.Bundled) -> Source:
     return Source(bunch.data, target, [len(target)])
 
 
-def _read_generated(entry: Entry, read: reading.Generated) -> Source:
+def _read_generated(entry: Declared, read: reading.Generated) -> Source:
     seed = np.random.SeedSequence(list(entry.name.encode()))
     try:
         X, y = read.dataset.generate(np.random.default_rng(seed))

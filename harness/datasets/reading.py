@@ -5,6 +5,7 @@ Nothing heavy is imported here: Snakemake reads the catalog in every job.
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -108,11 +109,29 @@ class Csv(Tabular):
     """Separated values; columns are numbered from 0, or named if there is a header."""
 
     format: Literal["csv"]
+    charset: str = "utf-8"
+    decimal: Literal[".", ","] = "."
     separator: str = Field(default=",", min_length=1, max_length=1)
     header: bool = False
     skip_lines_starting: str | None = Field(default=None, min_length=1, max_length=1)
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
+
+    @field_validator("charset")
+    @classmethod
+    def _known_charset(cls, charset: str) -> str:
+        try:
+            codecs.lookup(charset)
+        except (LookupError, ValueError):
+            raise ValueError("no charset that Python knows, such as utf-8 or latin-1") from None
+        return charset
+
+
+class Parquet(Tabular):
+    """Apache Parquet; an index that pandas has written is no column."""
+
+    format: Literal["parquet"]
+    nominal: tuple[Column, ...] = ()
 
 
 class Arff(Tabular):
@@ -176,6 +195,6 @@ class Generated(BaseModel):
 
 
 Read = Annotated[
-    Svmlight | Csv | Arff | Idx | Mat | Npz | OpenML | Bundled | Generated,
+    Svmlight | Csv | Arff | Parquet | Idx | Mat | Npz | OpenML | Bundled | Generated,
     Field(discriminator="format"),
 ]
