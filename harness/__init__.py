@@ -26,6 +26,7 @@ from harness.plugin.search_space import Distribution, choice, log_uniform, setti
 from harness.plugin.storage import Arrays, Storage
 
 if TYPE_CHECKING:
+    from harness.datasets.adding import add
     from harness.measuring import budget, measure
     from harness.scikit_learn import sklearn_method
 
@@ -45,6 +46,7 @@ __all__ = [
     "Shape",
     "Storage",
     "TrialInfo",
+    "add",
     "budget",
     "choice",
     "hookimpl",
@@ -61,6 +63,10 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     """Import what only users of the library need when it is first asked for."""
+    if name == "add":
+        from harness.datasets.adding import add
+
+        return add
     if name in ("budget", "measure"):
         from harness import measuring
 

@@ -191,6 +191,7 @@ _PARTS: dict[str, type[BaseModel]] = {
     "idx": reading.Idx,
     "mat": reading.Mat,
     "npz": reading.Npz,
+    "npy": reading.Npy,
     "openml": reading.OpenML,
     "sklearn": reading.Bundled,
     "generated": reading.Generated,

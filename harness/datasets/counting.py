@@ -115,7 +115,11 @@ def contradiction(entry: Entry) -> str:
         return ""
     if sum(path.stat().st_size for path in paths if path.is_file()) > MOST_BYTES:
         return ""
-    counts = count(entry)
+    return disagreement(entry, count(entry))
+
+
+def disagreement(entry: Entry, counts: Counts) -> str:
+    """Say in what an entry is not what was counted; empty if in nothing."""
     if (counts.n, counts.d) != (entry.n, entry.d):
         return shape_contradiction(entry, (counts.n, counts.d))
     if entry.task == "regression":

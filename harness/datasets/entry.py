@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
@@ -15,6 +16,8 @@ from harness.datasets.reading import File, Generated, Read, Strict
 from harness.errors import HarnessError, shown
 from harness.files import is_file
 from harness.plugin.hookspecs import GeneratedDataset
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 MOST_POINTS = 10**11
 MOST_FEATURES = 10**7
@@ -134,7 +137,7 @@ class Declared(Strict):
         The set whose shape this one only has: no printed figure is judged by it.
     """
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
+    name: str = Field(pattern=f"^{NAME.pattern}$", max_length=100)
     task: Literal["binary", "multiclass", "regression"]
     n: int | None = Field(default=None, gt=0, le=MOST_POINTS)
     d: int | None = Field(default=None, gt=0, le=MOST_FEATURES)

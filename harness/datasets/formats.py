@@ -65,6 +65,8 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
             return _read_mat(read, paths)
         case reading.Npz() as read:
             return _read_npz(read, paths)
+        case reading.Npy() as read:
+            return _read_npy(read, paths)
         case reading.OpenML() as read:
             return _read_openml(entry, read)
         case reading.Bundled() as read:
@@ -143,11 +145,29 @@ def _read_arff(read: reading.Arff, paths: Sequence[Path]) -> Source:
 
 
 def _read_openml(entry: Declared, read: reading.OpenML) -> Source:
+    return _tabular(read, [openml_frame(entry.name, read.id)])
+
+
+def openml_frame(name: str, number: int) -> pd.DataFrame:
+    """Return a data set of OpenML, fetched by scikit-learn or kept from before.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    number : int
+        As OpenML numbers it.
+
+    Raises
+    ------
+    HarnessError
+        If it cannot be fetched.
+    """
     from sklearn.datasets import fetch_openml
 
     try:
         bunch = fetch_openml(
-            data_id=read.id,
+            data_id=number,
             target_column=None,
             as_frame=True,
             parser="pandas",
@@ -156,9 +176,9 @@ def _read_openml(entry: Declared, read: reading.OpenML) -> Source:
         )
     except OSError as error:
         raise HarnessError(
-            f"data set {entry.name!r}: OpenML {read.id} could not be fetched: {error}"
+            f"data set {name!r}: OpenML {number} could not be fetched: {error}"
         ) from None
-    return _tabular(read, [bunch.frame])
+    return bunch.frame
 
 
 def _tabular(
@@ -272,6 +292,18 @@ def _read_npz(read: reading.Npz, paths: Sequence[Path]) -> Source:
                     raise ValueError(f"there is no array {name!r}; the file holds {held}")
             X.append(arrays[read.X])
             y.append(arrays[read.y].ravel())
+    return _joined(X, y)
+
+
+def _read_npy(read: reading.Npy, paths: Sequence[Path]) -> Source:
+    X, y = [], []
+    for path in paths:
+        matrix = np.load(path, allow_pickle=False)
+        if matrix.ndim != 2 or not -matrix.shape[1] <= read.target < matrix.shape[1]:
+            raise ValueError(f"a matrix with a column {read.target} is wanted, got {matrix.shape}")
+        columns = [read.target, *read.ignore]
+        y.append(matrix[:, read.target].copy())
+        X.append(np.delete(matrix, [column % matrix.shape[1] for column in columns], axis=1))
     return _joined(X, y)
 
 

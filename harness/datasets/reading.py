@@ -170,6 +170,14 @@ class Npz(Strict):
     y: str = "y"
 
 
+class Npy(Strict):
+    """One matrix of NumPy, with the target among its columns; pickled objects are refused."""
+
+    format: Literal["npy"]
+    target: int = -1
+    ignore: tuple[int, ...] = ()
+
+
 class OpenML(Tabular):
     """A data set that scikit-learn fetches from OpenML by its number."""
 
@@ -195,6 +203,6 @@ class Generated(BaseModel):
 
 
 Read = Annotated[
-    Svmlight | Csv | Arff | Parquet | Idx | Mat | Npz | OpenML | Bundled | Generated,
+    Svmlight | Csv | Arff | Parquet | Idx | Mat | Npz | Npy | OpenML | Bundled | Generated,
     Field(discriminator="format"),
 ]
