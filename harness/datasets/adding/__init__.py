@@ -180,7 +180,7 @@ def _named(
     own = catalog.resolve() == Path("datasets.yaml").resolve()
     shipped = [] if catalog.resolve() == CATALOG else names_in(CATALOG)
     told = list(found.told)
-    chosen = _checked(name or found.name)
+    chosen = _checked(found.name if name is None else name)
     if name is None and chosen in shipped:
         chosen = f"my-{chosen}"
         told.append(f"{found.name!r} is a set that came with the harness: this one is {chosen!r}")

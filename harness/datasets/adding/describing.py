@@ -234,7 +234,8 @@ def _finished(
     if judged.classes:
         said["classes"] = dict(judged.classes)
     if judged.positive:
-        said["positive"] = judged.positive[0] if len(judged.positive) == 1 else judged.positive
+        several = len(judged.positive) > 1
+        said["positive"] = list(judged.positive) if several else judged.positive[0]
     body = said | body
     if gaps:
         ways = {"numeric": "median", "nominal": "own"}

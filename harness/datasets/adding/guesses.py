@@ -26,8 +26,6 @@ from harness.errors import HarnessError, shown, unknown_name
 
 _NAMES_KEPT = 20
 """So many different values are names, however few rows there are."""
-_EMPTY = "is empty"
-
 _ODD_TEXTS = 3
 _ODD_SHARE = 0.05
 """So few texts among numbers mean that there is no value."""
@@ -87,7 +85,7 @@ def find_column(table: Table, given: str | int, what: str, where: str) -> Name:
         table.columns
     ):
         return table.columns[int(given)]
-    known = [str(name) for name in table.columns]
+    known = [" ".join(str(name).split()) for name in table.columns]
     if all(isinstance(name, int) for name in table.columns):
         raise HarnessError(
             f"{where}: {what}: there is no column {given!r}; the columns have no names and are "
@@ -111,7 +109,7 @@ def profile_columns(
     ]
     labels = ColumnProfile(target, table.decimal, MOST_LABELS, table.marked)
     row = 0
-    for part in table.parts():
+    for part in table.parts(target):
         part.index = pd.RangeIndex(row, row + len(part))
         row += len(part)
         labels.update(part[target])
@@ -151,8 +149,8 @@ def judge_columns(
     for profile in profiles:
         reason = _useless(profile, profile.name in nominal)
         if reason:
-            if profile.name in keep and reason == _EMPTY:
-                raise HarnessError(f"{where}: column {quoted(profile.name)} is empty")
+            if profile.name in keep and (profile.unsuited or not profile.values):
+                raise HarnessError(f"{where}: column {quoted(profile.name)} {reason}")
             if profile.name not in keep:
                 columns.ignored.append(profile.name)
                 columns.told.append(f"{quoted(profile.name)} {reason}: left out (--keep keeps it)")
@@ -179,11 +177,6 @@ def _judge(
     extra: Sequence[str],
     marked: bool,
 ) -> None:
-    if profile.unsuited:
-        raise HarnessError(
-            f"{where}: column {quoted(profile.name)} holds {profile.unsuited}, neither numbers "
-            f"nor names: turn it into numbers, or leave it out with --drop {profile.name}"
-        )
     texts = {text: count for text, count in profile.texts.items() if text not in extra}
     names = asked or profile.nominal or bool(texts)
     gaps = profile.missing + sum(profile.texts[text] for text in extra)
@@ -195,7 +188,9 @@ def _judge(
         return
     # numbers that a reader makes of texts may be written in several ways
     written = profile.written.keys() - set(extra)
-    values = len(written) if written and (texts or not marked) else len(profile.numbers)
+    values = len(texts) + len(profile.numbers)
+    if profile.all_written:
+        values = len(written) if texts or not marked else len(profile.numbers)
     if texts and profile.numbers and not asked and values > _NAMES_KEPT:
         text = next(iter(texts))
         raise HarnessError(
@@ -217,9 +212,11 @@ def _judge(
 
 def _useless(profile: ColumnProfile, asked: bool) -> str:
     """Say why a column tells nothing of a point; empty if it may."""
+    if profile.unsuited:
+        return f"holds {profile.unsuited}, neither numbers nor names"
     held = profile.n_numbers + profile.n_texts
     if not held:
-        return _EMPTY
+        return "is empty"
     if asked:
         return ""
     named = isinstance(profile.name, str) and _ROW_NAMES.fullmatch(profile.name.strip())

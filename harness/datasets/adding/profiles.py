@@ -62,6 +62,8 @@ class ColumnProfile:
         What values it holds that are neither numbers nor names; empty if none.
     whole : bool
         Whether all numbers are whole ones.
+    all_written : bool
+        Whether all values were texts, so that `written` has them.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class ColumnProfile:
         self.numbers: Counter[float] = Counter()
         self.texts: Counter[str] = Counter()
         self.written: Counter[str] = Counter()
+        self.all_written = True
         self.most = most
         self.first_text: int | None = None
         self.nominal = False
@@ -117,8 +120,9 @@ class ColumnProfile:
             self.nominal = True
             values = values.astype(object)
         elif pd.api.types.is_bool_dtype(values.dtype):
-            values = values.astype(np.int8)
+            values = values.astype(str) if self._marked else values.astype(np.int8)
         if pd.api.types.is_numeric_dtype(values.dtype):
+            self.all_written = False
             self._take_numbers(values.astype(np.float64).to_numpy())
         elif pd.api.types.is_string_dtype(values.dtype) or values.dtype == object:
             self._take_texts(values)
@@ -189,6 +193,7 @@ class ColumnProfile:
         self._remember(self.numbers, dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
     def _follow(self, numbers: np.ndarray) -> None:
+        self._steps &= bool(np.isfinite(numbers).all())
         if not self._steps:
             return
         before = numbers[:1] - 1 if self._last is None else np.array([self._last])

@@ -21,11 +21,13 @@ _LINES = 200
 """Lines of a text that a guess is made from."""
 
 _SEPARATORS = ",;\t| "
+_COMMENTS = "#|%"
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*")
 _SPARSE_LINE = re.compile(r"\s*[-+.\deE]+(\s+(qid|\d+):[-+.\deEnaif]+)+\s*(#.*)?")
 _BARE_LABEL = re.compile(r"\s*[-+.\deE]+\s*(#.*)?")
 
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAGIC = {
     b"PAR1": "parquet",
     b"\x93NUMPY": "npy",
@@ -34,6 +36,7 @@ _REFUSED = {
     b"MATLAB": "a MATLAB file: write its entry by hand, with `format: mat`",
     b"\x89HDF": "an HDF5 file: write it as CSV, Parquet or npz",
     b"\xd0\xcf\x11\xe0": "a spreadsheet: save it as CSV",
+    b"\0\0\x08": "a file of MNIST's format: write its entry by hand, with `format: idx`",
     b"SQLite": "a database: write the table as CSV or Parquet",
     b"%PDF": "a PDF",
 }
@@ -50,12 +53,15 @@ class Dialect:
     header : bool
     charset : str
     decimal : {".", ","}
+    comment : str
+        What lines start with that are no rows; empty if there are none.
     """
 
     separator: str
     header: bool
     charset: str
     decimal: str
+    comment: str
 
 
 def guess_format(path: Path) -> str:
@@ -67,7 +73,8 @@ def guess_format(path: Path) -> str:
         If it is empty, or of a kind that cannot be added.
     """
     start = _start(path)
-    if not start.strip():
+    utf16 = start.startswith(_UTF16)
+    if not start.strip() or (utf16 and not start.decode("utf-16", "ignore").strip()):
         raise HarnessError(f"{path}: the file is empty")
     if start.startswith(b"PK"):
         if b"[Content_Types]" in start or b"xl/" in start:
@@ -81,15 +88,15 @@ def guess_format(path: Path) -> str:
     for magic, found in _MAGIC.items():
         if start.startswith(magic):
             return found
-    if b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if b"\0" in start and not utf16:
         raise HarnessError(
             f"{path}: this is no text, nor Parquet or NumPy's npz or npy, which can be added"
         )
-    return _text_format(path, start.decode("utf-8", "replace"))
+    return _text_format(path, start.decode("utf-16" if utf16 else "utf-8-sig", "replace"))
 
 
 def _text_format(path: Path, text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()][:_LINES]
+    lines = [line for line in text.splitlines() if line.strip()]
     if lines[0].lstrip()[:1] in "{[<":
         raise HarnessError(
             f"{path}: this looks like JSON, XML or HTML: write the table as CSV or Parquet"
@@ -98,7 +105,7 @@ def _text_format(path: Path, text: str) -> str:
     if re.match(r"\s*@(relation|attribute)\b", told, re.IGNORECASE):
         return "arff"
     lines = lines[:-1] if len(text) >= _START else lines
-    rows = [line for line in lines if not line.lstrip().startswith("#")]
+    rows = [line for line in lines[:_LINES] if not line.lstrip().startswith("#")]
     sparse = sum(1 for line in rows if _SPARSE_LINE.fullmatch(line))
     if sparse and all(_SPARSE_LINE.fullmatch(r) or _BARE_LABEL.fullmatch(r) for r in rows):
         return "svmlight"
@@ -123,14 +130,15 @@ def guess_dialect(path: Path, header: bool | None = None, target: str | None = N
         lines = lines[:-1]
     lines = lines[:_LINES]
     separator = _separator(lines)
-    rows = _split(lines, separator)
+    comment = _comment(lines, separator)
+    rows = _split([line for line in lines if not comment or line[0] != comment], separator)
     fields = [field for row in rows[1:] or rows for field in row]
     commas = sum(1 for field in fields if _DECIMAL_COMMA.fullmatch(field))
     points = sum(1 for field in fields if "." in field and _NUMBER.fullmatch(field))
     decimal = "," if separator != "," and commas > points else "."
     if header is None:
         header = _has_header(rows, decimal, target)
-    return Dialect(separator, header, charset, decimal)
+    return Dialect(separator, header, charset, decimal, comment)
 
 
 def guess_charset(path: Path) -> str:
@@ -143,7 +151,7 @@ def guess_charset(path: Path) -> str:
     decoders = {name: codecs.getincrementaldecoder(name)() for name in found}
     with open_unpacked(path) as stream:
         block = stream.read(_BLOCK)
-        if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        if block.startswith(_UTF16):
             return "utf-16"
         while block:
             for name in list(decoders):
@@ -180,6 +188,16 @@ def _separator(lines: list[str]) -> str:
     return max(scores, key=scores.__getitem__)
 
 
+def _comment(lines: list[str], separator: str) -> str:
+    """Return the sign that lines at the start have which are no rows, by their width."""
+    sign = lines[0][0]
+    usual = [line for line in lines if line[0] != sign]
+    if sign not in _COMMENTS or not usual:
+        return ""
+    width = len(_split(usual, separator)[-1])
+    return sign if len(_split(lines[:1], separator)[0]) != width else ""
+
+
 def _split(lines: list[str], separator: str) -> list[list[str]]:
     if separator == " ":
         return [line.split() for line in lines]
@@ -193,14 +211,22 @@ def _has_header(rows: list[list[str]], decimal: str, target: str | None) -> bool
     first, rest = [field.strip() for field in rows[0]], rows[1:]
     if target is not None and target in first:
         return True
-    if not rest or any(_is_number(field, decimal) for field in first):
+    if any(_is_number(field, decimal) for field in first):
         return False
-    columns = [[row[at] for row in rest if at < len(row)] for at in range(len(first))]
-    if any(values and all(_is_number(v, decimal) for v in values) for values in columns):
+    if not rest:
+        return True
+    columns = [[row[at].strip() for row in rest if at < len(row)] for at in range(len(first))]
+    if any(_mostly_numbers(values, decimal) for values in columns):
         return True
     # of names alone: a header's are not among the values below it
     again = sum(1 for name, values in zip(first, columns, strict=True) if name in values)
     return len(set(first)) == len(first) and not again and all(first)
+
+
+def _mostly_numbers(values: list[str], decimal: str) -> bool:
+    held = [value for value in values if value]
+    numbers = sum(1 for value in held if _is_number(value, decimal))
+    return bool(held) and numbers >= 0.5 * len(held)
 
 
 def _is_number(field: str, decimal: str) -> bool:

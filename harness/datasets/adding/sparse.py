@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile
 from harness.datasets.fetching import open_unpacked
 from harness.errors import HarnessError, shown
 
-_LINES = 100_000
+_BLOCK = 1 << 23
+"""Bytes of text that are read at once."""
 
 
 @dataclass(frozen=True)
@@ -45,31 +47,35 @@ def count_sparse(path: Path) -> SparseCounts:
     HarnessError
         If a line is not understood, naming it.
     """
-    highest, lowest, gaps = 0, 1, 0
+    from sklearn.datasets import load_svmlight_file
+
+    highest, lowest, gaps, line = 0, 1, 0, 1
     labels = ColumnProfile("first word of a line", most=MOST_LABELS)
-    held: list[float] = []
     with open_unpacked(path) as stream:
-        for number, line in enumerate(stream, 1):
-            words = line.partition(b"#")[0].split()
-            if not words:
-                continue
+        while lines := stream.readlines(_BLOCK):
             try:
-                held.append(float(words[0]))
-                for word in words[1:]:
-                    if word.startswith(b"qid:"):
-                        continue
-                    at, value = word.split(b":")
-                    index = int(at)
-                    lowest, highest = min(lowest, index), max(highest, index)
-                    gaps += not np.isfinite(float(value))
+                X, y = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
             except ValueError:
-                told = shown(line[:60].decode("utf-8", "replace").strip())
-                raise HarnessError(
-                    f"{path}: line {number} is not a number and pairs of index and value: {told}"
-                ) from None
-            if len(held) == _LINES:
-                labels.update(pd.Series(held))
-                held = []
-    if held:
-        labels.update(pd.Series(held))
+                raise _misread(path, lines, line) from None
+            line += len(lines)
+            labels.update(pd.Series(y))
+            if X.nnz:
+                lowest = min(lowest, int(X.indices.min()))
+                highest = max(highest, int(X.indices.max()))
+                gaps += int((~np.isfinite(X.data)).sum())
     return SparseCounts(highest + (lowest == 0), lowest == 0, labels, gaps)
+
+
+def _misread(path: Path, lines: list[bytes], first: int) -> HarnessError:
+    """Name the first of some lines that cannot be read."""
+    from sklearn.datasets import load_svmlight_file
+
+    for number, line in enumerate(lines, first):
+        try:
+            load_svmlight_file(io.BytesIO(line), zero_based=True)
+        except ValueError:
+            return HarnessError(
+                f"{path}: line {number} is not a label and pairs of index and value, indices "
+                f"ascending: {shown(line[:60].decode('utf-8', 'replace').strip())}"
+            )
+    return HarnessError(f"{path}: cannot be read as svmlight")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from harness.datasets import reading
+from harness.datasets.adding.profiles import Name
 from harness.datasets.adding.sniffing import guess_dialect
 from harness.datasets.arff import read_arff
 from harness.datasets.fetching import open_unpacked
@@ -36,8 +38,9 @@ class Table:
     read : dict
         `format` and the options by which a catalog reads the same columns.
     columns : list of str or int
-    parts : callable -> iterator of DataFrame
-        Each call goes through all rows once.
+    parts : callable (str or int) -> iterator of DataFrame
+        Goes through all rows once. The column that is named, the target, holds texts as they
+        stand, where the file is one of texts.
     told : list of str
         What was guessed to read it.
     decimal : {".", ","}, default "."
@@ -50,7 +53,7 @@ class Table:
 
     read: dict[str, Any]
     columns: list[str | int]
-    parts: Callable[[], Iterator[pd.DataFrame]]
+    parts: Callable[[Name], Iterator[pd.DataFrame]]
     told: list[str]
     decimal: str = "."
     twice: tuple[str, ...] = ()
@@ -65,23 +68,24 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
         "header": dialect.header,
         "charset": dialect.charset,
         "decimal": dialect.decimal,
+        "skip_lines_starting": dialect.comment or None,
     }
     fields = reading.Csv.model_fields
     given = {key: value for key, value in read.items() if value != fields[key].default}
     options = csv_options(reading.Csv.model_validate({"format": "csv"} | read))
     # as they stand, to see which of them mean that there is none
-    options |= {"dtype": str, "na_values": [], "decimal": "."}
+    options |= {"na_values": [], "low_memory": False}
     with open_unpacked(path) as stream, _told(path, "csv"):
-        first = pd.read_csv(stream, nrows=1, **options)
+        first = pd.read_csv(stream, nrows=1, dtype=str, **options)
         names = list(first.columns)
     twice = _twice(path, options) if dialect.header else ()
     rows = max(100, CELLS // max(1, len(names)))
 
-    def parts() -> Iterator[pd.DataFrame]:
+    def parts(target: Name) -> Iterator[pd.DataFrame]:
         with (
             open_unpacked(path) as stream,
             _told(path, "csv"),
-            pd.read_csv(stream, chunksize=rows, **options) as reader,
+            pd.read_csv(stream, chunksize=rows, dtype={target: str}, **options) as reader,
         ):
             yield from reader
 
@@ -90,6 +94,8 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
     told = [f"separated by {kind}; {first_line} (--header or --no-header says otherwise)"]
     if dialect.charset != "utf-8":
         told.append(f"the text is no UTF-8 and is read as {dialect.charset}")
+    if dialect.comment:
+        told.append(f"lines that start with {dialect.comment!r} are no rows")
     if dialect.decimal == ",":
         told.append("numbers have a decimal comma")
     return Table({"format": "csv"} | given, names, parts, told, dialect.decimal, twice, True)
@@ -97,7 +103,7 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
 
 def _twice(path: Path, options: dict[str, Any]) -> tuple[str, ...]:
     with open_unpacked(path) as stream, _told(path, "csv"):
-        line = pd.read_csv(stream, nrows=1, **(options | {"header": None}))
+        line = pd.read_csv(stream, nrows=1, **(options | {"header": None, "dtype": str}))
     names = [str(name).strip() for name in line.iloc[0]]
     return tuple(dict.fromkeys(name for name in names if name and names.count(name) > 1))
 
@@ -110,7 +116,7 @@ def parquet_table(path: Path) -> Table:
         index = file.schema_arrow.empty_table().to_pandas().index
     rows = max(100, CELLS // max(1, len(columns)))
 
-    def parts() -> Iterator[pd.DataFrame]:
+    def parts(_: Name) -> Iterator[pd.DataFrame]:
         with _told(path, "parquet"), pq.ParquetFile(path) as held:
             for batch in held.iter_batches(batch_size=rows):
                 yield without_index(batch.to_pandas())
@@ -125,14 +131,14 @@ def arff_table(path: Path) -> Table:
     _refuse_large(path)
     with open_unpacked(path) as stream, _told(path, "arff"):
         frame = read_arff(stream.read().decode("utf-8", "replace"))
-    return Table({"format": "arff"}, list(frame.columns), lambda: iter([frame]), [])
+    return Table({"format": "arff"}, list(frame.columns), lambda _: iter([frame]), [])
 
 
 def openml_table(number: int) -> Table:
     """Return a data set of OpenML as a table; scikit-learn fetches it."""
     frame = openml_frame(f"openml-{number}", number)
     return Table(
-        {"format": "openml", "id": number}, list(frame.columns), lambda: iter([frame]), []
+        {"format": "openml", "id": number}, list(frame.columns), lambda _: iter([frame]), []
     )
 
 
@@ -147,7 +153,7 @@ def npy_table(path: Path) -> Table:
         )
     rows = max(1, CELLS // max(1, matrix.shape[1]))
 
-    def parts() -> Iterator[pd.DataFrame]:
+    def parts(_: Name) -> Iterator[pd.DataFrame]:
         for start in range(0, len(matrix), rows):
             yield pd.DataFrame(np.array(matrix[start : start + rows]))
 
@@ -186,7 +192,7 @@ def npz_table(path: Path, target: str | None) -> Table:
     read |= {} if y == "y" else {"y": y}
     rows = max(1, CELLS // X.shape[1])
 
-    def parts() -> Iterator[pd.DataFrame]:
+    def parts(_: Name) -> Iterator[pd.DataFrame]:
         for start in range(0, len(X), rows):
             part = pd.DataFrame(X[start : start + rows])
             part[y] = values[start : start + rows]
@@ -213,6 +219,17 @@ def _refuse_large(path: Path) -> None:
         )
 
 
+def _reason(told: str) -> str:
+    """Say in our words what pandas says of lines that differ in width; else what was said."""
+    width = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", told)
+    if width:
+        usual, line, found = width.groups()
+        return f"line {line} has {found} fields, those before it {usual}"
+    if told.startswith("Length of header or names does not match"):
+        return "some lines have more fields than the first"
+    return shown(told, 300).strip("'\"")
+
+
 class _told:  # noqa: N801 - reads as a statement
     """Tells what a library's reader says of a file as an error of ours."""
 
@@ -228,7 +245,7 @@ class _told:  # noqa: N801 - reads as a statement
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         self._warnings.__exit__(None, None, None)
         if isinstance(error, Exception) and not isinstance(error, HarnessError):
-            reason = shown(" ".join(str(error).split()) or type(error).__name__, 300).strip("'\"")
+            reason = _reason(" ".join(str(error).split()) or type(error).__name__)
             raise HarnessError(
                 f"{self._path}: cannot be read as {self._format}: {reason}"
             ) from None
