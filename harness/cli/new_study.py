@@ -6,14 +6,12 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from harness.cli.new_plugin import write_new
 from harness.datasets.entry import Entry
 from harness.errors import HarnessError
 from harness.files import is_file
+from harness.strict_yaml import written
 from harness.units import format_bytes
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -95,12 +93,12 @@ def write_study(
     chosen = [{method: {"kernel": kernel}} if kernel else method for method in methods]
     told = {
         "TITLE": f"What is best on {', '.join(entry.name for entry in entries)} in few megabytes?",
-        "DATASETS": _flow([entry.name for entry in entries]),
-        "METHODS": _flow(chosen),
+        "DATASETS": written([entry.name for entry in entries]),
+        "METHODS": written(chosen),
         "LABELED": str(_labeled(entries)),
         "BUDGETS": ", ".join(_budgets(entries)),
-        "METRICS": _flow([*metrics, *_METRICS[task]]),
-        "TUNING": _flow({"search": search, "trials": 10}) if search else "none",
+        "METRICS": written([*metrics, *_METRICS[task]]),
+        "TUNING": written({"search": search, "trials": 10}) if search else "none",
         "CALLED": study_of(path),
     }
     text = _STUDY
@@ -113,10 +111,6 @@ def study_of(path: Path) -> str:
     """Return what commands call a study: its name alone, where that finds it."""
     plain = path.parent == Path("studies") and "." not in path.stem
     return path.stem if plain else str(path)
-
-
-def _flow(value: Any) -> str:
-    return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**9).strip()
 
 
 def _labeled(entries: Sequence[Entry]) -> int:

@@ -477,6 +477,7 @@ def test_paths_below_the_catalog_are_relative(tmp_path):
             add(path)
 
 
+@pytest.mark.slow
 def test_what_is_held_does_not_grow_with_the_file(tmp_path, monkeypatch):
     """Of a text of 60 MB some megabytes are held, and an entry of its size is not tried."""
     import tracemalloc
@@ -559,7 +560,7 @@ TEXTS = st.sampled_from([*CELLS.split(), "", "?", "NA", "a b", "\t", '""'])
 TABLES = st.lists(st.lists(TEXTS, max_size=5), max_size=12)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60, derandomize=True)
 @given(
     lines=TABLES,
     separator=st.sampled_from([",", ";", "\t", " ", "|"]),
@@ -586,3 +587,12 @@ def test_odd_files_are_added_or_told_in_a_message(
     X, _ = load(load_catalog([folder / "datasets.yaml"])[found.name])
     assert (len(X), X.shape[1]) == (found.body["n"], found.body["d"])
     assert np.isfinite(X).all()
+
+
+def test_blanks_around_names_are_part_of_them_and_around_labels_are_not(added):
+    lines = [
+        f"{['red', 'red ', 'blue'][row % 3]},{row / 4:.2f} ,{['a ', 'b'][row % 2]}"
+        for row in range(60)
+    ]
+    _, entry, X, _ = added(rows("colour,size,y", *lines), "y")
+    assert (X.shape, list(entry.classes)) == ((60, 4), ["a", "b"])

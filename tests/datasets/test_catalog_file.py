@@ -5,11 +5,12 @@ import yaml
 
 from harness.datasets.adding.catalog_file import entry_text, names_in, write_entry
 from harness.errors import HarnessError
+from harness.strict_yaml import read_yaml
 
 BODY = {
     "task": "binary",
     "n": 6,
-    "classes": {"<=50K": 2, "yes": 4, "2020": 0},
+    "classes": {"<=50K": 2, "yes": 4, "2020": 0, "1e5": 0, "2020-01-01": 0, "~": 0, "0x1F": 0},
     "positive": "yes",
     "read": {"format": "csv", "target": "a: b", "separator": "\t"},
     "files": [{"path": "x y.csv", "sha256": "0" * 64}],
@@ -35,7 +36,7 @@ third:
 
 
 def test_an_entry_reads_back_as_it_was():
-    assert yaml.safe_load(entry_text("1e3", BODY)) == {"1e3": BODY}
+    assert read_yaml(entry_text("1e3", BODY)) == {"1e3": BODY}
     assert "  - path: x y.csv\n      sha256: " in entry_text("x", BODY)
 
 

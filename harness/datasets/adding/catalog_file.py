@@ -11,7 +11,7 @@ import yaml
 
 from harness.errors import HarnessError
 from harness.files import is_file, write_whole
-from harness.strict_yaml import read_document, read_yaml
+from harness.strict_yaml import read_document, read_yaml, written
 
 _HEADING = """\
 # Data sets of this folder, beside those of `harness datasets`. A name that is there too means the
@@ -28,15 +28,15 @@ def entry_text(name: str, body: Mapping[str, Any]) -> str:
     body : mapping
         Plain values, as YAML has them.
     """
-    lines = [f"{_flow(name)}:"]
+    lines = [f"{written(name)}:"]
     for key, value in body.items():
         if key == "files":
             lines.append("  files:")
             for file in value:
-                told = [f"{part}: {_flow(held)}" for part, held in file.items()]
+                told = [f"{part}: {written(held)}" for part, held in file.items()]
                 lines += [f"    - {told[0]}", *(f"      {line}" for line in told[1:])]
         else:
-            lines.append(f"  {key}: {_flow(value)}")
+            lines.append(f"  {key}: {written(value)}")
     return "\n".join(lines) + "\n"
 
 
@@ -109,11 +109,3 @@ def _replaced(text: str, name: str, entry: str) -> str:
         end -= 1
     new = [*lines[: starts[place]], *entry.splitlines(), *lines[end:]]
     return "\n".join(new) + "\n"
-
-
-def _flow(value: Any) -> str:
-    """Write a value in one line."""
-    text = yaml.safe_dump(
-        value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9
-    )
-    return text.removesuffix("...\n").strip()

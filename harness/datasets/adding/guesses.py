@@ -107,7 +107,7 @@ def profile_columns(
         for name in table.columns
         if name != target and name not in drop
     ]
-    labels = ColumnProfile(target, table.decimal, MOST_LABELS, table.marked)
+    labels = ColumnProfile(target, table.decimal, MOST_LABELS, table.marked, labels=True)
     row = 0
     for part in table.parts(target):
         part.index = pd.RangeIndex(row, row + len(part))

@@ -41,6 +41,8 @@ class ColumnProfile:
         Different values that are remembered.
     marked : bool, default True
         Whether texts of `MARKS` mean that there is no value.
+    labels : bool, default False
+        Whether the column is the target.
 
     Attributes
     ----------
@@ -67,7 +69,12 @@ class ColumnProfile:
     """
 
     def __init__(
-        self, name: str | int, decimal: str = ".", most: int = MOST_CATEGORIES, marked: bool = True
+        self,
+        name: str | int,
+        decimal: str = ".",
+        most: int = MOST_CATEGORIES,
+        marked: bool = True,
+        labels: bool = False,
     ) -> None:
         self.name = name
         self.rows = self.missing = self.n_numbers = self.n_texts = 0
@@ -84,6 +91,7 @@ class ColumnProfile:
         self.infinite = 0
         self._decimal = decimal
         self._marked = marked
+        self._labels = labels
         self._distinct = True
         self._last: float | None = None
         self._steps = True
@@ -140,7 +148,8 @@ class ColumnProfile:
         if odd is not None:
             self.unsuited = f"values of type {type(odd).__name__}"
             return
-        counts = known.astype(str).str.strip().value_counts()
+        known = self._as_read(known)
+        counts = known.value_counts()
         self._distinct &= bool((counts == 1).all())
         texts = counts.index
         marked = texts.isin(MARKS if self._marked else ())
@@ -157,14 +166,18 @@ class ColumnProfile:
         self._remember(self.texts, counts[~is_number].to_dict())
         found = int(counts[~is_number].sum())
         if found and self.first_text is None:
-            is_text = known.astype(str).str.strip().isin(texts[~is_number])
-            self.first_text = int(is_text.idxmax())
+            self.first_text = int(known.isin(texts[~is_number]).idxmax())
         self.n_texts += found
         if is_number.all() and not marked.any() and not gaps.any():
-            self._follow(to_numbers(known.astype(str), self._decimal))
+            self._follow(to_numbers(known, self._decimal))
         else:
             self._steps = False
         self._count_numbers(numbers[is_number], counts[is_number].to_numpy())
+
+    def _as_read(self, values: pd.Series) -> pd.Series:
+        """Return texts as a reader has them: blanks around labels are none of theirs."""
+        texts = values.astype(str)
+        return texts.str.strip() if self._labels else texts
 
     def _take_numbers(self, numbers: np.ndarray) -> None:
         known = numbers[~np.isnan(numbers)]
@@ -223,7 +236,7 @@ def to_numbers(texts: pd.Series, decimal: str = ".") -> np.ndarray:
     """Return texts as numbers, NaN where they are none."""
     if decimal != ".":
         texts = texts.str.replace(decimal, ".", regex=False)
-    return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)
+    return pd.to_numeric(texts.str.strip(), errors="coerce").to_numpy(dtype=np.float64)
 
 
 def listed(names: Sequence[Name], most: int = 8) -> str:
