@@ -39,6 +39,8 @@ class File(Strict):
         Its name in the cache and in a mirror, without a packing's ending.
     urls : list of str
         Tried in this order until one gives the bytes that the checksum asks for.
+    checked : str, default ""
+        How it is known that the addresses have these bytes, and when it was looked at.
     path : str, optional
         A file that is there already, relative to the catalog.
     sha256 : str, optional
@@ -53,6 +55,7 @@ class File(Strict):
 
     name: str = ""
     urls: tuple[str, ...] = ()
+    checked: str = ""
     path: Path | None = None
     sha256: Checksum | None = None
     packed_sha256: Checksum | None = None

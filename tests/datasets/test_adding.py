@@ -596,3 +596,8 @@ def test_blanks_around_names_are_part_of_them_and_around_labels_are_not(added):
     ]
     _, entry, X, _ = added(rows("colour,size,y", *lines), "y")
     assert (X.shape, list(entry.classes)) == ((60, 4), ["a", "b"])
+
+
+def test_numbers_that_are_written_in_two_ways_are_one_label(added):
+    lines = [f"{row / 4},{['1', '+1', '0.5', '1.0'][row % 4]}" for row in range(40)]
+    assert added(rows("a,y", *lines), "y")[1].classes == {"0.5": 10, "1.0": 30}

@@ -187,13 +187,15 @@ class ColumnProfile:
         if not len(known):
             return
         self._follow(known)
-        values, counts = np.unique(known, return_counts=True)
-        self._distinct &= len(values) == len(known)
-        self._count_numbers(values, counts)
+        self._distinct &= len(np.unique(known)) == len(known)
+        self._count_numbers(known, np.ones(len(known)))
 
     def _count_numbers(self, values: np.ndarray, counts: np.ndarray) -> None:
         if not len(values):
             return
+        # of texts several may be the same number: 1 and +1
+        values, place = np.unique(values, return_inverse=True)
+        counts = np.bincount(place, weights=counts).astype(np.int64)
         finite = np.isfinite(values)
         self.infinite += int(counts[~finite].sum())
         self.n_numbers += int(counts[finite].sum())
