@@ -33,7 +33,8 @@ PACKINGS = ("", ".gz", ".bz2", ".xz")
 
 _BLOCK = 1 << 20
 _DOWNLOAD = "download"
-_OPENERS: dict[bytes, Callable[[Path], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]] = {
+_Opener = Callable[[Path], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]
+_OPENERS: dict[bytes, _Opener] = {
     **{b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open},
 }
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
@@ -43,12 +44,19 @@ _log = logging.getLogger(__name__)
 
 def open_unpacked(path: Path) -> BinaryIO:
     """Open a file for reading; gzip, bzip2 and xz are recognised by content and unpacked."""
+    opener = _opener(path)
+    return path.open("rb") if opener is None else io.BufferedReader(opener(path), _BLOCK)
+
+
+def is_packed(path: Path) -> bool:
+    """Tell whether a file is one of gzip, bzip2 or xz, by its content."""
+    return _opener(path) is not None
+
+
+def _opener(path: Path) -> _Opener | None:
     with path.open("rb") as stream:
         start = stream.read(6)
-    for magic, opener in _OPENERS.items():
-        if start.startswith(magic):
-            return io.BufferedReader(opener(path), _BLOCK)
-    return path.open("rb")
+    return next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
 
 
 def cache_directory() -> Path:

@@ -122,8 +122,6 @@ def csv_options(read: reading.Csv) -> dict[str, Any]:
         "quoting": csv.QUOTE_MINIMAL,
         "encoding": read.charset,
         "decimal": read.decimal,
-        # in parts, a column of numbers and names would be numbers in some and texts in others
-        "low_memory": not read.nominal,
     }
 
 

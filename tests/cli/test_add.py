@@ -1,6 +1,7 @@
 """`harness add`: from a CSV file to a study that runs, in one command."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from harness.cli.main import main
 from harness.datasets import load_catalog
 from harness.planning.study_plan import plan_study
 from harness.planning.workload import load_workload
+from harness.project import ROOT
 
 HARNESS = [sys.executable, "-m", "harness.cli"]
 
@@ -57,6 +59,13 @@ def test_one_command_leaves_an_entry_and_a_study(table):
     made = plan_study(load_workload("orders"), cores=2)
     assert made.trials > 0
     assert {cell.reason for cell in made.cells} == {""}
+
+
+def test_the_manual_shows_what_is_printed():
+    text = (ROOT / "docs" / "datasets.md").read_text()
+    shown = re.search(r"```console\n\$ harness (add [^\n]*)\n(.*?)```", text, re.DOTALL)
+    Path("sensors.csv").write_text(re.search(r"```csv\n(.*?)```", text, re.DOTALL)[1])
+    assert run(*shown[1].split()) == shown[2]
 
 
 def test_every_option_says_otherwise(table):

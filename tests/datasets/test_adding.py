@@ -1,5 +1,6 @@
 """A file or a data frame of one's own becomes an entry that prepares."""
 
+import gzip
 import warnings
 
 import numpy as np
@@ -380,6 +381,12 @@ def test_matrices(tmp_path):
     found = add("one.npy", 3, drop=[0], name="dropped")
     np.testing.assert_array_equal(load(load_catalog()["dropped"])[1], y)
     assert load_catalog()["dropped"].d == 2
+    packed = gzip.compress((tmp_path / "both.npz").read_bytes())
+    (tmp_path / "both.npz.gz").write_bytes(packed)
+    with pytest.raises(
+        HarnessError, match=r"both\.npz\.gz: unpack it: npz files are read as they a"
+    ):
+        add("both.npz.gz", name="packed")
     np.savez("two.npz", A=X, B=X, y=y)
     with pytest.raises(
         HarnessError, match=r"one matrix of numbers is wanted; the file holds A \(30"
@@ -449,8 +456,6 @@ def test_openml_by_number(tmp_path, monkeypatch):
 
 
 def test_packed_files_and_names_after_them(tmp_path):
-    import gzip
-
     for name, called in (
         ("my data (1).csv.gz", "my-data-1"),
         ("v1.2", "v1.2"),

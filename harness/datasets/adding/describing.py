@@ -31,7 +31,7 @@ from harness.datasets.adding.tables import (
 )
 from harness.datasets.adding.targets import Target, judge_target
 from harness.datasets.counting import Counts
-from harness.datasets.fetching import PACKINGS, open_unpacked
+from harness.datasets.fetching import PACKINGS, is_packed, open_unpacked
 from harness.errors import HarnessError
 from harness.files import is_file, is_folder
 
@@ -118,6 +118,8 @@ def describe(source: str | Path, folder: Path, wishes: Wishes = Wishes()) -> Des
     if not is_file(path):
         raise HarnessError(f"{path}: there is no such file")
     format = guess_format(path)
+    if format in ("parquet", "npz", "npy") and is_packed(path):
+        raise HarnessError(f"{path}: unpack it: {format} files are read as they are")
     target = None if wishes.target is None else str(wishes.target)
     match format:
         case "svmlight":
