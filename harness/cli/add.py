@@ -28,7 +28,7 @@ class _Names(click.ParamType[tuple[str, ...]]):
 
 
 @click.command()
-@click.argument("source", metavar="FILE")
+@click.argument("sources", metavar="FILE...", nargs=-1, required=True)
 @click.option("--target", help="Name or number of its column; else the last, or one so called.")
 @click.option("--name", help="What studies call it; by default as the file is called.")
 @click.option("--task", type=click.Choice(["binary", "multiclass", "regression"]))
@@ -41,7 +41,7 @@ class _Names(click.ParamType[tuple[str, ...]]):
 @click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")
 @click.option("--force", is_flag=True, help="Replace the entry of this name.")
 def add(
-    source: str,
+    sources: Sequence[str],
     target: str | None,
     name: str | None,
     task: str | None,
@@ -56,13 +56,14 @@ def add(
 ) -> None:
     """Add a FILE as a data set to datasets.yaml, and write a study on it.
 
-    FILE is CSV or TSV of any separator, Parquet, ARFF, SVMlight, npz or npy, plain or packed with
-    gzip, bzip2 or xz; or openml:61, a data set of OpenML by its number.
+    FILE is CSV or TSV of any separator, Parquet, ARFF, SVMlight, npz or npy; text may be packed
+    with gzip, bzip2 or xz. Of several files the rows are joined; of MNIST's format images and
+    labels are given in turn. Or openml:61, a data set of OpenML by its number.
     """
     from harness.datasets.adding import add as add_data
 
     added = add_data(
-        source,
+        list(sources),
         target,
         name=name,
         task=task,

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 RESULTS = Path("results")
 PREPARED = Path("prepared")
 
+_MEND = "mend the entry, or leave n, d and classes out of it, which are then counted"
+
 
 @dataclass(frozen=True)
 class SkippedPair:
@@ -355,7 +357,7 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
             wrong = contradiction(entry)
         except HarnessError as error:
             return [HarnessError(f"{where}: {error}")]
-        return [HarnessError(f"{where}: {wrong}: mend the entry, or the file")] if wrong else []
+        return [HarnessError(f"{where}: {wrong}: {_MEND}")] if wrong else []
     try:
         meta = Meta.read_alone(folder)
     except DamagedFileError:  # whoever needs the data has them prepared again

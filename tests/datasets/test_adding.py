@@ -64,8 +64,8 @@ def test_a_data_frame_is_kept_beside_the_catalog(tmp_path):
         add(frame, "b")
     with pytest.raises(HarnessError, match="two columns of the data frame are called '3'"):
         add(frame.assign(**{"3": 1}), "b", name="other")
-    with pytest.raises(HarnessError, match=r"a path or a data frame can be added, .*type list"):
-        add([1, 2], "b", name="other")
+    with pytest.raises(HarnessError, match=r"paths or a data frame can be added, .*type dict"):
+        add({"b": [1, 2]}, "b", name="other")
     with pytest.raises(HarnessError, match="cannot be written as Parquet"):
         add(frame.assign(odd=[1, "a", b"c", {}]), "b", name="other")
     assert next(iter(load_catalog())) == "framed"
@@ -412,7 +412,7 @@ def test_sparse_text(added, first):
     found, _, X, y = added(rows(*lines), file="x.libsvm")
     assert (X.shape, y.sum(), found.body["read"]["format"]) == ((20, 5), 10, "svmlight")
     assert found.body["read"].get("zero_based", False) is (first == 0)
-    with pytest.raises(HarnessError, match=r"--drop says nothing here"):
+    with pytest.raises(HarnessError, match=r"no columns to name, so --drop says nothing here"):
         added(rows(*lines), drop=["1"], force=True)
 
 
@@ -606,3 +606,50 @@ def test_blanks_around_names_are_part_of_them_and_around_labels_are_not(added):
 def test_numbers_that_are_written_in_two_ways_are_one_label(added):
     lines = [f"{row / 4},{['1', '+1', '0.5', '1.0'][row % 4]}" for row in range(40)]
     assert added(rows("a,y", *lines), "y")[1].classes == {"0.5": 10, "1.0": 30}
+
+
+def test_rows_of_several_files_are_joined(tmp_path):
+    for name, lines in (("train.csv", NUMBERED[:30]), ("test.csv", [*NUMBERED[30:], "9,7,c"])):
+        (tmp_path / name).write_text(rows("a,b,y", *lines))
+    found = add(["train.csv", "test.csv"], "y", nominal=["b"])
+    entry = load_catalog()["train"]
+    assert (entry.n, entry.d, list(entry.classes)) == (41, 1 + 6, ["a", "b", "c"])
+    assert (found.body["source"], len(load(entry)[0])) == ("train.csv, test.csv", 41)
+    for name, first in (("a.svm", 0), ("b.svm", 2)):
+        lines = [f"{row % 2} {1 + first}:{row} {3 + first}:1" for row in range(10)]
+        (tmp_path / name).write_text(rows(*lines))
+    assert add(["a.svm", "b.svm"]).body["d"] == 5
+    assert load(load_catalog()["a"])[0].shape == (20, 5)
+    (tmp_path / "other.csv").write_text(
+        rows("a;b;y", *(line.replace(",", ";") for line in NUMBERED))
+    )
+    (tmp_path / "wide.csv").write_text(rows("a,b,c,y", *(f"1,{line}" for line in NUMBERED)))
+    for name, told in (
+        ("other.csv", r"other\.csv: separator is another than in train\.csv: write them alike"),
+        ("wide.csv", r"wide\.csv: has other columns than train\.csv \(3 columns and 4\)"),
+        ("a.svm", r"a\.svm: this is svmlight, and train\.csv is csv: files of one data set are"),
+    ):
+        with pytest.raises(HarnessError, match=told):
+            add(["train.csv", name], "y", name="joined")
+
+
+def test_images_and_labels_of_mnist_s_format(tmp_path):
+    images = np.arange(6 * 4, dtype=np.uint8).reshape(6, 2, 2)
+    labels = np.array([0, 1, 2, 0, 1, 2], dtype=np.uint8)
+    for name, array in (("x.gz", images), ("y", labels), ("z", labels[:5])):
+        raw = (
+            bytes([0, 0, 8, array.ndim]) + np.array(array.shape, ">u4").tobytes() + array.tobytes()
+        )
+        (tmp_path / name).write_bytes(gzip.compress(raw) if name == "x.gz" else raw)
+    (tmp_path / "cut").write_bytes((tmp_path / "y").read_bytes()[:12])
+    assert add(["x.gz", "y", "x.gz", "y"]).body["n"] == 12
+    X, y = load(load_catalog()["x"])
+    assert (X.shape, y.tolist()) == ((12, 4), labels.tolist() * 2)
+    for files, told in (
+        (["x.gz"], r"x\.gz: images and labels are given in turn: add IMAGES LABELS"),
+        (["y", "x.gz"], r"y: holds \(6,\), and x\.gz \(6, 2, 2\): images and labels are given in"),
+        (["cut", "y"], r"cut: cannot be read as idx: cut holds 4 bytes, its header says"),
+        (["x.gz", "z"], r"x\.gz: holds \(6, 2, 2\), and z \(5,\): images and labels are given in"),
+    ):
+        with pytest.raises(HarnessError, match=told):
+            add(files, name="other")

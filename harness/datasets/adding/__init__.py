@@ -67,7 +67,7 @@ class Added:
 
 
 def add(
-    data: str | Path | pd.DataFrame,
+    data: str | Path | Sequence[str | Path] | pd.DataFrame,
     target: Name | None = None,
     *,
     name: str | None = None,
@@ -85,9 +85,10 @@ def add(
 
     Parameters
     ----------
-    data : str, Path or DataFrame
-        CSV, TSV, Parquet, ARFF, SVMlight, npz or npy, plain or packed; or "openml:61". A data
-        frame is written as Parquet into the folder `data` beside the catalog.
+    data : str, Path, sequence of them, or DataFrame
+        CSV, TSV, Parquet, ARFF, SVMlight, npz or npy: a file, or several whose rows belong
+        together. Of MNIST's format images and labels in turn. Or "openml:61". A data frame is
+        written as Parquet into the folder `data` beside the catalog.
     target : str or int, optional
         Name or number of the target's column; by default one called "target", "class", "label" or
         "y", else the last.
@@ -124,15 +125,16 @@ def add(
     positive = (positive,) if isinstance(positive, str) else tuple(positive)
     wishes = Wishes(target, task, positive, tuple(nominal), tuple(drop), tuple(keep), header)
     taken = names_in(catalog)
-    if isinstance(data, str | Path):
-        found = _named(describe(data, catalog.parent, wishes), name, taken, catalog, force)
+    sources = [data] if isinstance(data, str | Path) else data
+    if isinstance(sources, list | tuple) and sources:
+        found = _named(describe(sources, catalog.parent, wishes), name, taken, catalog, force)
         return _finished(found, catalog, dry_run)
     if name is None:
         raise HarnessError("a data frame needs a name: harness.add(frame, target, name='mine')")
     with tempfile.TemporaryDirectory(prefix="harness-") as folder:
         path = Path(folder) / f"{_checked(name)}.parquet"
         write_frame(data, path)
-        found = _named(describe(path, path.parent, wishes), name, taken, catalog, force)
+        found = _named(describe([path], path.parent, wishes), name, taken, catalog, force)
         files = found.body["files"]
         if not dry_run:
             place = f"{_FRAMES}/{path.name}"
@@ -162,7 +164,7 @@ def write_frame(frame: Any, path: Path) -> None:
         frame = frame.to_pandas()
     if not isinstance(frame, pd.DataFrame):
         kind = type(frame).__name__
-        raise HarnessError(f"a path or a data frame can be added, not a value of type {kind}")
+        raise HarnessError(f"paths or a data frame can be added, not a value of type {kind}")
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):

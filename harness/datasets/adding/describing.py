@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from harness.datasets.adding.guesses import (
     Columns,
     find_column,
@@ -17,21 +19,24 @@ from harness.datasets.adding.guesses import (
     judge_columns,
     profile_columns,
 )
-from harness.datasets.adding.profiles import Name
+from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile, Name
 from harness.datasets.adding.sniffing import guess_format
 from harness.datasets.adding.sparse import count_sparse
 from harness.datasets.adding.tables import (
     Table,
     arff_table,
     csv_table,
+    joined,
     npy_table,
     npz_table,
     openml_table,
     parquet_table,
+    reported,
 )
 from harness.datasets.adding.targets import Target, judge_target
 from harness.datasets.counting import Counts
 from harness.datasets.fetching import PACKINGS, is_packed, open_unpacked
+from harness.datasets.formats import read_idx
 from harness.errors import HarnessError
 from harness.files import is_file, is_folder
 
@@ -92,13 +97,16 @@ class Description:
     told: list[str] = field(default_factory=list)
 
 
-def describe(source: str | Path, folder: Path, wishes: Wishes = Wishes()) -> Description:
-    """Read a file, a part at a time, and guess how a catalog reads it.
+def describe(
+    sources: Sequence[str | Path], folder: Path, wishes: Wishes = Wishes()
+) -> Description:
+    """Read files, a part at a time, and guess how a catalog reads them.
 
     Parameters
     ----------
-    source : str or Path
-        CSV, TSV, Parquet, ARFF, SVMlight, npz or npy, plain or packed; or "openml:61".
+    sources : sequence of str or Path
+        CSV, TSV, Parquet, ARFF, SVMlight, npz or npy, plain or packed: one, or several whose rows
+        belong together. Of MNIST's format images and labels in turn. Or "openml:61" alone.
     folder : Path
         Of the catalog, which the path in the entry is relative to.
     wishes : Wishes, optional
@@ -108,11 +116,34 @@ def describe(source: str | Path, folder: Path, wishes: Wishes = Wishes()) -> Des
     HarnessError
         If the file cannot be read, or nothing can be learned from it as it is.
     """
-    if str(source).startswith(OPENML):
-        table, where = openml_table(_openml_number(str(source))), str(source)
-        body, counts, told = _of_table(table, where, wishes)
-        return Description(str(source).replace(":", "-"), body, counts, told)
-    path = Path(source)
+    first = str(sources[0])
+    if first.startswith(OPENML) and len(sources) == 1:
+        table = openml_table(_openml_number(first))
+        body, counts, told = _of_table(table, first, wishes)
+        return Description(first.replace(":", "-"), body, counts, told)
+    paths = [Path(source) for source in sources]
+    formats = [_format(path) for path in paths]
+    if len(set(formats)) > 1:
+        other = next(at for at, format in enumerate(formats) if format != formats[0])
+        raise HarnessError(
+            f"{paths[other]}: this is {formats[other]}, and {first} is {formats[0]}: files of one "
+            "data set are of one format"
+        )
+    if formats[0] == "svmlight":
+        body, counts, told = _of_sparse(paths, wishes)
+    elif formats[0] == "idx":
+        body, counts, told = _of_images(paths, wishes)
+    else:
+        tables = [_table(path, formats[0], wishes) for path in paths]
+        body, counts, told = _of_table(joined(tables, paths), paths[0], wishes)
+    body["files"] = [
+        {"path": _written_path(path, folder), "sha256": _sha256(path)} for path in paths
+    ]
+    body["source"] = ", ".join(path.name for path in paths)
+    return Description(name_of(paths[0]), body, counts, told)
+
+
+def _format(path: Path) -> str:
     if is_folder(path):
         raise HarnessError(f"{path}: this is a folder; name a file in it")
     if not is_file(path):
@@ -120,23 +151,22 @@ def describe(source: str | Path, folder: Path, wishes: Wishes = Wishes()) -> Des
     format = guess_format(path)
     if format in ("parquet", "npz", "npy") and is_packed(path):
         raise HarnessError(f"{path}: unpack it: {format} files are read as they are")
+    return format
+
+
+def _table(path: Path, format: str, wishes: Wishes) -> Table:
     target = None if wishes.target is None else str(wishes.target)
     match format:
-        case "svmlight":
-            body, counts, told = _of_sparse(path, wishes)
         case "csv":
-            body, counts, told = _of_table(csv_table(path, wishes.header, target), path, wishes)
+            return csv_table(path, wishes.header, target)
         case "parquet":
-            body, counts, told = _of_table(parquet_table(path), path, wishes)
+            return parquet_table(path)
         case "arff":
-            body, counts, told = _of_table(arff_table(path), path, wishes)
+            return arff_table(path)
         case "npz":
-            body, counts, told = _of_table(npz_table(path, target), path, wishes)
+            return npz_table(path, target)
         case _:
-            body, counts, told = _of_table(npy_table(path), path, wishes)
-    body |= {"files": [{"path": _written_path(path, folder), "sha256": _sha256(path)}]}
-    body |= {"source": path.name}
-    return Description(name_of(path), body, counts, told)
+            return npy_table(path)
 
 
 def name_of(path: Path) -> str:
@@ -201,15 +231,45 @@ def _read(
     return read
 
 
-def _of_sparse(path: Path, wishes: Wishes) -> tuple[dict[str, Any], Counts, list[str]]:
+def _of_images(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], Counts, list[str]]:
+    _refuse_columns(paths[0], wishes, "files of images")
+    if len(paths) % 2:
+        raise HarnessError(f"{paths[-1]}: images and labels are given in turn: add IMAGES LABELS")
+    labels = ColumnProfile("labels", most=MOST_LABELS)
+    features = set()
+    for images, names in zip(paths[::2], paths[1::2], strict=True):
+        with reported(images, "idx"):
+            X = read_idx(images)
+        with reported(names, "idx"):
+            y = read_idx(names)
+        if X.ndim < 2 or y.ndim != 1 or len(X) != len(y):
+            raise HarnessError(
+                f"{images}: holds {X.shape}, and {names} {y.shape}: images and labels are given "
+                "in turn, as many of each"
+            )
+        features.add(X[0].size)
+        labels.update(pd.Series(y))
+    if len(features) > 1:
+        raise HarnessError(f"{paths[2]}: the images are of another size than in {paths[0]}")
+    judged = judge_target(labels, str(paths[1]), wishes.task, wishes.positive)
+    body: dict[str, Any] = {"read": {"format": "idx"}}
+    told = ["images and labels of MNIST's format", *judged.told]
+    return _finished(body, labels.rows, features.pop(), judged, set(), 0, told)
+
+
+def _refuse_columns(path: Path, wishes: Wishes, what: str) -> None:
     given = [name for name in ("nominal", "drop", "keep") if getattr(wishes, name)]
     given += ["target"] if wishes.target not in (None, 0, "0") else []
     if given:
         raise HarnessError(
-            f"{path}: SVMlight's lines begin with the target and have no names of columns, so "
-            f"--{given[0]} says nothing here"
+            f"{path}: {what} have no columns to name, so --{given[0]} says nothing here"
         )
-    found = count_sparse(path)
+
+
+def _of_sparse(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], Counts, list[str]]:
+    _refuse_columns(paths[0], wishes, "lines of SVMlight, which begin with the target,")
+    path = paths[0]
+    found = count_sparse(paths)
     _refuse_few_rows(found.labels.rows, str(path))
     judged = judge_target(found.labels, str(path), wishes.task, wishes.positive)
     if not found.d:

@@ -31,12 +31,12 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAGIC = {
     b"PAR1": "parquet",
     b"\x93NUMPY": "npy",
+    b"\0\0\x08": "idx",
 }
 _REFUSED = {
     b"MATLAB": "a MATLAB file: write its entry by hand, with `format: mat`",
     b"\x89HDF": "an HDF5 file: write it as CSV, Parquet or npz",
     b"\xd0\xcf\x11\xe0": "a spreadsheet: save it as CSV",
-    b"\0\0\x08": "a file of MNIST's format: write its entry by hand, with `format: idx`",
     b"SQLite": "a database: write the table as CSV or Parquet",
     b"%PDF": "a PDF",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,8 +40,8 @@ class SparseCounts:
     gaps: int
 
 
-def count_sparse(path: Path) -> SparseCounts:
-    """Count the lines, columns and labels of a sparse text.
+def count_sparse(paths: Sequence[Path]) -> SparseCounts:
+    """Count the lines, columns and labels of sparse texts that belong together.
 
     Raises
     ------
@@ -49,20 +50,22 @@ def count_sparse(path: Path) -> SparseCounts:
     """
     from sklearn.datasets import load_svmlight_file
 
-    highest, lowest, gaps, line = 0, 1, 0, 1
+    highest, lowest, gaps = 0, 1, 0
     labels = ColumnProfile("first word of a line", most=MOST_LABELS)
-    with open_unpacked(path) as stream:
-        while lines := stream.readlines(_BLOCK):
-            try:
-                X, y = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
-            except ValueError:
-                raise _misread(path, lines, line) from None
-            line += len(lines)
-            labels.update(pd.Series(y))
-            if X.nnz:
-                lowest = min(lowest, int(X.indices.min()))
-                highest = max(highest, int(X.indices.max()))
-                gaps += int((~np.isfinite(X.data)).sum())
+    for path in paths:
+        line = 1
+        with open_unpacked(path) as stream:
+            while lines := stream.readlines(_BLOCK):
+                try:
+                    X, y = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+                except ValueError:
+                    raise _misread(path, lines, line) from None
+                line += len(lines)
+                labels.update(pd.Series(y))
+                if X.nnz:
+                    lowest = min(lowest, int(X.indices.min()))
+                    highest = max(highest, int(X.indices.max()))
+                    gaps += int((~np.isfinite(X.data)).sum())
     return SparseCounts(highest + (lowest == 0), lowest == 0, labels, gaps)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,36 @@ class Table:
     marked: bool = False
 
 
+def joined(tables: Sequence[Table], paths: Sequence[Path]) -> Table:
+    """Return the rows of several tables one after the other.
+
+    Raises
+    ------
+    HarnessError
+        If they are not read alike, or have other columns.
+    """
+    first = tables[0]
+    for table, path in zip(tables[1:], paths[1:], strict=True):
+        if table.columns != first.columns:
+            both = f"{len(first.columns)} columns and {len(table.columns)}"
+            raise HarnessError(f"{path}: has other columns than {paths[0]} ({both})")
+        if table.read != first.read:
+            other = [
+                key
+                for key in {**first.read, **table.read}
+                if table.read.get(key) != first.read.get(key)
+            ]
+            raise HarnessError(
+                f"{path}: {other[0]} is another than in {paths[0]}: write them alike"
+            )
+
+    def parts(target: Name) -> Iterator[pd.DataFrame]:
+        for table in tables:
+            yield from table.parts(target)
+
+    return replace(first, parts=parts)
+
+
 def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
     """Return a text of separated values as a table."""
     dialect = guess_dialect(path, header, target)
@@ -75,7 +105,7 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
     options = csv_options(reading.Csv.model_validate({"format": "csv"} | read))
     # as they stand, to see which of them mean that there is none
     options |= {"na_values": [], "low_memory": False}
-    with open_unpacked(path) as stream, _told(path, "csv"):
+    with open_unpacked(path) as stream, reported(path, "csv"):
         first = pd.read_csv(stream, nrows=1, dtype=str, **options)
         names = list(first.columns)
     twice = _twice(path, options) if dialect.header else ()
@@ -84,7 +114,7 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
     def parts(target: Name) -> Iterator[pd.DataFrame]:
         with (
             open_unpacked(path) as stream,
-            _told(path, "csv"),
+            reported(path, "csv"),
             pd.read_csv(stream, chunksize=rows, dtype={target: str}, **options) as reader,
         ):
             yield from reader
@@ -102,7 +132,7 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
 
 
 def _twice(path: Path, options: dict[str, Any]) -> tuple[str, ...]:
-    with open_unpacked(path) as stream, _told(path, "csv"):
+    with open_unpacked(path) as stream, reported(path, "csv"):
         line = pd.read_csv(stream, nrows=1, **(options | {"header": None, "dtype": str}))
     names = [str(name).strip() for name in line.iloc[0]]
     return tuple(dict.fromkeys(name for name in names if name and names.count(name) > 1))
@@ -110,14 +140,14 @@ def _twice(path: Path, options: dict[str, Any]) -> tuple[str, ...]:
 
 def parquet_table(path: Path) -> Table:
     """Return a Parquet file as a table; what pandas keeps as an index is no column."""
-    with _told(path, "parquet"):
+    with reported(path, "parquet"):
         file = pq.ParquetFile(path)
         columns = list(without_index(file.schema_arrow.empty_table().to_pandas()).columns)
         index = file.schema_arrow.empty_table().to_pandas().index
     rows = max(100, CELLS // max(1, len(columns)))
 
     def parts(_: Name) -> Iterator[pd.DataFrame]:
-        with _told(path, "parquet"), pq.ParquetFile(path) as held:
+        with reported(path, "parquet"), pq.ParquetFile(path) as held:
             for batch in held.iter_batches(batch_size=rows):
                 yield without_index(batch.to_pandas())
 
@@ -129,7 +159,7 @@ def parquet_table(path: Path) -> Table:
 def arff_table(path: Path) -> Table:
     """Return an ARFF file as a table."""
     _refuse_large(path)
-    with open_unpacked(path) as stream, _told(path, "arff"):
+    with open_unpacked(path) as stream, reported(path, "arff"):
         frame = read_arff(stream.read().decode("utf-8", "replace"))
     return Table({"format": "arff"}, list(frame.columns), lambda _: iter([frame]), [])
 
@@ -144,7 +174,7 @@ def openml_table(number: int) -> Table:
 
 def npy_table(path: Path) -> Table:
     """Return a matrix of NumPy as a table of numbered columns."""
-    with _told(path, "npy"):
+    with reported(path, "npy"):
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
     if matrix.ndim != 2 or not _numeric(matrix):
         raise HarnessError(
@@ -163,7 +193,7 @@ def npy_table(path: Path) -> Table:
 def npz_table(path: Path, target: str | None) -> Table:
     """Return the matrix and the target of an npz as a table; the target's column has its name."""
     _refuse_large(path)
-    with _told(path, "npz"), np.load(path, allow_pickle=False) as held:
+    with reported(path, "npz"), np.load(path, allow_pickle=False) as held:
         arrays = {name: held[name] for name in held.files}
     matrices = [name for name, array in arrays.items() if array.ndim == 2 and _numeric(array)]
     if "X" in matrices:
@@ -230,7 +260,7 @@ def _reason(told: str) -> str:
     return shown(told, 300).strip("'\"")
 
 
-class _told:  # noqa: N801 - reads as a statement
+class reported:  # noqa: N801 - reads as a statement
     """Tells what a library's reader says of a file as an error of ours."""
 
     def __init__(self, path: Path, format: str) -> None:
