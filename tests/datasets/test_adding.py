@@ -620,6 +620,12 @@ def test_rows_of_several_files_are_joined(tmp_path):
         (tmp_path / name).write_text(rows(*lines))
     assert add(["a.svm", "b.svm"]).body["d"] == 5
     assert load(load_catalog()["a"])[0].shape == (20, 5)
+    (tmp_path / "blanks").write_text(rows(*(line.replace(",", " ") for line in NUMBERED)))
+    tabs = ["| made by hand", *(line.replace(",", "\t") for line in NUMBERED)]
+    (tmp_path / "tabs").write_text(rows(*tabs))
+    read = add(["blanks", "tabs"]).body["read"]
+    assert (read["separator"], read["skip_lines_starting"]) == (" ", "|")
+    assert load(load_catalog()["blanks"])[0].shape == (80, 2)
     (tmp_path / "other.csv").write_text(
         rows("a;b;y", *(line.replace(",", ";") for line in NUMBERED))
     )

@@ -69,25 +69,29 @@ def joined(tables: Sequence[Table], paths: Sequence[Path]) -> Table:
         If they are not read alike, or have other columns.
     """
     first = tables[0]
+    read = dict(first.read)
     for table, path in zip(tables[1:], paths[1:], strict=True):
         if table.columns != first.columns:
-            both = f"{len(first.columns)} columns and {len(table.columns)}"
-            raise HarnessError(f"{path}: has other columns than {paths[0]} ({both})")
-        if table.read != first.read:
-            other = [
-                key
-                for key in {**first.read, **table.read}
-                if table.read.get(key) != first.read.get(key)
-            ]
-            raise HarnessError(
-                f"{path}: {other[0]} is another than in {paths[0]}: write them alike"
-            )
+            counts = f"{len(first.columns)} columns and {len(table.columns)}"
+            raise HarnessError(f"{path}: has other columns than {paths[0]} ({counts})")
+        for key in first.read | table.read:
+            both = (read.get(key), table.read.get(key))
+            if both[0] == both[1]:
+                continue
+            if set(both) == {" ", "\t"}:  # a tab is a blank as well
+                read[key] = " "
+            elif key == "skip_lines_starting" and None in both:
+                read[key] = both[0] or both[1]
+            else:
+                raise HarnessError(
+                    f"{path}: {key} is another than in {paths[0]}: write them alike"
+                )
 
     def parts(target: Name) -> Iterator[pd.DataFrame]:
         for table in tables:
             yield from table.parts(target)
 
-    return replace(first, parts=parts)
+    return replace(first, read=read, parts=parts)
 
 
 def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
