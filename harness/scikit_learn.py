@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from collections.abc import Collection
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -80,7 +81,7 @@ def sklearn_method(
         raise HarnessError("unlabeled = 'self-training' labels classes; a regressor has none")
     return Method(
         name or _name(estimator),
-        estimator if unlabeled == "seen" else _wrapped(estimator, unlabeled),
+        estimator if unlabeled == "seen" else _wrapped(estimator, unlabeled, _regresses(tasks)),
         tasks=tasks,
         uses_unlabeled=about.pop("uses_unlabeled", unlabeled != "ignored"),
         **{"reference": estimator.__module__.partition(".")[0], **about},
@@ -108,6 +109,10 @@ def _tasks(estimator: type) -> set[str]:
     raise HarnessError(f"{estimator.__name__} does not say what it is; say tasks={{...}}")
 
 
+def _regresses(tasks: Collection[str]) -> bool:
+    return "regression" in tasks
+
+
 def _name(estimator: type) -> str:
     words = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+", estimator.__name__)
     return "-".join(words).lower()
@@ -127,7 +132,8 @@ class _Wrapped(BaseEstimator):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # the class is made, so it is found by what it was made of
-        return _blank, (self._foreign, self._unlabeled), self.__dict__
+        made_of = (self._foreign, self._unlabeled, isinstance(self, RegressorMixin))
+        return _blank, made_of, self.__dict__
 
     def _make(self) -> Any:
         return self._foreign(**self.get_params(deep=False))
@@ -231,11 +237,10 @@ class _WrappedRegressor(RegressorMixin, _Wrapped):
 
 
 @functools.cache
-def _wrapped(foreign: type, unlabeled: str) -> type[_Wrapped]:
+def _wrapped(foreign: type, unlabeled: str, regresses: bool) -> type[_Wrapped]:
     """Make the class around a foreign one, with its parameters."""
-    base: type[_Wrapped] = _WrappedClassifier
-    if issubclass(foreign, RegressorMixin):
-        base = _WrappedRegressor
+    # a pipeline or a search is what its last step is, which its class does not say
+    base: type[_Wrapped] = _WrappedRegressor if regresses else _WrappedClassifier
     parameters = [
         p.replace(kind=p.KEYWORD_ONLY)
         for p in inspect.signature(foreign).parameters.values()
@@ -264,6 +269,11 @@ def _wrapped(foreign: type, unlabeled: str) -> type[_Wrapped]:
     return type(foreign.__name__, (base,), content)
 
 
-def _blank(foreign: type, unlabeled: str) -> _Wrapped:
-    cls = _wrapped(foreign, unlabeled)
+def wraps(estimator: type) -> tuple[type, str] | None:
+    """Return the class that a method of `sklearn_method` is around, and its `unlabeled`."""
+    return (estimator._foreign, estimator._unlabeled) if issubclass(estimator, _Wrapped) else None
+
+
+def _blank(foreign: type, unlabeled: str, regresses: bool) -> _Wrapped:
+    cls = _wrapped(foreign, unlabeled, regresses)
     return cls.__new__(cls)

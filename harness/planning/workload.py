@@ -75,6 +75,11 @@ class Workload:
         """Blocks by their id."""
         return {block.id: block for block in self.blocks}
 
+    @property
+    def n_trials(self) -> int:
+        """Trials of all blocks."""
+        return sum(len(block.seeds) for block in self.blocks)
+
     def block(self, block_id: str) -> Block:
         """Return the block of an id."""
         if block_id not in self.by_id:
