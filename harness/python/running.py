@@ -15,12 +15,15 @@ from harness.python.progress import shown as shown_progress
 from harness.python.study import written
 from harness.python.study_results import Results
 
+NAME = "notebook"
+"""Of a study that is given none."""
+
 
 def run(
     study: str | os.PathLike[str] | Mapping[str, Any],
     cores: int | None = None,
     *,
-    name: str = "notebook",
+    name: str | None = None,
     progress: bool = True,
     options: Sequence[str] = (),
 ) -> Results:
@@ -38,9 +41,9 @@ def run(
         `harness.Method`. Paths in it are relative to the current folder.
     cores : int, optional
         Trials side by side; all cores by default.
-    name : str, default "notebook"
-        Of a study that is given as a mapping: it is written as `studies/NAME.yaml`, and its
-        results go to `results/NAME`.
+    name : str, optional
+        Of a study that is given as a mapping, by default "notebook": it is written as
+        `studies/NAME.yaml`, and its results go to `results/NAME`.
     progress : bool, default True
         Whether to show how many trials have ended.
     options : sequence of str
@@ -74,13 +77,15 @@ def run(
         return Results(workload.results)
 
 
-def _written(study: str | os.PathLike[str] | Mapping[str, Any], name: str) -> Any:
+def _written(study: str | os.PathLike[str] | Mapping[str, Any], name: str | None) -> Any:
     if isinstance(study, Mapping):
-        return written(study, name)
+        return written(study, NAME if name is None else name)
     if not isinstance(study, str | os.PathLike):
         raise HarnessError(
             f"{shown(study)} is no study: give its file, its name, or a dict with its keys"
         )
+    if name is not None:
+        raise HarnessError(f"name = {shown(name)}: a study in a file is called as its file is")
     return nullcontext(Path(study))
 
 

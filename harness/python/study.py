@@ -63,8 +63,10 @@ def written(study: Mapping[str, Any], name: str) -> Iterator[Path]:
             f"or run that one: harness.run({name!r})"
         )
     content = {str(key): value for key, value in study.items()}
-    places = [content, *content.get("cases", [])]
-    found = [_given(place) for place in places]
+    if isinstance(content.get("cases"), list | tuple):
+        content["cases"] = [dict(c) if isinstance(c, Mapping) else c for c in content["cases"]]
+    cases = [case for case in _listed(content.get("cases", [])) if isinstance(case, dict)]
+    found = [_given(place) for place in (content, *cases)]
     plugins = plugin_files([method for methods, _ in found for method in methods])
     data = {label: one for _, sets in found for label, one in sets.items()}
     for key in _PATHS:

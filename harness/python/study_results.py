@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from harness.report.scores import Score
     from harness.report.tables import Tables
 
+_OUTCOME = ["data set", "method", "budget", "outcome"]
+
 _MOST_SHOWN = 200
 """Characters of a reason in a table."""
 
@@ -148,19 +150,8 @@ class Results:
         parts.append(_table(self._answers()))
         outcomes = self.outcomes
         if len(outcomes):
-            rows = [
-                {
-                    "data set": row.problem,
-                    "method": row.method,
-                    "budget": row.budget,
-                    "outcome": row.outcome,
-                    "trials": row.count,
-                    "reason": row.reason,
-                }
-                for row in outcomes.rename(columns={"count": "trials"})
-                .assign(count=outcomes["count"])
-                .itertuples()
-            ]
+            shown = outcomes.rename(columns={"problem": "data set", "count": "trials"})
+            rows = shown[[*_OUTCOME, "trials", "reason"]].to_dict("records")
             parts += ["<p>What did not end well, and warnings:</p>", _table(rows)]
         return "\n".join(parts)
 
@@ -195,7 +186,8 @@ def results(name: str | os.PathLike[str]) -> Results:
         If there are none.
     """
     given = Path(name)
-    for folder in (RESULTS / given.stem, given):
+    named = given.stem if given.suffix in (".yaml", ".yml") else given.name
+    for folder in (RESULTS / named, given):
         if is_folder(folder):
             return Results(folder)
     known = [path.parent.name for path in RESULTS.glob("*/trials.parquet")]
