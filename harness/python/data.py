@@ -36,6 +36,8 @@ _PLAIN = (
     "empty",
 )
 _SHOWN = 5
+_MOST_CLASSES = 21
+"""More different whole numbers are guessed to be values, not classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +133,10 @@ def write_data(name: str, data: Data, folder: Path) -> tuple[dict[str, Any], lis
     """
     from harness.datasets.adding import add
 
-    path, target = _as_file(name, data)
     positive = [data.positive] if isinstance(data.positive, str | int | bool) else data.positive
+    path: str | Path = ""
     try:
+        path, target = _as_file(name, data)
         found = add(
             path,
             target,
@@ -148,7 +151,7 @@ def write_data(name: str, data: Data, folder: Path) -> tuple[dict[str, Any], lis
             force=True,
         )
     except HarnessError as error:
-        told = str(error)
+        told = str(error).removeprefix(f"data set {name!r}: ")
         if not isinstance(data.X, str | Path):  # the file's name is ours
             told = told.removeprefix(f"{FOLDER}/").removeprefix(f"{Path(path).name}: ")
         raise HarnessError(f"data set {name!r}: {_in_words_of_python(told)}") from None
@@ -197,65 +200,61 @@ def _as_file(name: str, data: Data) -> tuple[str | Path, Any]:
     X, y = data.X, data.y
     if isinstance(X, str | Path):
         if y is not None and not isinstance(y, str | int):
-            raise HarnessError(f"data set {name!r}: X is a file, so y names a column of it")
+            raise HarnessError("X is a file, so y names a column of it")
         return X, y
     if hasattr(X, "tocsr"):
-        raise HarnessError(f"data set {name!r}: X is sparse: give X.toarray()")
+        raise HarnessError("X is sparse: give X.toarray()")
     X = X.to_pandas() if hasattr(X, "to_pandas") else X
     if isinstance(X, pd.DataFrame):
-        return _frame_file(name, X, y, data.drop)
+        return _frame_file(name, X, data)
     X = np.asarray(X)
     if X.ndim != 2:
-        raise HarnessError(f"data set {name!r}: X has the shape {X.shape}: give rows and columns")
+        raise HarnessError(f"X has the shape {X.shape}: give rows and columns")
     if y is None or isinstance(y, str):
         raise HarnessError(
-            f"data set {name!r}: X is an array, whose columns have no names: give y as the values "
-            f"of its {len(X)} rows, or X as a data frame"
+            f"X is an array, whose columns have no names: give y as the values of its {len(X)} "
+            "rows, or X as a data frame"
         )
     if data.drop:
-        raise HarnessError(f"data set {name!r}: drop: columns of an array have no names")
+        raise HarnessError("drop: columns of an array have no names")
     if X.dtype.kind not in "fiub":
-        return _frame_file(name, pd.DataFrame(X).infer_objects(), y)
-    y = _target(name, len(X), y)
+        return _frame_file(name, pd.DataFrame(X).infer_objects(), data)
+    y = _target(len(X), y, data.task)
     if y.dtype == object and pd.isna(y).any():  # which an array of texts cannot say
-        return _frame_file(name, pd.DataFrame(X), y)
+        return _frame_file(name, pd.DataFrame(X), data)
     y = y.astype(str) if y.dtype == object else y
     return _written(name, "npz", lambda path: np.savez(path, X=X, y=y), [X, y]), "y"
 
 
-def _frame_file(
-    name: str, frame: pd.DataFrame, y: Any, drop: Sequence[str] = ()
-) -> tuple[Path, str]:
+def _frame_file(name: str, frame: pd.DataFrame, data: Data) -> tuple[Path, str]:
     import pandas as pd
 
     from harness.datasets.adding import write_frame
 
-    columns = [str(column) for column in frame.columns]
+    y, columns = data.y, [str(column) for column in frame.columns]
     frame = frame.set_axis(columns, axis=1).reset_index(drop=True)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise HarnessError(
-            f"data set {name!r}: two columns are called {twice[0]!r}: rename one of them"
-        )
+        raise HarnessError(f"two columns are called {twice[0]!r}: rename one of them")
     if y is None or isinstance(y, str):
-        target = _target_column(name, columns, y)
+        target = _target_column(columns, y)
         y = frame.pop(target)
     else:
         wanted = str(getattr(y, "name", None) or "target")
         target = wanted
         while target in columns:
             target += "_"
-    frame[target] = _target(name, len(frame), y)
-    for column in drop:
+    frame[target] = _target(len(frame), y, data.task)
+    for column in data.drop:
         if column not in columns:
-            raise unknown_name("column", str(column), columns, f"data set {name!r}: drop")
-    frame = frame.drop(columns=list(drop))
+            raise unknown_name("column", str(column), columns, "drop")
+    frame = frame.drop(columns=list(data.drop))
     for column in frame:
         kind = pd.api.types.infer_dtype(frame[column], skipna=True)
         if kind not in _PLAIN:
             kinds = sorted({type(value).__name__ for value in frame[column].dropna()})
             raise HarnessError(
-                f"data set {name!r}: column {column!r} holds values of type "
+                f"column {column!r} holds values of type "
                 f"{', '.join(kinds[:_SHOWN])}: make it one of numbers or of texts, or drop it"
             )
     content = [
@@ -265,16 +264,16 @@ def _frame_file(
     return _written(name, "parquet", lambda at: write_frame(frame, at), content), target
 
 
-def _target_column(name: str, columns: list[str], given: str | None) -> str:
+def _target_column(columns: list[str], given: str | None) -> str:
     usual = [column for column in columns if column.lower() in ("target", "class", "label", "y")]
     if given is None:
         return usual[0] if len(usual) == 1 else columns[-1]
     if given not in columns:
-        raise unknown_name("column", given, columns, f"data set {name!r}: y")
+        raise unknown_name("column", given, columns, "y")
     return given
 
 
-def _target(name: str, rows: int, y: Any) -> np.ndarray:
+def _target(rows: int, y: Any, task: str | None) -> np.ndarray:
     """Return the target as an array that a file can hold."""
     import numpy as np
     import pandas as pd
@@ -284,27 +283,36 @@ def _target(name: str, rows: int, y: Any) -> np.ndarray:
         values = values[:, 0]
     if values.shape != (rows,):
         told = f"{len(values)} values" if values.ndim == 1 else f"the shape {values.shape}"
-        raise HarnessError(f"data set {name!r}: X has {rows} rows, but y has {told}")
+        raise HarnessError(f"X has {rows} rows, but y has {told}")
+    if values.dtype == object:
+        values = pd.Series(values).infer_objects().to_numpy()
     if values.dtype == bool:
         values = values.astype(str)
     if values.dtype == object:
         texts = [None if gap else str(v) for v, gap in zip(values, pd.isna(values), strict=True)]
         values = np.array(texts, dtype=object)
-    if values.dtype.kind == "i" and (values == -1).any() and len(np.unique(values)) > 2:
+    if task != "regression" and values.dtype.kind == "i" and _has_unlabeled(np.unique(values)):
         raise HarnessError(
-            f"data set {name!r}: y is -1 beside other classes: a study hides labels itself, so "
-            "give points whose class is known; if -1 is one, call it otherwise"
+            "y is -1 beside other classes: a study hides labels itself, so give points whose "
+            "class is known; if -1 is one, call it otherwise"
         )
     return values
 
 
+def _has_unlabeled(different: np.ndarray) -> bool:
+    """Tell whether -1 stands among class numbers, as scikit-learn marks points without a label."""
+    return 2 < len(different) <= _MOST_CLASSES and different[0] == -1 and different[1] >= 0
+
+
 def _written(name: str, ending: str, write: Any, content: list[Any]) -> Path:
     """Write a file whose name tells its content, unless it is there."""
+    import numpy as np
+
     digest = hashlib.sha256()
     for part in content:
         if not isinstance(part, bytes):
             digest.update(f"{part.dtype} {part.shape}".encode())
-            part = part.tobytes() if part.dtype != object else repr(part.tolist()).encode()
+            part = np.ascontiguousarray(part).reshape(-1).view(np.uint8)  # no second copy
         digest.update(part)
     path = FOLDER / f"{name}-{digest.hexdigest()[:16]}.{ending}"
     temporary = path.with_name(f".{secrets.token_hex(8)}.{ending}")

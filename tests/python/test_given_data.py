@@ -65,16 +65,22 @@ def test_arrays_come_out_as_they_went_in():
         (list(range(3)) * 20, "multiclass", ("0", "1", "2")),
         (pd.Series(CODES, index=range(100, 160)), "binary", ("0", "1")),
         (CODES[:, None], "binary", ("0", "1")),
+        (np.where(CODES, 1, -1), "binary", ("-1", "1")),
         (X[:, 1], "regression", ()),
+        (np.arange(60) - 1, "regression", ()),
+        (X[:, 1].astype(object), "regression", ()),
     ],
-    ids=["texts", "truth values", "list", "series", "one column", "numbers"],
+    ids=[
+        *("texts", "truth values", "list", "series", "one column", "-1 and 1"),
+        *("numbers", "whole numbers", "numbers as objects"),
+    ],
 )
 def test_targets_of_any_kind(y, task, classes):
     for features in (X, FRAME):
         entry, _, target = prepared((features, y))
         assert entry.task == task
         assert tuple(entry.classes) == classes
-        values = np.ravel(y)
+        values = np.ravel(y).astype(float) if task == "regression" else np.ravel(y)
         expected = values if task == "regression" else pd.factorize(values, sort=True)[0]
         assert np.array_equal(target, expected)
 
@@ -105,6 +111,15 @@ def test_what_is_said_is_not_guessed():
     guessed = written(Data(gaps, CODES, drop=["when"]))[1]
     assert "mine: values are missing: numbers by the median (missing= says otherwise)" in guessed
     assert "mine: 'row' numbers the rows: left out (keep= keeps it)" in guessed
+
+
+def test_of_whole_numbers_the_task_may_be_said():
+    ranks = np.arange(60) % 5 - 1
+    entry, _, target = prepared(Data(X, ranks, task="regression"))
+    assert entry.task == "regression"
+    assert np.array_equal(target, ranks)
+    with pytest.raises(HarnessError, match="y is -1 beside other classes"):
+        written((X, ranks))
 
 
 def test_the_same_content_is_one_file_and_other_content_another():
@@ -148,6 +163,10 @@ REFUSED = {
     "unlabeled": (
         (X, np.where(np.arange(60) < 40, -1, CODES)),
         "y is -1 beside other classes: a study hides labels itself",
+    ),
+    "categories of sparse": (
+        (FRAME.assign(o=pd.arrays.SparseArray([0.0] * 60)), CODES),
+        "the data frame cannot be written as Parquet",
     ),
     "no pair": (X, "ndarray is no data set: give a pair (X, y)"),
 }

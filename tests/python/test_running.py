@@ -27,7 +27,7 @@ X = rng.normal(size=(60, 4))
 STUDY = {
     "title": "Few <points>",
     "datasets": {"mine": (X, (X[:, 0] > 0).astype(int))},
-    "methods": ["prior", "1nn"],
+    "methods": ["1nn"],
     "labeled": 20,
     "budgets": ["1kB", "30MB"],
     "seeds": 3,
@@ -65,7 +65,7 @@ def starts(trials):
 
 
 def test_it_gives_the_rows_that_commands_show(here, first):
-    assert len(first.trials) == 12
+    assert len(first.trials) == 6
     assert set(first.trials["outcome"]) == {"ok", "infeasible"}
     shown = json.loads(cli("show", "notebook", "--json"))
     assert [row["fingerprint"] for row in shown] == first.trials["fingerprint"].tolist()
@@ -130,9 +130,11 @@ def journal():
 
 @pytest.mark.parametrize("to_all", [True, False], ids=["as a notebook", "to the process alone"])
 def test_an_interrupt_ends_all_that_was_started_and_the_next_run_goes_on(
-    tmp_path, monkeypatch, to_all
+    tmp_path, monkeypatch, folder, to_all
 ):
     monkeypatch.chdir(tmp_path)
+    (folder / ".harness").mkdir(exist_ok=True)  # the index of plugins takes seconds to make
+    Path(".harness").symlink_to(folder / ".harness")
     command = [sys.executable, "-c", SCRIPT]
     run = psutil.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
     for _ in range(240):
