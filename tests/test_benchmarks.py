@@ -16,6 +16,7 @@ COMMANDS = [
     "defaults.py tuning --methods svm --labeled 20 --points 100 --seeds 1",
     "degrees.py --points 600 --features 20 --repeats 1",
     "exponents.py --scale 0.02 --repeats 1",
+    "from_python.py --repeats 1",
     "graph.py --seeds 2 --budgets 1",
     "hinge_smoothing.py digits --points 1000 --seeds 2",
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",

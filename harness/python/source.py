@@ -45,12 +45,14 @@ class Definitions:
         self._modules: list[str] = []
         self._names: dict[str, list[str]] = {}
         self._texts: list[str] = []
+        self._later: set[str] = set()
 
     @property
     def text(self) -> str:
         """All that was collected."""
         lines = [f"from {home} import {', '.join(sorted(n))}" for home, n in self._names.items()]
-        return "\n\n\n".join(["\n".join(sorted([*self._modules, *lines])), *self._texts])
+        imports = [*sorted(self._later), *sorted([*self._modules, *lines])]
+        return "\n\n\n".join(["\n".join(imports), *self._texts])
 
     def reference(self, item: Any) -> str:
         """Return what a class or a function is called, having imported or defined it.
@@ -97,14 +99,14 @@ class Definitions:
         if isinstance(value, Uniform):
             kind = self.harness("log_uniform" if value.log else "uniform")
             return f"{kind}({value.low!r}, {value.high!r})"
-        if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
+        if isinstance(value, type | FunctionType) or _home(value) is not None:
             return self.reference(value)
         if hasattr(value, "get_params"):
             given = (f"{k}={self.value(v)}" for k, v in changed_params(value).items())
             return f"{self.reference(type(value))}({', '.join(given)})"
         raise HarnessError(
-            f"{self._what}: {shown(value)} cannot be written into a file: it is no number, text, "
-            f"function, class or estimator; {_ELSEWHERE}"
+            f"{self._what}: {' '.join(shown(value).split())} cannot be written into a file: it is "
+            f"no number, text, function, class or estimator; {_ELSEWHERE}"
         )
 
     def harness(self, name: str) -> str:
@@ -160,7 +162,11 @@ class Definitions:
         elif is_definition and value.__name__ == name:
             self.reference(value)
         elif self._bind(name, value):
-            self._texts.append(f"{name} = {self.value(value)}")
+            try:
+                self._texts.append(f"{name} = {self.value(value)}")
+            except HarnessError as error:
+                told = str(error).removeprefix(f"{self._what}: ")
+                raise HarnessError(f"{self._what}: uses {name!r}: {told}") from None
 
     def _import_module(self, name: str, module: ModuleType) -> None:
         whole = module.__name__
@@ -179,7 +185,7 @@ class Definitions:
             for node in ast.walk(_parsed(code.co_filename))
             if isinstance(node, ast.Lambda)
             and node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno)
-            and _compiled(node) == code.co_code
+            and _alike(node, code)
         }
         if len(found) != 1 or code.co_freevars:
             raise HarnessError(
@@ -197,6 +203,8 @@ class Definitions:
                 f"{self._what}: {name} is defined within a function: define it at the top of a "
                 "cell or file"
             )
+        if any(code.co_flags & annotations.compiler_flag for code in _codes(item)):
+            self._later.add("from __future__ import annotations")
         node, path = _definition(item)
         if node is not None:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
@@ -270,9 +278,17 @@ def _named(path: str, name: str) -> list[ast.ClassDef | ast.FunctionDef]:
     return [node for node in nodes if isinstance(node, kinds) and node.name == name]
 
 
-def _compiled(node: ast.Lambda) -> bytes | None:
+def _alike(node: ast.Lambda, code: CodeType) -> bool:
+    """Tell whether a lambda's source gives the code that it has."""
     made = compile(ast.fix_missing_locations(ast.Expression(node)), "<lambda>", "eval")
-    return next((c.co_code for c in made.co_consts if isinstance(c, CodeType)), None)
+    found = next(const for const in made.co_consts if isinstance(const, CodeType))
+    return _content(found) == _content(code)
+
+
+def _content(code: CodeType) -> tuple[Any, ...]:
+    # inner code knows its lines, so it is never the same
+    plain = [repr(const) for const in code.co_consts if not isinstance(const, CodeType)]
+    return code.co_code, code.co_names, code.co_varnames, plain
 
 
 def _codes(item: Any) -> Iterator[CodeType]:
@@ -287,9 +303,10 @@ def _codes(item: Any) -> Iterator[CodeType]:
 
 def _home(item: Any) -> str | None:
     """Return the shortest module of a package that provides a class or a function."""
-    parts = (item.__module__ or "builtins").split(".")
+    parts = str(getattr(item, "__module__", None) or "builtins").split(".")
     names = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
-    return next((name for name in names if _provides(name, item.__qualname__, item)), None)
+    called = str(getattr(item, "__qualname__", ""))
+    return next((name for name in names if _provides(name, called, item)), None)
 
 
 def _home_of_name(name: str, value: Any) -> str | None:

@@ -124,6 +124,41 @@ def test_of_a_cell_that_was_run_again_the_last_text_counts(notebook, tmp_path):
     assert loaded(tmp_path, cells.method)["mine"].estimator().sigma == 3.0
 
 
+LATER = """
+from __future__ import annotations
+from typing import TYPE_CHECKING
+from sklearn.neighbors import KNeighborsClassifier as Neighbors
+if TYPE_CHECKING:
+    from nowhere import Points
+
+class Later(Neighbors):
+    def fit(self, X: Points, y: Points) -> Later:
+        return super().fit(X, y)
+"""
+
+
+def test_annotations_that_are_never_evaluated_stay_so(notebook, tmp_path):
+    """And a name of one's own for a class of a package is kept."""
+    method = loaded(tmp_path, notebook(LATER).Later)["later"]
+    assert "Neighbors = KNeighborsClassifier\n" in (tmp_path / "later.py").read_text()
+    assert issubclass(method.estimator._foreign, KNeighborsClassifier)
+
+
+LAMBDAS = """
+from harness import Method
+from sklearn.neighbors import KNeighborsClassifier
+few, many = (lambda shape, size: 8 * shape.n), (lambda shape, size: 16 * shape.n)
+method = Method("few", KNeighborsClassifier, few)
+"""
+
+
+def test_of_two_lambdas_in_a_line_the_one_is_told_from_the_other(notebook, tmp_path):
+    shape = harness.Shape(10, 20, 3, 2)
+    assert loaded(tmp_path, notebook(LAMBDAS).method)["few"].storage(shape, None) == 240
+    same = LAMBDAS.replace("16 *", "8 * 1 *").replace("8 * 1 *", "8 *")
+    assert loaded(tmp_path, notebook(same).method)["few"].storage(shape, None) == 240
+
+
 def test_what_packages_have_is_imported(tmp_path):
     text = plugin_files(given_methods([LabelSpreading])[1])["label_spreading.py"]
     assert "from sklearn.semi_supervised import LabelSpreading\n" in text
@@ -199,7 +234,7 @@ Inner = make()
         ([LOCAL, "method = Inner"], "Inner is defined within a function"),
         (
             [FIRST, "DATA = object()\n" + SECOND.replace("= NAMES", "= DATA")],
-            "cannot be written into a file",
+            "method 'mine': uses 'DATA': <object object at .*> cannot be written into a file",
         ),
         (
             [FIRST, "import notebook_of_tests as own\n" + SECOND.replace("= NAMES", "= own.X")],
