@@ -1,11 +1,13 @@
 """A benchmark harness for learning under a memory budget.
 
 What this module exports is all that a plugin needs. Numerical building blocks that plugins share
-are in `harness.kernels`. `budget` and `measure` are for code of any kind.
+are in `harness.kernels`. `budget` and `measure` are for code of any kind, `run` and `results` for
+notebooks.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import OverBudget
@@ -26,12 +28,15 @@ from harness.plugin.search_space import Distribution, choice, log_uniform, setti
 from harness.plugin.storage import Arrays, Storage
 
 if TYPE_CHECKING:
+    from harness.datasets.adding import add
     from harness.measuring import budget, measure
+    from harness.python import Data, Results, results, run
     from harness.scikit_learn import sklearn_method
 
 __all__ = [
     "PREDICT_BLOCK",
     "Arrays",
+    "Data",
     "Distribution",
     "Evaluate",
     "GeneratedDataset",
@@ -41,10 +46,12 @@ __all__ = [
     "Metric",
     "OverBudget",
     "ReportSection",
+    "Results",
     "Search",
     "Shape",
     "Storage",
     "TrialInfo",
+    "add",
     "budget",
     "choice",
     "hookimpl",
@@ -52,21 +59,25 @@ __all__ = [
     "measure",
     "overhead_bytes",
     "prediction_bytes",
+    "results",
+    "run",
     "settings_at",
     "sklearn_method",
     "uniform",
 ]
 __version__ = "0.1.0"
 
+_LATER = {
+    "add": "harness.datasets.adding",
+    **dict.fromkeys(("budget", "measure"), "harness.measuring"),
+    **dict.fromkeys(("Data", "Results", "results", "run"), "harness.python"),
+    "sklearn_method": "harness.scikit_learn",
+}
+
 
 def __getattr__(name: str) -> Any:
     """Import what only users of the library need when it is first asked for."""
-    if name in ("budget", "measure"):
-        from harness import measuring
-
-        return getattr(measuring, name)
-    if name == "sklearn_method":
-        from harness.scikit_learn import sklearn_method
-
-        return sklearn_method
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _LATER.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)

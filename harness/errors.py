@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,9 +11,16 @@ from pathlib import Path
 class HarnessError(Exception):
     """A mistake of the user's input or surroundings, told in one message without a traceback."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows: the message, since the calls are ours and not the user's."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class OverBudget(HarnessError):  # noqa: N818 - read as an outcome, as in a row
     """A block of code or a callable took more memory than its budget."""
+
+    def _render_traceback_(self) -> list[str]:
+        return traceback.format_exception(self)  # which of the user's lines it was
 
 
 class DamagedFileError(HarnessError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from collections.abc import Collection
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -80,7 +81,9 @@ def sklearn_method(
     if unlabeled == "self-training" and "regression" in tasks:
         raise HarnessError("unlabeled = 'self-training' labels classes; a regressor has none")
     named = {about.get("size"), *about.get("params", {}), *about.get("space", {})} - {None}
-    cls = estimator if unlabeled == "seen" else _wrapped(estimator, unlabeled, frozenset(named))
+    cls = estimator
+    if unlabeled != "seen":
+        cls = _wrapped(estimator, unlabeled, _regresses(tasks), frozenset(named))
     return Method(
         name or _name(estimator),
         cls,
@@ -111,6 +114,10 @@ def _tasks(estimator: type) -> set[str]:
     raise HarnessError(f"{estimator.__name__} does not say what it is; say tasks={{...}}")
 
 
+def _regresses(tasks: Collection[str]) -> bool:
+    return "regression" in tasks
+
+
 def _name(estimator: type) -> str:
     words = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+", estimator.__name__)
     return "-".join(words).lower()
@@ -132,7 +139,8 @@ class _Wrapped(BaseEstimator):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # the class is made, so it is found by what it was made of
-        return _blank, (self._foreign, self._unlabeled, self._named), self.__dict__
+        made_of = (self._foreign, self._unlabeled, isinstance(self, RegressorMixin), self._named)
+        return _blank, made_of, self.__dict__
 
     def _make(self) -> Any:
         given = self.get_params(deep=False)
@@ -238,15 +246,16 @@ class _WrappedRegressor(RegressorMixin, _Wrapped):
 
 
 @functools.cache
-def _wrapped(foreign: type, unlabeled: str, named: frozenset[str]) -> type[_Wrapped]:
+def _wrapped(
+    foreign: type, unlabeled: str, regresses: bool, named: frozenset[str]
+) -> type[_Wrapped]:
     """Make the class around a foreign one, with its parameters.
 
     Of a constructor with `**kwargs`, as those of XGBoost and LightGBM, parameters are also what
     `get_params` tells, and what is named.
     """
-    base: type[_Wrapped] = _WrappedClassifier
-    if issubclass(foreign, RegressorMixin):
-        base = _WrappedRegressor
+    # a pipeline or a search is what its last step is, which its class does not say
+    base: type[_Wrapped] = _WrappedRegressor if regresses else _WrappedClassifier
     signature = inspect.signature(foreign).parameters.values()
     takes_any = any(p.kind is p.VAR_KEYWORD for p in signature)
     names = {
@@ -285,6 +294,11 @@ def _wrapped(foreign: type, unlabeled: str, named: frozenset[str]) -> type[_Wrap
     return type(foreign.__name__, (base,), content)
 
 
-def _blank(foreign: type, unlabeled: str, named: frozenset[str]) -> _Wrapped:
-    cls = _wrapped(foreign, unlabeled, named)
+def wraps(estimator: type) -> tuple[type, str] | None:
+    """Return the class that a method of `sklearn_method` is around, and its `unlabeled`."""
+    return (estimator._foreign, estimator._unlabeled) if issubclass(estimator, _Wrapped) else None
+
+
+def _blank(foreign: type, unlabeled: str, regresses: bool, named: frozenset[str]) -> _Wrapped:
+    cls = _wrapped(foreign, unlabeled, regresses, named)
     return cls.__new__(cls)

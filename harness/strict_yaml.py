@@ -68,9 +68,16 @@ class _Loader(_SafeLoader):
         return value
 
 
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
-)
+class _Dumper(yaml.SafeDumper):
+    """Writes what `_Loader` reads as it was."""
+
+
+for _ours in (_Loader, _Dumper):
+    _ours.add_implicit_resolver(
+        "tag:yaml.org,2002:float",
+        re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
+        list("-+0123456789"),
+    )
 for _kind in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_figure)
 
@@ -86,6 +93,19 @@ def read_yaml(text: str) -> Any:
     """
     _refuse_unbounded(text)
     return yaml.load(text, Loader=_Loader)
+
+
+def written(value: Any) -> str:
+    """Write a value in one line, so that `read_yaml` gives it back."""
+    text = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        default_flow_style=True,
+        sort_keys=False,
+        allow_unicode=True,
+        width=10**9,
+    )
+    return text.removesuffix("...\n").strip()
 
 
 def read_document(path: Path, what: str = "") -> tuple[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 COMMANDS = [
+    "adding.py --datasets iris diabetes-sklearn",
     "block_cost.py --trials 2 --repeats 1",
     "budget.py digits 20 --points 1000",
     "clusk.py --points 200 --repeats 1",
@@ -15,6 +16,7 @@ COMMANDS = [
     "defaults.py tuning --methods svm --labeled 20 --points 100 --seeds 1",
     "degrees.py --points 600 --features 20 --repeats 1",
     "exponents.py --scale 0.02 --repeats 1",
+    "from_python.py --repeats 1",
     "graph.py --seeds 2 --budgets 1",
     "hinge_smoothing.py digits --points 1000 --seeds 2",
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",

@@ -48,25 +48,6 @@ def _same_advice(finding: dict[str, str]) -> tuple[str, str]:
     return finding["method"], finding["advice"] or finding["check"]
 
 
-@click.group()
-def new() -> None:
-    """Write a running example to start from."""
-
-
-@new.command("method")
-@click.argument("name")
-@click.option("--folder", default="plugins", show_default=True, type=click.Path(path_type=Path))
-@click.option(
-    "--from", "source", metavar="CLASS", help="Such as sklearn.svm.SVC: a class to wrap."
-)
-def new_method(name: str, folder: Path, source: str | None) -> None:
-    """Write a plugin with one method called NAME, an example or around a CLASS."""
-    from harness.cli.new_method import write_method
-
-    path = write_method(name, folder, source)
-    click.echo(f"wrote {path}; try: harness check {path}")
-
-
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def init(folder: Path) -> None:
@@ -91,4 +72,4 @@ def doctor(as_json: bool) -> None:
         click.echo(doctor_text())
 
 
-COMMANDS = (init, check, new, doctor)
+COMMANDS = (init, check, doctor)

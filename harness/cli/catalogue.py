@@ -8,6 +8,8 @@ import click
 
 from harness.cli.options import as_json_option
 from harness.cli.tables import show_rows
+from harness.datasets.entry import Declared, Entry
+from harness.errors import HarnessError
 from harness.units import format_bytes
 
 
@@ -46,24 +48,41 @@ def datasets(study: str | None, as_json: bool) -> None:
     from harness.study.study import load_study
 
     catalog = read_catalog(load_study(study) if study else None, _index(study))
-    rows: list[dict[str, Any]] = [
-        {
-            "name": entry.name,
-            "task": entry.task,
-            "n": entry.n,
-            "d": entry.d,
-            "classes": entry.n_classes or None,
-            "memory": entry.n * entry.d * entry.itemsize,
-            "fetch": entry.download_bytes,
-            "source": entry.source,
-        }
-        for entry in catalog.values()
-    ]
+    rows, mistakes = [], []
+    for declared in catalog.declared():
+        counted, mistake = _counted(declared)
+        rows.append(counted | {"source": declared.source})
+        if mistake:
+            mistakes.append(f"{catalog.origins[declared.name]}: {declared.name}: {mistake}")
     if not as_json:
         for row in rows:
-            row |= {key: format_bytes(row[key]) for key in ("memory", "fetch")}
+            row |= {
+                key: format_bytes(row[key]) for key in ("memory", "fetch") if row[key] is not None
+            }
     columns = ["name", "task", "n", "d", "classes", "memory", "fetch", "source"]
     show_rows(rows, columns, as_json, expendable=["fetch", "classes", "source"])
+    if mistakes:
+        raise HarnessError("\n".join(mistakes))
+
+
+def _counted(declared: Declared) -> tuple[dict[str, Any], str]:
+    """Return the row of a data set, and what is wrong with it; local files are counted."""
+    from harness.datasets.counting import completed, contradiction
+
+    row: dict[str, Any] = {"name": declared.name, "task": declared.task, "n": declared.n}
+    row |= {"d": declared.d, "classes": len(declared.classes) or None, "memory": None}
+    row["fetch"] = declared.download_bytes
+    fetched = any(file.path is None for file in declared.files) or not declared.files
+    entry = declared if isinstance(declared, Entry) or fetched else None
+    try:
+        entry = entry or completed(declared)
+        if not isinstance(entry, Entry):
+            return row, ""
+        row |= {"n": entry.n, "d": entry.d, "classes": entry.n_classes or None}
+        row["memory"] = entry.data_bytes
+        return row, contradiction(entry)
+    except HarnessError as error:
+        return row, str(error)
 
 
 @click.command()

@@ -7,7 +7,17 @@ from typing import Any
 
 import click
 
-from harness.cli import author, catalogue, execute, measure, results, run, storage
+from harness.cli import (
+    add,
+    author,
+    catalogue,
+    execute,
+    measure,
+    new,
+    results,
+    run,
+    storage,
+)
 from harness.errors import HarnessError
 
 
@@ -34,6 +44,6 @@ def main() -> None:
     """Benchmark learning methods under a memory budget."""
 
 
-for _module in (catalogue, storage, measure, run, execute, results, author):
+for _module in (add, catalogue, storage, measure, run, execute, results, new, author):
     for _command in _module.COMMANDS:
         main.add_command(_command)

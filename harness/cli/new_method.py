@@ -11,8 +11,9 @@ import keyword
 import re
 from pathlib import Path
 
+from harness.cli.new_plugin import new_file, write_new
 from harness.errors import HarnessError
-from harness.files import is_file, is_folder
+from harness.files import is_folder
 from harness.plugin.index import read_index
 from harness.project import PLUGINS
 
@@ -158,21 +159,12 @@ def write_method(name: str, folder: Path, source: str | None = None) -> Path:
             f"{name!r} cannot name a method: use lower-case letters and digits, joined by "
             "hyphens, such as 'my-method'"
         )
-    path = folder / f"{name.replace('-', '_')}.py"
-    if is_file(path) or is_folder(path):
-        raise HarnessError(f"{path} is there already; choose another name or folder")
+    path = new_file(f"{name.replace('-', '_')}.py", folder)
     searched = [folder] if is_folder(folder) and folder.resolve() != PLUGINS else []
     for method in read_index(searched)["methods"]:
         if method["name"] == name:
             raise HarnessError(f"method {name!r} is taken: {method['plugin_path']} provides it")
-    text = method_text(name, source)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise HarnessError(f"{path} cannot be written: {error.strerror}") from None
-    return path
+    return write_new(method_text(name, source), path)
 
 
 def _class_name(name: str) -> str:

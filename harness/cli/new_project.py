@@ -34,7 +34,7 @@ my-wine:
   scaling: standard
   source: scikit-learn; UCI Wine
 
-# A CSV file of one's own, whose last column is the class:
+# A file of one's own: harness add data/my-data.csv writes such an entry.
 #
 # my-data:
 #   task: binary              # or multiclass, regression

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -105,8 +104,7 @@ def run(study: str, cores: int, snakemake_options: Sequence[str]) -> None:
     from harness.cli.progress import run_with_progress
     from harness.planning.workload import load_workload
 
-    workload = load_workload(study)
-    sys.exit(run_with_progress(workload, cores, snakemake_options))
+    run_with_progress(load_workload(study), cores, snakemake_options)
 
 
 @click.command()

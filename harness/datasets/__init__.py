@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.datasets.catalog import Catalog, load_catalog
-    from harness.datasets.entry import Entry
+    from harness.datasets.entry import Declared, Entry
     from harness.datasets.fetching import missing_bytes, unobtainable
     from harness.datasets.meta import Meta
     from harness.datasets.preparation import prepare
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Catalog": "catalog",
+    "Declared": "entry",
     "Entry": "entry",
     "Meta": "meta",
     "Sizes": "sizes",
@@ -38,6 +39,7 @@ _HOME = {
 
 __all__ = [
     "Catalog",
+    "Declared",
     "Entry",
     "Meta",
     "Sizes",

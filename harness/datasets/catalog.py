@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from harness.datasets import reading
-from harness.datasets.entry import Entry, generated_entry
+from harness.datasets.counting import completed
+from harness.datasets.entry import Declared, Entry, MissingByKind, generated_entry
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.project import CATALOG, own
@@ -30,23 +31,35 @@ class Catalog(Mapping[str, Entry]):
 
     Parameters
     ----------
-    entries : mapping of str to Entry
+    entries : mapping of str to Declared
+        What an entry leaves unsaid is counted when it is first asked for.
     origins : mapping of str to str
         The file (or the plugins) that each name is from.
     """
 
-    def __init__(self, entries: Mapping[str, Entry], origins: Mapping[str, str]) -> None:
+    def __init__(self, entries: Mapping[str, Declared], origins: Mapping[str, str]) -> None:
         self._entries = dict(entries)
         self.origins = dict(origins)
 
     def __getitem__(self, name: str) -> Entry:
-        return self._entries[name]
+        entry = self._entries[name]
+        if not isinstance(entry, Entry):
+            try:
+                entry = completed(entry)
+            except HarnessError as error:
+                raise HarnessError(f"{self.origins[name]}: {error}") from None
+            self._entries[name] = entry
+        return entry
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def declared(self) -> list[Declared]:
+        """List the entries as they are written, without a look at any file."""
+        return list(self._entries.values())
 
     def entry(self, name: str, where: str = "") -> Entry:
         """Return the entry of a name.
@@ -58,7 +71,7 @@ class Catalog(Mapping[str, Entry]):
         """
         if name not in self._entries:
             raise unknown_name("data set", name, self._entries, where)
-        return self._entries[name]
+        return self[name]
 
 
 def load_catalog(
@@ -87,7 +100,7 @@ def load_catalog(
         If a file cannot be read, an entry is wrong (all of them are told at once), or a name is
         defined twice.
     """
-    known: dict[str, Entry] = {}
+    known: dict[str, Declared] = {}
     origins: dict[str, str] = {}
     mine = own("datasets.yaml")
     if mine:
@@ -112,7 +125,7 @@ def load_catalog(
 
 
 def _add(
-    name: str, entry: Entry, origin: str, known: dict[str, Entry], origins: dict[str, str]
+    name: str, entry: Declared, origin: str, known: dict[str, Declared], origins: dict[str, str]
 ) -> None:
     if name in known:
         raise HarnessError(
@@ -122,11 +135,11 @@ def _add(
     origins[name] = origin
 
 
-def _read(path: Path) -> dict[str, Entry]:
+def _read(path: Path) -> dict[str, Declared]:
     _, raw = read_document(path, "the catalog ")
     if not isinstance(raw, dict):
         raise HarnessError(f"{path}: a catalog is a mapping of data set names to entries")
-    known: dict[str, Entry] = {}
+    known: dict[str, Declared] = {}
     problems: list[str] = []
     context = {"folder": path.resolve().parent}
     for name, body in ((str(key), body) for key, body in raw.items()):
@@ -137,7 +150,8 @@ def _read(path: Path) -> dict[str, Entry]:
             problems.append(f"{where}: name: an entry's name is the key that it stands under")
         else:
             try:
-                known[name] = Entry.model_validate({"name": name} | body, context=context)
+                model = Entry if _says_all(body) else Declared
+                known[name] = model.model_validate({"name": name} | body, context=context)
             except ValidationError as error:
                 problems += _problems(error, where)
     if problems:
@@ -147,12 +161,17 @@ def _read(path: Path) -> dict[str, Entry]:
     return known
 
 
+def _says_all(body: Mapping[str, Any]) -> bool:
+    keys = {"n", "d"} if body.get("task") == "regression" else {"n", "d", "classes"}
+    return keys <= body.keys()
+
+
 def _problems(error: ValidationError, where: str) -> list[str]:
     return [_problem(detail, where) for detail in error.errors(include_url=False)]
 
 
 def _problem(detail: Mapping[str, Any], where: str) -> str:
-    location = [part for part in detail["loc"] if part not in _READERS]
+    location = [part for part in detail["loc"] if part not in _PARTS]
     key = ".".join(str(part) for part in location)
     message = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "extra_forbidden":
@@ -164,20 +183,25 @@ def _problem(detail: Mapping[str, Any], where: str) -> str:
     return f"{where}: {key + ': ' if key else ''}{message}{given}"
 
 
-_READERS: dict[str, type[BaseModel]] = {
+_PARTS: dict[str, type[BaseModel]] = {
     "svmlight": reading.Svmlight,
     "csv": reading.Csv,
+    "parquet": reading.Parquet,
     "arff": reading.Arff,
     "idx": reading.Idx,
     "mat": reading.Mat,
     "npz": reading.Npz,
+    "npy": reading.Npy,
     "openml": reading.OpenML,
     "sklearn": reading.Bundled,
     "generated": reading.Generated,
+    "by kind": MissingByKind,
+    "by word": Entry,
 }
+"""What pydantic puts into a location where one of several forms was taken, and its keys."""
 
 
 def _model_at(location: Sequence[str | int]) -> type[BaseModel]:
     if location[0] == "files":
         return reading.File
-    return next((_READERS[str(part)] for part in location if part in _READERS), Entry)
+    return next((_PARTS[str(part)] for part in location if part in _PARTS), Entry)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from harness.datasets.entry import Entry
+from harness.datasets.entry import Declared, Entry
 from harness.datasets.reading import Tabular
 from harness.errors import HarnessError
 
@@ -54,6 +55,24 @@ def encode(source: Source, entry: Entry) -> tuple[np.ndarray, np.ndarray]:
     HarnessError
         If features are missing and the entry does not say what to do, or a label is unknown.
     """
+    X, target = encode_features(source, entry)
+    return X, _targets(target, entry)
+
+
+def encode_features(source: Source, entry: Declared) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features as numbers, and the targets of the same points as they were read.
+
+    Parameters
+    ----------
+    source : Source
+        Its features are overwritten where that saves a copy.
+    entry : Declared
+
+    Returns
+    -------
+    X : ndarray (n, d) of the entry's dtype, C order
+    target : ndarray (n,)
+    """
     X, target = source.X, source.target
     if len(X) != len(target):
         raise HarnessError(
@@ -66,17 +85,21 @@ def encode(source: Source, entry: Entry) -> tuple[np.ndarray, np.ndarray]:
             f"attributes, the catalog says {published[0]} x {published[1]} (raw_n, raw_d)"
         )
     if entry.other_classes == "drop":
-        declared = np.isin(label_texts(target), list(entry.classes))
-        X, target = X[declared], target[declared]
+        kept = _declared(target, entry)
+        X, target = X[kept], target[kept]
     missing = _missing(X)
     if missing.any():
         X, target = _without_missing(X, missing, target, entry)
     X = _with_logarithms(X, entry)
     if isinstance(X, pd.DataFrame):
         X = _to_numbers(X, entry)
-    X = np.ascontiguousarray(X, dtype=entry.dtype)
-    y = _targets(target, entry)
-    return X, y
+    return np.ascontiguousarray(X, dtype=entry.dtype), target
+
+
+def _declared(target: np.ndarray, entry: Declared) -> np.ndarray:
+    if entry.classes:
+        return np.isin(label_texts(target), list(entry.classes))
+    return ~pd.isna(pd.Series(target)).to_numpy()
 
 
 def _missing(X: np.ndarray | pd.DataFrame) -> np.ndarray:
@@ -88,21 +111,25 @@ def _missing(X: np.ndarray | pd.DataFrame) -> np.ndarray:
 
 
 def _without_missing(
-    X: np.ndarray | pd.DataFrame, missing: np.ndarray, target: np.ndarray, entry: Entry
+    X: np.ndarray | pd.DataFrame, missing: np.ndarray, target: np.ndarray, entry: Declared
 ) -> tuple[pd.DataFrame, np.ndarray]:
     X = pd.DataFrame(X).mask(missing)
-    if entry.missing == "drop":
-        kept = np.flatnonzero(~missing.any(axis=1))
-        return X.iloc[kept], target[kept]
-    numeric = X.select_dtypes("number")
-    if entry.missing == "mean":
-        X = X.fillna(numeric.mean())
-    elif entry.missing == "median":
-        X = X.fillna(numeric.median())
-    elif entry.missing == "value":
-        for name in X.columns.difference(numeric.columns, sort=False):
+    by_kind = entry.missing_by_kind
+    numbers = X.select_dtypes("number").columns
+    names = X.columns.difference(numbers, sort=False)
+    dropping = {"numeric": numbers, "nominal": names}
+    dropped = [
+        n for kind, held in dropping.items() if getattr(by_kind, kind) == "drop" for n in held
+    ]
+    if dropped:
+        kept = np.flatnonzero(~X[dropped].isna().any(axis=1))
+        X, target = X.iloc[kept].copy(), target[kept]
+    if by_kind.numeric in ("mean", "median"):
+        X = X.fillna(X[numbers].agg(by_kind.numeric))
+    if by_kind.nominal in ("own", "most_frequent"):
+        for name in names:
             if X[name].isna().any():
-                X[name] = X[name].cat.add_categories(_OWN_VALUE).fillna(_OWN_VALUE)
+                X[name] = _filled(X[name], own=by_kind.nominal == "own")
     missing = _missing(X)
     rows = np.flatnonzero(missing.any(axis=1))
     if len(rows):
@@ -111,13 +138,32 @@ def _without_missing(
         held = ", ".join(str(name) for name in X.columns[missing.any(axis=0)][:_SHOWN])
         raise HarnessError(
             f"data set {entry.name!r}: NaN, infinite or missing features in row {named}{more} "
-            f"(numbered from 0; columns {held}); declare `missing: drop`, `mean`, `median`, or "
-            f"`value` (nominal attributes only); it is `missing: {entry.missing}` now"
+            f"(numbered from 0; columns {held}); declare `missing: drop`, `mean`, `median`, "
+            "`value` (nominal attributes only), or both kinds: `{numeric: median, nominal: own}`; "
+            f"it is `missing: {_written(entry)}` now"
         )
     return X, target
 
 
-def _with_logarithms(X: np.ndarray | pd.DataFrame, entry: Entry) -> np.ndarray | pd.DataFrame:
+def _written(entry: Declared) -> str:
+    given = entry.missing
+    if isinstance(given, str):
+        return given
+    return f"{{numeric: {given.numeric}, nominal: {given.nominal}}}"
+
+
+def _filled(values: pd.Series, own: bool) -> pd.Series:
+    """Put a value of its own, or the one that occurs most often, into the gaps of names."""
+    if not own:
+        return values.fillna(values.mode().iloc[0]) if values.notna().any() else values
+    value = _OWN_VALUE
+    while value in values.cat.categories:
+        value += "_"
+    # names of numbers, as years are, are no text that one of words could stand among
+    return values.cat.add_categories([value]).fillna(value)
+
+
+def _with_logarithms(X: np.ndarray | pd.DataFrame, entry: Declared) -> np.ndarray | pd.DataFrame:
     if not entry.logarithm:
         return X
     table = pd.DataFrame(X)
@@ -132,7 +178,7 @@ def _with_logarithms(X: np.ndarray | pd.DataFrame, entry: Entry) -> np.ndarray |
     return table if isinstance(X, pd.DataFrame) else table.to_numpy()
 
 
-def _to_numbers(X: pd.DataFrame, entry: Entry) -> np.ndarray:
+def _to_numbers(X: pd.DataFrame, entry: Declared) -> np.ndarray:
     # columns of names come from tables alone, those of numbers also from arrays with gaps
     encoding = entry.read.encoding if isinstance(entry.read, Tabular) else None
     columns = []
@@ -160,9 +206,24 @@ def _to_numbers(X: pd.DataFrame, entry: Entry) -> np.ndarray:
 def label_texts(values: np.ndarray) -> np.ndarray:
     """Write labels as a catalog does: whole numbers without a point, names without blanks."""
     if np.issubdtype(values.dtype, np.number):
-        whole = np.all(np.isfinite(values)) and np.all(values == np.floor(values))
-        return (values.astype(np.int64) if whole else values).astype(str).astype(object)
+        texts = values.astype(str).astype(object)
+        known = np.isfinite(values)
+        if np.all(values[known] == np.floor(values[known])):
+            texts[known] = values[known].astype(np.int64).astype(str)
+        return texts
     return np.array([str(value).strip() for value in values], dtype=object)
+
+
+def class_counts(target: np.ndarray) -> dict[str, int]:
+    """Count the points of each label, in ascending order: of numbers, else of texts."""
+    codes, uniques = pd.factorize(target, use_na_sentinel=False)
+    values = np.asarray(uniques)
+    labels = label_texts(values)
+    counts: Counter[str] = Counter()
+    for label, count in zip(labels, np.bincount(codes, minlength=len(labels)), strict=True):
+        counts[label] += int(count)
+    numeric = np.issubdtype(values.dtype, np.number)
+    return {label: counts[label] for label in sorted(counts, key=float if numeric else None)}
 
 
 def _targets(target: np.ndarray, entry: Entry) -> np.ndarray:
@@ -181,31 +242,37 @@ def _targets(target: np.ndarray, entry: Entry) -> np.ndarray:
         return y
     codes, uniques = pd.factorize(target, use_na_sentinel=False)
     labels = label_texts(np.asarray(uniques))
-    unknown = [label for label in labels if label not in entry.classes]
-    if unknown:
-        raise HarnessError(
-            f"data set {entry.name!r}: labels {unknown[:_SHOWN]} are not among its declared "
-            f"classes {list(entry.classes)}"
-        )
-    found = Counter(dict(zip(labels, np.bincount(codes).tolist(), strict=True)))
+    found: Counter[str] = Counter()
+    for label, count in zip(labels, np.bincount(codes).tolist(), strict=True):
+        found[label] += count
     if len(found) < 2:
         raise HarnessError(
             f"data set {entry.name!r}: all {len(target)} points have the label {labels[0]!r}; "
             "classification needs at least two classes"
         )
-    wrong = {
-        label: found[label]
-        for label, count in entry.classes.items()
-        if found[label] != count and (count is not None or not found[label])
-    }
-    if wrong:
-        raise HarnessError(
-            f"data set {entry.name!r}: class counts are {dict(found)}, "
-            f"the catalog says {dict(entry.classes)}"
-        )
+    contradiction = class_contradiction(entry, found)
+    if contradiction:
+        raise HarnessError(f"data set {entry.name!r}: {contradiction}")
     if entry.task == "binary":
         numbers = [int(label in entry.positive) for label in labels]
     else:
         order = list(entry.classes)
         numbers = [order.index(label) for label in labels]
     return np.array(numbers, dtype=np.int64)[codes]
+
+
+def class_contradiction(entry: Entry, found: Mapping[str, int]) -> str:
+    """Say which labels or counts of them are not those of an entry; empty if all are."""
+    unknown = [label for label in found if label not in entry.classes]
+    if unknown:
+        return (
+            f"labels {unknown[:_SHOWN]} are not among its declared classes {list(entry.classes)}"
+        )
+    wrong = [
+        label
+        for label, count in entry.classes.items()
+        if found.get(label, 0) != count and (count is not None or label not in found)
+    ]
+    if wrong:
+        return f"class counts are {dict(found)}, the catalog says {dict(entry.classes)}"
+    return ""

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from harness.datasets.reading import File, Generated, Read, Strict
 from harness.errors import HarnessError, shown
 from harness.files import is_file
 from harness.plugin.hookspecs import GeneratedDataset
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 MOST_POINTS = 10**11
 MOST_FEATURES = 10**7
@@ -26,7 +29,44 @@ PREPARATION = 1
 _TOLD_ONLY = {"name", "source", "citation", "notes", "stand_in_for"}
 _TOLD_ONLY |= {"classes", "n", "d", "raw_n", "raw_d"}
 _LATER = {"other_classes", "logarithm"}
+_LATER_OF_READ = {"charset", "decimal"}
 """Keys that came later: an entry that does not give them has the digest it always had."""
+
+
+class MissingByKind(Strict):
+    """What becomes of missing features, for each kind of column.
+
+    Parameters
+    ----------
+    numeric : {"error", "drop", "mean", "median"}, default "error"
+        Rows dropped, or the column's mean or median put in.
+    nominal : {"error", "drop", "own", "most_frequent"}, default "error"
+        Rows dropped, a value of its own, or the value that occurs most often put in.
+    """
+
+    numeric: Literal["error", "drop", "mean", "median"] = "error"
+    nominal: Literal["error", "drop", "own", "most_frequent"] = "error"
+
+
+_BY_KIND = {
+    "error": MissingByKind(),
+    "drop": MissingByKind(numeric="drop", nominal="drop"),
+    "mean": MissingByKind(numeric="mean"),
+    "median": MissingByKind(numeric="median"),
+    "value": MissingByKind(nominal="own"),
+}
+"""What the words of `missing` stand for."""
+
+
+def _kind_of_missing(value: Any) -> str:
+    return "by kind" if isinstance(value, dict | MissingByKind) else "by word"
+
+
+_Missing = Annotated[
+    Annotated[Literal["error", "drop", "mean", "median", "value"], Tag("by word")]
+    | Annotated[MissingByKind, Tag("by kind")],
+    Discriminator(_kind_of_missing),
+]
 
 
 def _text(value: Any) -> Any:
@@ -54,16 +94,17 @@ def _class_counts(value: Any) -> Any:
     return dict(zip(labels, counts, strict=True))
 
 
-class Entry(Strict):
-    """A data set: where it comes from, how it is read, and what must come out.
+class Declared(Strict):
+    """What a catalog says of a data set: where it comes from, and how it is read.
 
     Parameters
     ----------
     name : str
         What study files call it.
     task : {"binary", "multiclass", "regression"}
-    n, d : int
-        Points and features after encoding; preparation fails on anything else.
+    n, d : int, optional
+        Points and features after encoding. They are counted where they are not given, and
+        preparation fails on anything else where they are.
     read : mapping
         `format` and the options of that format.
     files : list of File
@@ -73,14 +114,17 @@ class Entry(Strict):
     n_train : int, optional
         How many of the first points are the official training part.
     classes : mapping of label to count, or list of labels
-        All labels of the source, class 0 first. Empty for regression.
+        All labels of the source, class 0 first. Empty for regression. Where they are not given,
+        those that occur, in ascending order.
     positive : label or list of labels
-        Class 1 of a binary task; every other label is class 0.
-    missing : {"error", "drop", "mean", "median", "value"}, default "error"
+        Class 1 of a binary task; every other label is class 0. Without `classes` it may be left
+        out: the last of two.
+    missing : {"error", "drop", "mean", "median", "value"} or MissingByKind, default "error"
         What becomes of missing features: rows dropped, the column's mean or median put in, or (for
         nominal attributes) a value of its own.
     other_classes : {"error", "drop"}, default "error"
-        What becomes of points whose label is not among `classes`: two digits out of ten.
+        What becomes of points whose label is not among `classes` (two digits out of ten), and of
+        those whose target is missing.
     logarithm : list of int, default none
         Columns of the source that become log(1 + x): amounts that are mostly 0 and sometimes huge.
     divide_by : float, default 1
@@ -93,10 +137,10 @@ class Entry(Strict):
         The set whose shape this one only has: no printed figure is judged by it.
     """
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
+    name: str = Field(pattern=f"^{NAME.pattern}$", max_length=100)
     task: Literal["binary", "multiclass", "regression"]
-    n: int = Field(gt=0, le=MOST_POINTS)
-    d: int = Field(gt=0, le=MOST_FEATURES)
+    n: int | None = Field(default=None, gt=0, le=MOST_POINTS)
+    d: int | None = Field(default=None, gt=0, le=MOST_FEATURES)
     read: Read
     files: tuple[File, ...] = ()
     raw_n: int | None = Field(default=None, gt=0)
@@ -106,7 +150,7 @@ class Entry(Strict):
         dict[str, Annotated[int, Field(ge=0)] | None], BeforeValidator(_class_counts)
     ] = Field(default_factory=dict)
     positive: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
-    missing: Literal["error", "drop", "mean", "median", "value"] = "error"
+    missing: _Missing = "error"
     other_classes: Literal["error", "drop"] = "error"
     logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
     divide_by: float = Field(default=1.0, ge=1e-30, le=1e30)
@@ -118,27 +162,30 @@ class Entry(Strict):
     stand_in_for: str = ""
 
     @model_validator(mode="after")
-    def _consistent(self) -> Entry:
+    def _consistent(self) -> Self:
         labels = set(self.classes)
         counts = [count for count in self.classes.values() if count is not None]
         if self.task == "regression" and (labels or self.positive):
             raise ValueError("regression has no classes and no positive class")
-        if self.task != "regression" and len(labels) < 2:
+        if self.task != "regression" and labels and len(labels) < 2:
             raise ValueError(f"{self.task} needs at least two classes, got {sorted(labels)}")
         if self.task == "multiclass" and self.positive:
             raise ValueError("only a binary task has a positive class")
         known, positive = list(self.classes), list(self.positive)
-        if set(positive) - labels:
+        if known and set(positive) - labels:
             raise ValueError(f"positive is {positive}, which is not among the classes {known}")
-        if self.task == "binary" and not positive:
+        if self.task == "binary" and known and not positive:
             raise ValueError(f"positive is missing: name some, not all, of the classes {known}")
-        if self.task == "binary" and set(positive) == labels:
+        if self.task == "binary" and known and set(positive) == labels:
             raise ValueError(f"positive is {positive}: it must be some, not all, of the classes")
-        if len(counts) == len(self.classes) and counts and sum(counts) != self.n:
-            raise ValueError(f"class counts sum to {sum(counts)}, but n is {self.n}")
-        if self.n_train is not None and not self.n_train < self.n:
-            raise ValueError(f"n_train {self.n_train} must be below n {self.n}")
-        if self.n_train is not None and "drop" in (self.missing, self.other_classes):
+        if self.n is not None:
+            if len(counts) == len(self.classes) and counts and sum(counts) != self.n:
+                raise ValueError(f"class counts sum to {sum(counts)}, but n is {self.n}")
+            if self.n_train is not None and not self.n_train < self.n:
+                raise ValueError(f"n_train {self.n_train} must be below n {self.n}")
+        by_kind = self.missing_by_kind
+        dropping = "drop" in (by_kind.numeric, by_kind.nominal, self.other_classes)
+        if self.n_train is not None and dropping:
             raise ValueError("n_train cannot be told once rows are dropped")
         fetched = self.format not in ("openml", "sklearn", "generated")
         if fetched != bool(self.files):
@@ -149,6 +196,59 @@ class Entry(Strict):
     def format(self) -> str:
         """The format its source is read with."""
         return self.read.format
+
+    @property
+    def missing_by_kind(self) -> MissingByKind:
+        """What becomes of missing features, with its words written out."""
+        given = self.missing
+        return given if isinstance(given, MissingByKind) else _BY_KIND[given]
+
+    @property
+    def download_bytes(self) -> int:
+        """Expected size of what has to be fetched where nothing is there yet."""
+        return sum(file.bytes for file in self.files if file.path is None)
+
+    @property
+    def digest(self) -> str:
+        """12 hexadecimal digits over everything that determines the prepared bytes.
+
+        Local files without a checksum are read for it.
+        """
+        told = self.model_dump(mode="json", exclude=_TOLD_ONLY | {"files"})
+        for key in _LATER & (told.keys() - self.model_fields_set):
+            del told[key]
+        for key in _LATER_OF_READ & (told["read"].keys() - self.read.model_fields_set):
+            del told["read"][key]
+        told["labels"] = list(self.classes)
+        told["files"] = [
+            file.sha256 or file.packed_sha256 or _content(file) for file in self.files
+        ]
+        if self.format == "generated":
+            told["generated"] = [self.name, self.n, self.d]
+        if self.format == "svmlight":
+            told["d"] = self.d
+        text = json.dumps([PREPARATION, told], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+class Entry(Declared):
+    """A data set of which all is known that a plan needs: what must come out is said or counted.
+
+    Parameters
+    ----------
+    n, d : int
+    classes : mapping of label to count, or list of labels
+        At least two, unless the task is regression.
+    """
+
+    n: int = Field(gt=0, le=MOST_POINTS)
+    d: int = Field(gt=0, le=MOST_FEATURES)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.task != "regression" and len(self.classes) < 2:
+            raise ValueError(f"{self.task} needs at least two classes, got {list(self.classes)}")
+        return self
 
     @property
     def itemsize(self) -> int:
@@ -180,34 +280,9 @@ class Entry(Strict):
         return self.n - positive, positive
 
     @property
-    def download_bytes(self) -> int:
-        """Expected size of what has to be fetched where nothing is there yet."""
-        return sum(file.bytes for file in self.files if file.path is None)
-
-    @property
     def data_bytes(self) -> int:
         """Size of the prepared features."""
         return self.n * self.d * self.itemsize
-
-    @property
-    def digest(self) -> str:
-        """12 hexadecimal digits over everything that determines the prepared bytes.
-
-        Local files without a checksum are read for it.
-        """
-        told = self.model_dump(mode="json", exclude=_TOLD_ONLY | {"files"})
-        for key in _LATER & (told.keys() - self.model_fields_set):
-            del told[key]
-        told["labels"] = list(self.classes)
-        told["files"] = [
-            file.sha256 or file.packed_sha256 or _content(file) for file in self.files
-        ]
-        if self.format == "generated":
-            told["generated"] = [self.name, self.n, self.d]
-        if self.format == "svmlight":
-            told["d"] = self.d
-        text = json.dumps([PREPARATION, told], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property
     def directory(self) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from harness.datasets.entry import Entry
+from harness.datasets.entry import Declared
 from harness.datasets.reading import File
 from harness.errors import HarnessError
 from harness.files import below, is_file
@@ -33,7 +33,8 @@ PACKINGS = ("", ".gz", ".bz2", ".xz")
 
 _BLOCK = 1 << 20
 _DOWNLOAD = "download"
-_OPENERS: dict[bytes, Callable[[Path], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]] = {
+_Opener = Callable[[Path], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]
+_OPENERS: dict[bytes, _Opener] = {
     **{b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open},
 }
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
@@ -43,12 +44,19 @@ _log = logging.getLogger(__name__)
 
 def open_unpacked(path: Path) -> BinaryIO:
     """Open a file for reading; gzip, bzip2 and xz are recognised by content and unpacked."""
+    opener = _opener(path)
+    return path.open("rb") if opener is None else io.BufferedReader(opener(path), _BLOCK)
+
+
+def is_packed(path: Path) -> bool:
+    """Tell whether a file is one of gzip, bzip2 or xz, by its content."""
+    return _opener(path) is not None
+
+
+def _opener(path: Path) -> _Opener | None:
     with path.open("rb") as stream:
         start = stream.read(6)
-    for magic, opener in _OPENERS.items():
-        if start.startswith(magic):
-            return io.BufferedReader(opener(path), _BLOCK)
-    return path.open("rb")
+    return next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
 
 
 def cache_directory() -> Path:
@@ -59,7 +67,7 @@ def cache_directory() -> Path:
     return Path(named) if named else Path(pooch.os_cache("memory-budget-harness"))
 
 
-def fetch(entry: Entry) -> list[Path]:
+def fetch(entry: Declared) -> list[Path]:
     """Return the verified files of a data set, downloaded where they are not at hand.
 
     Raises
@@ -74,7 +82,7 @@ def fetch(entry: Entry) -> list[Path]:
         raise HarnessError(f"data set {entry.name!r}: {told}") from None
 
 
-def missing_bytes(entry: Entry) -> int:
+def missing_bytes(entry: Declared) -> int:
     """Return the expected size of what neither mirror nor cache holds; contents unchecked."""
     return sum(
         file.bytes
@@ -83,7 +91,7 @@ def missing_bytes(entry: Entry) -> int:
     )
 
 
-def unobtainable(entry: Entry) -> list[str]:
+def unobtainable(entry: Declared) -> list[str]:
     """Say for each file that is neither at hand nor to be downloaded where to put it."""
     return [
         _where_to_put(entry, file)
@@ -92,22 +100,22 @@ def unobtainable(entry: Entry) -> list[str]:
     ]
 
 
-def _where_to_put(entry: Entry, file: File) -> str:
+def _where_to_put(entry: Declared, file: File) -> str:
     return (
         f"data set {entry.name!r}: {file.name} has no address to download it from; put it at "
         f"<mirror>/{_place(entry, file)} and set HARNESS_MIRROR=<mirror>. {entry.notes}"
     ).rstrip()
 
 
-def _place(entry: Entry, file: File) -> str:
+def _place(entry: Declared, file: File) -> str:
     return file.mirror or f"{entry.name}/{file.name}"
 
 
-def _cached(entry: Entry, file: File) -> Path:
+def _cached(entry: Declared, file: File) -> Path:
     return below(cache_directory(), _place(entry, file))
 
 
-def _in_mirror(entry: Entry, file: File) -> Path | None:
+def _in_mirror(entry: Declared, file: File) -> Path | None:
     mirror = os.environ.get("HARNESS_MIRROR")
     if not mirror:
         return None
@@ -115,7 +123,7 @@ def _in_mirror(entry: Entry, file: File) -> Path | None:
     return next((path for path in candidates if is_file(path)), None)
 
 
-def _fetch(entry: Entry, file: File) -> Path:
+def _fetch(entry: Declared, file: File) -> Path:
     if file.path is not None:
         if not is_file(file.path):
             raise HarnessError(f"data set {entry.name!r}: {file.path}: there is no such file")
@@ -135,7 +143,7 @@ def _fetch(entry: Entry, file: File) -> Path:
     return _download(entry, file, cached)
 
 
-def _download(entry: Entry, file: File, target: Path) -> Path:
+def _download(entry: Declared, file: File, target: Path) -> Path:
     import pooch
     import requests
 
@@ -214,7 +222,7 @@ def _check(path: Path, file: File) -> _Check:
     return _Check(not expected or found == file.sha256, expected, found)
 
 
-def _refuse_unless_expected(path: Path, entry: Entry, file: File, todo: str) -> None:
+def _refuse_unless_expected(path: Path, entry: Declared, file: File, todo: str) -> None:
     check = _check(path, file)
     if not check.passed:
         raise HarnessError(f"data set {entry.name!r}: {path}: {check.difference}; {todo}")

@@ -12,17 +12,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 
 from harness.datasets import reading
 from harness.datasets.arff import read_arff
 from harness.datasets.encoding import Source
-from harness.datasets.entry import Entry
+from harness.datasets.entry import Declared
 from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
 from harness.errors import HarnessError
 from harness.files import below
 
 
-def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
+def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
     """Read a data set in its declared format.
 
     Parameters
@@ -48,12 +49,14 @@ def read_source(entry: Entry, paths: Sequence[Path]) -> Source:
         ) from None
 
 
-def _read(entry: Entry, paths: Sequence[Path]) -> Source:
+def _read(entry: Declared, paths: Sequence[Path]) -> Source:
     match entry.read:
         case reading.Svmlight() as read:
             return _read_svmlight(entry, read, paths)
         case reading.Csv() as read:
             return _read_csv(read, paths)
+        case reading.Parquet() as read:
+            return _read_parquet(read, paths)
         case reading.Arff() as read:
             return _read_arff(read, paths)
         case reading.Idx():
@@ -62,6 +65,8 @@ def _read(entry: Entry, paths: Sequence[Path]) -> Source:
             return _read_mat(read, paths)
         case reading.Npz() as read:
             return _read_npz(read, paths)
+        case reading.Npy() as read:
+            return _read_npy(read, paths)
         case reading.OpenML() as read:
             return _read_openml(entry, read)
         case reading.Bundled() as read:
@@ -79,7 +84,7 @@ def _joined(X: list[np.ndarray], y: list[np.ndarray]) -> Source:
     return Source(np.concatenate(X), np.concatenate(y), parts)
 
 
-def _read_svmlight(entry: Entry, read: reading.Svmlight, paths: Sequence[Path]) -> Source:
+def _read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]) -> Source:
     from sklearn.datasets import load_svmlight_file
 
     X, y = [], []
@@ -94,25 +99,41 @@ def _read_svmlight(entry: Entry, read: reading.Svmlight, paths: Sequence[Path]) 
 
 
 def _read_csv(read: reading.Csv, paths: Sequence[Path]) -> Source:
-    blank = read.separator.isspace() and read.separator != "\t"
     frames = []
     for path in paths:
         with open_unpacked(path) as stream, warnings.catch_warnings():
             # rows longer than the first would be cut with no more than a warning
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(
-                stream,
-                sep=r"\s+" if blank else read.separator,
-                header=0 if read.header else None,
-                index_col=False,
-                comment=read.skip_lines_starting,
-                skipinitialspace=not blank,
-                keep_default_na=False,
-                na_values=list(read.missing_values),
-                quoting=csv.QUOTE_MINIMAL,
-            )
-        frames.append(frame)
+            frames.append(pd.read_csv(stream, **csv_options(read)))
     return _tabular(read, frames, read.nominal)
+
+
+def csv_options(read: reading.Csv) -> dict[str, Any]:
+    """Return what `pandas.read_csv` is told, so that all who read a table read it alike."""
+    blank = read.separator.isspace() and read.separator != "\t"
+    return {
+        "sep": r"\s+" if blank else read.separator,
+        "header": 0 if read.header else None,
+        "index_col": False,
+        "comment": read.skip_lines_starting,
+        "skipinitialspace": not blank,
+        "keep_default_na": False,
+        "na_values": list(read.missing_values),
+        "quoting": csv.QUOTE_MINIMAL,
+        "encoding": read.charset,
+        "decimal": read.decimal,
+    }
+
+
+def _read_parquet(read: reading.Parquet, paths: Sequence[Path]) -> Source:
+    frames = [without_index(pq.read_table(path).to_pandas()) for path in paths]
+    return _tabular(read, frames, read.nominal)
+
+
+def without_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose rows are numbered from 0 and whose columns have plain names."""
+    frame.columns = [name if isinstance(name, int) else str(name) for name in frame.columns]
+    return frame.reset_index(drop=True)
 
 
 def _read_arff(read: reading.Arff, paths: Sequence[Path]) -> Source:
@@ -123,12 +144,30 @@ def _read_arff(read: reading.Arff, paths: Sequence[Path]) -> Source:
     return _tabular(read, frames)
 
 
-def _read_openml(entry: Entry, read: reading.OpenML) -> Source:
+def _read_openml(entry: Declared, read: reading.OpenML) -> Source:
+    return _tabular(read, [openml_frame(entry.name, read.id)])
+
+
+def openml_frame(name: str, number: int) -> pd.DataFrame:
+    """Return a data set of OpenML, fetched by scikit-learn or kept from before.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    number : int
+        As OpenML numbers it.
+
+    Raises
+    ------
+    HarnessError
+        If it cannot be fetched.
+    """
     from sklearn.datasets import fetch_openml
 
     try:
         bunch = fetch_openml(
-            data_id=read.id,
+            data_id=number,
             target_column=None,
             as_frame=True,
             parser="pandas",
@@ -137,9 +176,9 @@ def _read_openml(entry: Entry, read: reading.OpenML) -> Source:
         )
     except OSError as error:
         raise HarnessError(
-            f"data set {entry.name!r}: OpenML {read.id} could not be fetched: {error}"
+            f"data set {name!r}: OpenML {number} could not be fetched: {error}"
         ) from None
-    return _tabular(read, [bunch.frame])
+    return bunch.frame
 
 
 def _tabular(
@@ -256,7 +295,19 @@ def _read_npz(read: reading.Npz, paths: Sequence[Path]) -> Source:
     return _joined(X, y)
 
 
-def _read_bundled(entry: Entry, read: reading.Bundled) -> Source:
+def _read_npy(read: reading.Npy, paths: Sequence[Path]) -> Source:
+    X, y = [], []
+    for path in paths:
+        matrix = np.load(path, allow_pickle=False)
+        if matrix.ndim != 2 or not -matrix.shape[1] <= read.target < matrix.shape[1]:
+            raise ValueError(f"a matrix with a column {read.target} is wanted, got {matrix.shape}")
+        columns = [read.target, *read.ignore]
+        y.append(matrix[:, read.target].copy())
+        X.append(np.delete(matrix, [column % matrix.shape[1] for column in columns], axis=1))
+    return _joined(X, y)
+
+
+def _read_bundled(entry: Declared, read: reading.Bundled) -> Source:
     import sklearn.datasets
 
     load = getattr(sklearn.datasets, f"load_{read.loader}")
@@ -268,7 +319,7 @@ def _read_bundled(entry: Entry, read: reading.Bundled) -> Source:
     return Source(bunch.data, target, [len(target)])
 
 
-def _read_generated(entry: Entry, read: reading.Generated) -> Source:
+def _read_generated(entry: Declared, read: reading.Generated) -> Source:
     seed = np.random.SeedSequence(list(entry.name.encode()))
     try:
         X, y = read.dataset.generate(np.random.default_rng(seed))

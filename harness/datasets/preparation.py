@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.datasets.counting import shape_contradiction
 from harness.datasets.encoding import Source, encode
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import fetch
@@ -88,10 +89,7 @@ def load(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
     _check_parts(source, entry)
     X, y = encode(source, entry)
     if X.shape != (entry.n, entry.d):
-        raise HarnessError(
-            f"data set {entry.name!r}: found {X.shape[0]} x {X.shape[1]} points and features, "
-            f"the catalog says {entry.n} x {entry.d}"
-        )
+        raise HarnessError(f"data set {entry.name!r}: {shape_contradiction(entry, X.shape)}")
     if entry.divide_by != 1:
         X /= X.dtype.type(entry.divide_by)
     scale(X, entry.scaling)

@@ -5,6 +5,7 @@ Nothing heavy is imported here: Snakemake reads the catalog in every job.
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -38,6 +39,8 @@ class File(Strict):
         Its name in the cache and in a mirror, without a packing's ending.
     urls : list of str
         Tried in this order until one gives the bytes that the checksum asks for.
+    checked : str, default ""
+        How it is known that the addresses have these bytes, and when it was looked at.
     path : str, optional
         A file that is there already, relative to the catalog.
     sha256 : str, optional
@@ -52,6 +55,7 @@ class File(Strict):
 
     name: str = ""
     urls: tuple[str, ...] = ()
+    checked: str = ""
     path: Path | None = None
     sha256: Checksum | None = None
     packed_sha256: Checksum | None = None
@@ -108,11 +112,29 @@ class Csv(Tabular):
     """Separated values; columns are numbered from 0, or named if there is a header."""
 
     format: Literal["csv"]
+    charset: str = "utf-8"
+    decimal: Literal[".", ","] = "."
     separator: str = Field(default=",", min_length=1, max_length=1)
     header: bool = False
     skip_lines_starting: str | None = Field(default=None, min_length=1, max_length=1)
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
+
+    @field_validator("charset")
+    @classmethod
+    def _known_charset(cls, charset: str) -> str:
+        try:
+            codecs.lookup(charset)
+        except (LookupError, ValueError):
+            raise ValueError("no charset that Python knows, such as utf-8 or latin-1") from None
+        return charset
+
+
+class Parquet(Tabular):
+    """Apache Parquet; an index that pandas has written is no column."""
+
+    format: Literal["parquet"]
+    nominal: tuple[Column, ...] = ()
 
 
 class Arff(Tabular):
@@ -151,6 +173,14 @@ class Npz(Strict):
     y: str = "y"
 
 
+class Npy(Strict):
+    """One matrix of NumPy, with the target among its columns; pickled objects are refused."""
+
+    format: Literal["npy"]
+    target: int = -1
+    ignore: tuple[int, ...] = ()
+
+
 class OpenML(Tabular):
     """A data set that scikit-learn fetches from OpenML by its number."""
 
@@ -176,6 +206,6 @@ class Generated(BaseModel):
 
 
 Read = Annotated[
-    Svmlight | Csv | Arff | Idx | Mat | Npz | OpenML | Bundled | Generated,
+    Svmlight | Csv | Arff | Parquet | Idx | Mat | Npz | Npy | OpenML | Bundled | Generated,
     Field(discriminator="format"),
 ]

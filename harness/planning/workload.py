@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from harness.datasets.catalog import Catalog, load_catalog
+from harness.datasets.counting import contradiction
 from harness.datasets.entry import Entry
 from harness.datasets.meta import Meta
 from harness.datasets.sizes import Sizes, split_sizes
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 RESULTS = Path("results")
 PREPARED = Path("prepared")
+
+_MEND = "mend the entry, or leave n, d and classes out of it, which are then counted"
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,11 @@ class Workload:
     def by_id(self) -> dict[str, Block]:
         """Blocks by their id."""
         return {block.id: block for block in self.blocks}
+
+    @property
+    def n_trials(self) -> int:
+        """Trials of all blocks."""
+        return sum(len(block.seeds) for block in self.blocks)
 
     def block(self, block_id: str) -> Block:
         """Return the block of an id."""
@@ -340,7 +348,7 @@ def _bad_name(
 
 
 def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
-    """List files of an entry that cannot be read, else sizes that its prepared data do not have.
+    """List files of an entry that cannot be read, else sizes that its data do not have.
 
     Sizes are no part of its digest, so an entry that is edited to other ones finds the same data.
     """
@@ -350,7 +358,11 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
     except HarnessError as error:
         return [HarnessError(f"{where}: {error}")]
     if not is_file(folder / "meta.json"):
-        return []
+        try:
+            wrong = contradiction(entry)
+        except HarnessError as error:
+            return [HarnessError(f"{where}: {error}")]
+        return [HarnessError(f"{where}: {wrong}: {_MEND}")] if wrong else []
     try:
         meta = Meta.read_alone(folder)
     except DamagedFileError:  # whoever needs the data has them prepared again

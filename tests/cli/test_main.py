@@ -6,9 +6,9 @@ from click.testing import CliRunner
 
 from harness import conformance
 from harness.cli import main
-from harness.cli.progress import Outcomes
 from harness.cli.tables import print_table
 from harness.conformance import Finding
+from harness.jobs.workflow import Outcomes
 from harness.planning.workload import load_workload
 from harness.records.columns import COLUMNS, NEVER_NULL
 from harness.records.journal import Journal

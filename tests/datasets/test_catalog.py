@@ -56,6 +56,25 @@ def test_every_entry_says_where_it_is_from_and_can_be_verified():
             assert bool(file.bytes) == bool(file.urls), (entry.name, file.name)
 
 
+def test_every_address_says_how_it_was_checked():
+    found = {(e.name, f.name): f for e in load_catalog().declared() for f in e.files if f.urls}
+    assert len(found) > 40
+    unsaid = [name for name, file in found.items() if len(file.checked) < 10]
+    assert unsaid == []
+    for name, file in found.items():
+        pinned = all(re.search(r"/[0-9a-f]{40}/", url) for url in file.urls)
+        assert pinned == ("commit" in file.checked), name
+        assert ("not tried" in file.checked) == (not pinned), name
+
+
+def test_the_address_of_covertype_is_that_of_scikit_learn():
+    from sklearn.datasets import _covtype
+
+    (file,) = load_catalog()["covertype"].files
+    archive = _covtype.ARCHIVE
+    assert (file.urls, file.packed_sha256) == ((archive.url,), archive.checksum)
+
+
 def test_digests_differ_and_directories_are_theirs():
     catalog = load_catalog()
     assert len({entry.digest for entry in catalog.values()}) == len(catalog)

@@ -154,3 +154,59 @@ def test_keys_that_came_later_leave_alone_the_digests_of_entries_without_them(
     assert make_entry(body | {"logarithm": [0]}, files).digest != before
     monkeypatch.setattr(entry, "_LATER", set())
     assert make_entry(body, files).digest != before
+
+
+MIXED = """\
+1,?,red,no
+2,5,?,no
+?,6,?,yes
+9,7,blue,yes
+"""
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"),
+    [
+        ({"numeric": "median", "nominal": "own"}, [[1, 6, 0, 1, 0], [2, 5, 0, 0, 1]]),
+        ({"numeric": "mean", "nominal": "most_frequent"}, [[1, 6, 0, 1], [2, 5, 1, 0]]),
+        ({"numeric": "median", "nominal": "drop"}, [[1, 7, 0, 1], [9, 7, 1, 0]]),
+        ({"numeric": "drop", "nominal": "own"}, [[2, 5, 0, 1], [9, 7, 1, 0]]),
+    ],
+)
+def test_missing_numbers_and_missing_names_are_seen_to_each_in_its_way(
+    make_entry, missing, expected
+):
+    body = {"task": "binary", "read": {"format": "csv", "nominal": [2]}, "missing": missing}
+    X, _ = load(make_entry(body, {"x.csv": MIXED}))
+    np.testing.assert_allclose(X[:2], expected)
+
+
+def test_a_kind_that_is_not_seen_to_is_an_error_that_says_how(make_entry):
+    body = {"task": "binary", "read": {"format": "csv", "nominal": [2]}}
+    with pytest.raises(
+        HarnessError, match=r"it is `missing: \{numeric: median, nominal: error\}`"
+    ):
+        load(make_entry(body | {"missing": {"numeric": "median"}}, {"x.csv": MIXED}))
+
+
+def test_a_value_of_its_own_is_none_of_those_there(make_entry):
+    body = {"task": "binary", "read": {"format": "csv", "nominal": [0]}, "missing": "value"}
+    X, _ = load(make_entry(body, {"x.csv": "missing,no\n?,yes\nred,no\nred,yes\n"}))
+    np.testing.assert_array_equal(X, [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 0]])
+    X, _ = load(make_entry(body, {"x.csv": "1990,no\n?,yes\n2000,no\n2000,yes\n"}))
+    np.testing.assert_array_equal(X, [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ({"numbers": "mean"}, r"unknown key 'missing.numbers'; .*known: numeric, nominal"),
+        ({"numeric": "own"}, r"missing.numeric: .*'mean' or 'median'.*'own'"),
+        ("most", r"missing: .*'median' or 'value'.*'most'"),
+    ],
+)
+def test_mistakes_in_missing_are_told_as_others(make_entry, missing, said):
+    with pytest.raises(HarnessError, match=said):
+        make_entry(
+            {"task": "binary", "read": {"format": "csv"}, "missing": missing}, {"x.csv": MIXED}
+        )

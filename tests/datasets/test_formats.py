@@ -179,3 +179,51 @@ def test_a_file_in_another_format_is_one_message(make_entry):
         files = {"x": b"\x89PNG\r\n\x1a\n" * 9, "y": b"z"}
         with pytest.raises(HarnessError, match=rf"'mine': .*x.*: cannot be read as {name}: "):
             load(make_entry(body, files))
+
+
+def test_parquet_without_the_index_of_pandas(make_entry, tmp_path):
+    frame = pd.DataFrame(
+        {"colour": pd.Categorical(["red", None, "blue"]), "size": [1.5, 2.0, None]},
+        index=pd.Index(["a", "b", "c"], name="key"),
+    )
+    frame.assign(flag=[True, False, True], y=["no", "yes", "no"]).to_parquet(
+        tmp_path / "x.parquet"
+    )
+    body = {"task": "binary", "missing": {"numeric": "mean", "nominal": "own"}}
+    body |= {"read": {"format": "parquet", "target": "y"}, "files": [{"path": "x.parquet"}]}
+    X, y = load(make_entry(body))
+    # blue, red, missing; size; flag
+    np.testing.assert_array_equal(X[:, 3:], [[1.5, 1], [2.0, 0], [1.75, 1]])
+    np.testing.assert_array_equal(X[:, :3], [[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+    np.testing.assert_array_equal(y, [0, 1, 0])
+
+
+def test_parquet_of_texts_names_the_column_that_is_none_of_numbers(make_entry, tmp_path):
+    frame = pd.DataFrame({"site": ["n", "s"], "y": [0, 1]})
+    frame.to_parquet(tmp_path / "x.parquet")
+    body = {"task": "binary", "files": [{"path": "x.parquet"}]}
+    with pytest.raises(HarnessError, match=r"column site holds 'n' in row 0: list it under"):
+        make_entry(body | {"read": {"format": "parquet"}})
+    X, _ = load(make_entry(body | {"read": {"format": "parquet", "nominal": ["site"]}}))
+    np.testing.assert_array_equal(X, [[1, 0], [0, 1]])
+
+
+def test_csv_of_another_charset_and_with_decimal_commas(make_entry):
+    text = "größe;stadt;y\n1,5;Köln;no\n2,5;Bonn;yes\n".encode("latin-1")
+    read = {
+        "format": "csv",
+        "separator": ";",
+        "header": True,
+        "decimal": ",",
+        "nominal": ["stadt"],
+    }
+    with pytest.raises(HarnessError, match=r"cannot be read as csv: 'utf-8' codec"):
+        make_entry({"task": "binary", "read": read}, {"x.csv": text})
+    X, _ = load(
+        make_entry({"task": "binary", "read": read | {"charset": "latin-1"}}, {"x.csv": text})
+    )
+    np.testing.assert_array_equal(X, [[1.5, 0, 1], [2.5, 1, 0]])
+    with pytest.raises(
+        HarnessError, match=r"read.charset: no charset that Python knows.*'klingon'"
+    ):
+        make_entry({"task": "binary", "read": read | {"charset": "klingon"}}, {"x.csv": text})

@@ -15,6 +15,7 @@ MODULES = [
     if ">>> " in path.read_text()
 ]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TRACKERS = ("mlflow", "wandb")
 PYTHON = [
     pytest.param(block, id=f"{page.relative_to(ROOT)}-{number}")
     for page in PAGES
@@ -33,4 +34,9 @@ def test_examples_of_docstrings(name):
 def test_what_examples_of_the_manual_import_is_there(block):
     tree = ast.parse(block)
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    exec(compile(ast.Module(imports, []), "manual", "exec"), {})
+    try:
+        exec(compile(ast.Module(imports, []), "manual", "exec"), {})
+    except ModuleNotFoundError as error:
+        if error.name not in TRACKERS:
+            raise
+        pytest.skip(f"{error.name} is not installed: '.[test,trackers]' has it")

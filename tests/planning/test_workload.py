@@ -128,3 +128,24 @@ def test_a_space_without_a_search_is_refused(fingerprint):
     with pytest.raises(HarnessError, match="nothing is searched, since tuning is none"):
         fingerprint(**asked)
     assert fingerprint(**asked, tuning={"search": "grid"})
+
+
+def test_an_entry_may_leave_sizes_unsaid_and_wrong_ones_are_told(fingerprint, tmp_path):
+    rows = [f"{row},{row % 7},{'no' if row % 3 else 'yes'}" for row in range(30)]
+    (tmp_path / "x.csv").write_text("\n".join(rows) + "\n")
+    entry = {"task": "binary", "read": {"format": "csv"}, "files": [{"path": "x.csv"}]}
+
+    def planned(**said):
+        (tmp_path / "datasets.yaml").write_text(yaml.safe_dump({"mine": entry | said}))
+        return fingerprint(datasets="mine", labeled=5)
+
+    said = {"n": 30, "d": 2, "classes": ["no", "yes"], "positive": "yes"}
+    assert planned() == planned(**said)
+    with pytest.raises(HarnessError, match=r"datasets\.yaml: mine: found 30 x 2 points .* 30 x 3"):
+        planned(**(said | {"d": 3}))
+    with pytest.raises(HarnessError, match=r"mine: class counts are \{'no': 20, 'yes': 10\}"):
+        planned(**(said | {"classes": {"no": 10, "yes": 20}}))
+    with pytest.raises(
+        HarnessError, match=r"datasets\.yaml: data set 'mine': .*cannot be read as"
+    ):
+        planned(read={"format": "arff"})

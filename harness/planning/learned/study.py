@@ -127,6 +127,6 @@ def _plugins(index: Mapping[str, Any], block: Block) -> list[str]:
 
 
 def _withheld(workload: Workload) -> list[str]:
-    entries = workload.catalog.values()
+    entries = workload.catalog.declared()
     files = [file.path for entry in entries for file in entry.files if file.path]
     return [str(path) for path in (PREPARED, RESULTS, *files)]

@@ -1,0 +1,132 @@
+"""Writes a study to start from, of a size that its data sets allow."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.cli.new_plugin import write_new
+from harness.datasets.entry import Entry
+from harness.errors import HarnessError
+from harness.files import is_file
+from harness.strict_yaml import written
+from harness.units import format_bytes
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+_STUDY = """\
+# harness plan @CALLED@, then harness run @CALLED@
+title: @TITLE@
+datasets: @DATASETS@
+methods: @METHODS@
+labeled: @LABELED@
+budgets: [@BUDGETS@]
+seeds: 5
+metrics: @METRICS@
+tuning: @TUNING@
+limits: {time: 2m}
+"""
+
+_LABELED = 100
+"""Labeled points, where a data set has enough."""
+
+_CLASSIFICATION = ("prior", "1nn", "svm", "nysck")
+_REGRESSION = ("prior", "krr", "nystrom-krr")
+_WITH_KERNEL = ("svm", "nysck")
+_METRICS = {
+    "binary": ("auc", "accuracy"),
+    "multiclass": ("accuracy", "balanced_accuracy"),
+    "regression": ("nmse", "r2"),
+}
+
+
+def write_study(
+    name: str,
+    folder: Path,
+    entries: Sequence[Entry],
+    methods: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    kernel: str | None = None,
+    search: str | None = None,
+) -> Path:
+    """Write a study.
+
+    Parameters
+    ----------
+    name : str
+        Of the study and its file.
+    folder : Path
+        Made if it does not exist.
+    entries : sequence of Entry
+        Data sets; their sizes decide on labeled points and budgets.
+    methods, metrics : sequence of str, default ()
+        By default what suits the first data set's task.
+    kernel : str, optional
+        What methods with a kernel are given.
+    search : str, optional
+        How parameters are tuned; by default they are not.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    HarnessError
+        If the name is not allowed, or the file exists or cannot be written.
+    """
+    if not NAME.fullmatch(name):
+        raise HarnessError(
+            f"{name!r} cannot name a study: use letters, digits, '.', '_' and '-', the first a "
+            "letter or a digit"
+        )
+    path = folder / f"{name}.yaml"
+    if is_file(path):
+        raise HarnessError(f"{path} is there already; choose another name")
+    task = entries[0].task
+    if not methods:
+        methods = _REGRESSION if task == "regression" else _CLASSIFICATION
+        methods = [m for m in methods if not kernel or m in _WITH_KERNEL]
+    chosen = [{method: {"kernel": kernel}} if kernel else method for method in methods]
+    told = {
+        "TITLE": f"What is best on {', '.join(entry.name for entry in entries)} in few megabytes?",
+        "DATASETS": written([entry.name for entry in entries]),
+        "METHODS": written(chosen),
+        "LABELED": str(_labeled(entries)),
+        "BUDGETS": ", ".join(_budgets(entries)),
+        "METRICS": written([*metrics, *_METRICS[task]]),
+        "TUNING": written({"search": search, "trials": 10}) if search else "none",
+        "CALLED": study_of(path),
+    }
+    text = _STUDY
+    for key, value in told.items():
+        text = text.replace(f"@{key}@", value)
+    return write_new(text, path)
+
+
+def study_of(path: Path) -> str:
+    """Return what commands call a study: its name alone, where that finds it."""
+    plain = path.parent == Path("studies") and "." not in path.stem
+    return path.stem if plain else str(path)
+
+
+def _labeled(entries: Sequence[Entry]) -> int:
+    """Return how many points have labels: few beside the others, and one of each class."""
+    most = min(_LABELED, *(max(1, entry.n // 3) for entry in entries))
+    return max(most, *(entry.n_classes for entry in entries), 1)
+
+
+def _budgets(entries: Sequence[Entry]) -> list[str]:
+    """Return a budget that the largest set just fits into, and a wide one."""
+    data = max(entry.data_bytes for entry in entries)
+    return [_round(3e6 + 1.5 * data), _round(1e7 + 5 * data)]
+
+
+def _round(size: float) -> str:
+    """Write the first of 1, 2, 3, 5, 10, 20, ... that is not below a number of bytes."""
+    unit = 10 ** math.floor(math.log10(size))
+    rounded = next(unit * step for step in (1, 2, 3, 5, 10) if unit * step >= size)
+    return format_bytes(rounded).replace(" ", "")

@@ -1,0 +1,233 @@
+"""What a file is: its format, and of a text its charset, separator, decimal sign and header.
+
+Only the first part of a file is looked at, but for the charset, which one late letter decides.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.datasets.fetching import open_unpacked
+from harness.errors import HarnessError
+
+_START = 1 << 18
+_BLOCK = 1 << 22
+_LINES = 200
+"""Lines of a text that a guess is made from."""
+
+_SEPARATORS = ",;\t| "
+_COMMENTS = "#|%"
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*")
+_SPARSE_LINE = re.compile(r"\s*[-+.\deE]+(\s+(qid|\d+):[-+.\deEnaif]+)+\s*(#.*)?")
+_BARE_LABEL = re.compile(r"\s*[-+.\deE]+\s*(#.*)?")
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MAGIC = {
+    b"PAR1": "parquet",
+    b"\x93NUMPY": "npy",
+    b"\0\0\x08": "idx",
+}
+_REFUSED = {
+    b"MATLAB": "a MATLAB file: write its entry by hand, with `format: mat`",
+    b"\x89HDF": "an HDF5 file: write it as CSV, Parquet or npz",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet: save it as CSV",
+    b"SQLite": "a database: write the table as CSV or Parquet",
+    b"%PDF": "a PDF",
+}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a table of text is written.
+
+    Parameters
+    ----------
+    separator : str
+        One character; a blank stands for any blanks.
+    header : bool
+    charset : str
+    decimal : {".", ","}
+    comment : str
+        What lines start with that are no rows; empty if there are none.
+    """
+
+    separator: str
+    header: bool
+    charset: str
+    decimal: str
+    comment: str
+
+
+def guess_format(path: Path) -> str:
+    """Return the format of a file, by what it holds rather than by its name.
+
+    Raises
+    ------
+    HarnessError
+        If it is empty, or of a kind that cannot be added.
+    """
+    start = _start(path)
+    utf16 = start.startswith(_UTF16)
+    if not start.strip() or (utf16 and not start.decode("utf-16", "ignore").strip()):
+        raise HarnessError(f"{path}: the file is empty")
+    if start.startswith(b"PK"):
+        if b"[Content_Types]" in start or b"xl/" in start:
+            raise HarnessError(f"{path}: this is a spreadsheet: save it as CSV")
+        if b".npy" not in start:
+            raise HarnessError(f"{path}: this is a zip archive: unpack it")
+        return "npz"
+    for magic, what in _REFUSED.items():
+        if start.startswith(magic):
+            raise HarnessError(f"{path}: this is {what}")
+    for magic, found in _MAGIC.items():
+        if start.startswith(magic):
+            return found
+    if b"\0" in start and not utf16:
+        raise HarnessError(
+            f"{path}: this is no text, nor Parquet or NumPy's npz or npy, which can be added"
+        )
+    return _text_format(path, start.decode("utf-16" if utf16 else "utf-8-sig", "replace"))
+
+
+def _text_format(path: Path, text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines[0].lstrip()[:1] in "{[<":
+        raise HarnessError(
+            f"{path}: this looks like JSON, XML or HTML: write the table as CSV or Parquet"
+        )
+    told = next((line for line in lines if not line.lstrip().startswith("%")), "")
+    if re.match(r"\s*@(relation|attribute)\b", told, re.IGNORECASE):
+        return "arff"
+    lines = lines[:-1] if len(text) >= _START else lines
+    rows = [line for line in lines[:_LINES] if not line.lstrip().startswith("#")]
+    sparse = sum(1 for line in rows if _SPARSE_LINE.fullmatch(line))
+    if sparse and all(_SPARSE_LINE.fullmatch(r) or _BARE_LABEL.fullmatch(r) for r in rows):
+        return "svmlight"
+    return "csv"
+
+
+def guess_dialect(path: Path, header: bool | None = None, target: str | None = None) -> Dialect:
+    """Guess how a table of text is written.
+
+    Parameters
+    ----------
+    path : Path
+    header : bool, optional
+        Whether the first line names the columns, where that is known.
+    target : str, optional
+        The target: a first line that has it names the columns.
+    """
+    charset = guess_charset(path)
+    text = _start(path).decode(charset, "replace").removeprefix("\ufeff")
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and len(text) >= _START // 4 and not text.endswith(("\n", "\r")):
+        lines = lines[:-1]
+    lines = lines[:_LINES]
+    separator = _separator(lines)
+    comment = _comment(lines, separator)
+    rows = _split([line for line in lines if not comment or line[0] != comment], separator)
+    fields = [field for row in rows[1:] or rows for field in row]
+    commas = sum(1 for field in fields if _DECIMAL_COMMA.fullmatch(field))
+    points = sum(1 for field in fields if "." in field and _NUMBER.fullmatch(field))
+    decimal = "," if separator != "," and commas > points else "."
+    if header is None:
+        header = _has_header(rows, decimal, target)
+    return Dialect(separator, header, charset, decimal, comment)
+
+
+def guess_charset(path: Path) -> str:
+    """Return "utf-8" if all of a text is, else "utf-16" if it says so, else "cp1252" or "latin-1".
+
+    Every file can be read as Latin 1, so what is read so may still be wrong. Spreadsheets in
+    Western Europe write it, or what Windows has made of it (cp1252).
+    """
+    found = ["utf-8", "cp1252", "latin-1"]
+    decoders = {name: codecs.getincrementaldecoder(name)() for name in found}
+    with open_unpacked(path) as stream:
+        block = stream.read(_BLOCK)
+        if block.startswith(_UTF16):
+            return "utf-16"
+        while block:
+            for name in list(decoders):
+                try:
+                    decoders[name].decode(block)
+                except UnicodeDecodeError:
+                    del decoders[name]
+            if "utf-8" not in decoders and "cp1252" not in decoders:
+                break
+            block = stream.read(_BLOCK)
+    return next(name for name in found if name in decoders)
+
+
+def _start(path: Path) -> bytes:
+    try:
+        with open_unpacked(path) as stream:
+            return stream.read(_START)
+    except OSError as error:
+        raise HarnessError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # of a damaged archive: each module has errors of its own
+        raise HarnessError(f"{path}: cannot be unpacked: {error}") from None
+
+
+def _separator(lines: list[str]) -> str:
+    """Return the separator that splits most lines alike, into as many fields as can be."""
+    scores = {}
+    for separator in _SEPARATORS:
+        counts = Counter(len(row) for row in _split(lines, separator))
+        width, alike = counts.most_common(1)[0]
+        if width > 1:
+            scores[separator] = (alike / counts.total(), separator != " ", width)
+    if not scores:
+        return ","
+    return max(scores, key=scores.__getitem__)
+
+
+def _comment(lines: list[str], separator: str) -> str:
+    """Return the sign that lines at the start have which are no rows, by their width."""
+    sign = lines[0][0]
+    usual = [line for line in lines if line[0] != sign]
+    if sign not in _COMMENTS or not usual:
+        return ""
+    width = len(_split(usual, separator)[-1])
+    return sign if len(_split(lines[:1], separator)[0]) != width else ""
+
+
+def _split(lines: list[str], separator: str) -> list[list[str]]:
+    if separator == " ":
+        return [line.split() for line in lines]
+    try:
+        return list(csv.reader(lines, delimiter=separator, skipinitialspace=True))
+    except csv.Error:
+        return [line.split(separator) for line in lines]
+
+
+def _has_header(rows: list[list[str]], decimal: str, target: str | None) -> bool:
+    first, rest = [field.strip() for field in rows[0]], rows[1:]
+    if target is not None and target in first:
+        return True
+    if any(_is_number(field, decimal) for field in first):
+        return False
+    if not rest:
+        return True
+    columns = [[row[at].strip() for row in rest if at < len(row)] for at in range(len(first))]
+    if any(_mostly_numbers(values, decimal) for values in columns):
+        return True
+    # of names alone: a header's are not among the values below it
+    again = sum(1 for name, values in zip(first, columns, strict=True) if name in values)
+    return len(set(first)) == len(first) and not again and all(first)
+
+
+def _mostly_numbers(values: list[str], decimal: str) -> bool:
+    held = [value for value in values if value]
+    numbers = sum(1 for value in held if _is_number(value, decimal))
+    return bool(held) and numbers >= 0.5 * len(held)
+
+
+def _is_number(field: str, decimal: str) -> bool:
+    return bool(_NUMBER.fullmatch(field.replace(decimal, ".")))

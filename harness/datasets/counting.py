@@ -1,0 +1,151 @@
+"""Points, features and classes that an entry does not say, counted from its files.
+
+A count reads and encodes everything, as preparation does, so it is kept below `.harness/counts`
+under the digest of the entry. What an entry says of a local file is compared with it as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.datasets.entry import Declared, Entry
+from harness.errors import DamagedFileError, HarnessError
+from harness.files import read_json, write_whole
+from harness.plugin.out_of_process import CACHE
+
+FOLDER = CACHE / "counts"
+
+MOST_BYTES = 200_000_000
+"""Larger files are not read for a comparison: preparation, which reads them anyway, makes it."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What comes out of a data set's files.
+
+    Parameters
+    ----------
+    n, d : int
+        Points and features after encoding.
+    classes : mapping of str to int
+        Points of each label, in ascending order; empty for regression.
+    """
+
+    n: int
+    d: int
+    classes: Mapping[str, int]
+
+
+def count(declared: Declared) -> Counts:
+    """Count what comes out of a data set's files, or read what was counted before.
+
+    Raises
+    ------
+    HarnessError
+        If they cannot be fetched or read.
+    """
+    path = _place(declared)
+    with suppress(DamagedFileError, KeyError, TypeError):
+        kept = read_json(path, dict)
+        return Counts(int(kept["n"]), int(kept["d"]), dict(kept["classes"]))
+    counts = _counted(declared)
+    keep(declared, counts)
+    return counts
+
+
+def keep(declared: Declared, counts: Counts) -> None:
+    """Keep what was counted, for whoever asks next; a folder that cannot be written keeps none."""
+    told = {"n": counts.n, "d": counts.d, "classes": dict(counts.classes)}
+    with suppress(HarnessError):
+        write_whole(json.dumps(told), _place(declared))
+
+
+def completed(declared: Declared) -> Entry:
+    """Return an entry with what it leaves unsaid counted from its files.
+
+    Raises
+    ------
+    HarnessError
+        If they cannot be fetched or read, or are not what the entry says.
+    """
+    if isinstance(declared, Entry):
+        return declared
+    counts = count(declared)
+    said: dict[str, Any] = declared.model_dump(mode="json", exclude_unset=True)
+    said = {"n": counts.n, "d": counts.d} | said
+    if declared.task != "regression" and not declared.classes:
+        said["classes"] = dict(counts.classes)
+        if declared.task == "binary" and not declared.positive:
+            if len(counts.classes) > 2:
+                raise HarnessError(
+                    f"data set {declared.name!r}: the task is binary, but there are "
+                    f"{len(counts.classes)} labels: name those of class 1 under `positive`, or "
+                    "write `task: multiclass`"
+                )
+            said["positive"] = [list(counts.classes)[-1]]
+    try:
+        entry = Entry.model_validate(said)
+    except ValidationError as error:
+        told = "; ".join(d["msg"].removeprefix("Value error, ") for d in error.errors())
+        raise HarnessError(f"data set {declared.name!r}: {told}") from None
+    keep(entry, counts)
+    return entry
+
+
+def contradiction(entry: Entry) -> str:
+    """Say what an entry of local files says that is not in them; empty if nothing is.
+
+    Files of more than `MOST_BYTES` in all, and those that a mirror or an address gives, are not
+    read: preparation compares them.
+
+    Raises
+    ------
+    HarnessError
+        If a file cannot be read as the entry says.
+    """
+    paths = [file.path for file in entry.files if file.path is not None]
+    if not paths or len(paths) < len(entry.files):
+        return ""
+    if sum(path.stat().st_size for path in paths if path.is_file()) > MOST_BYTES:
+        return ""
+    return disagreement(entry, count(entry))
+
+
+def disagreement(entry: Entry, counts: Counts) -> str:
+    """Say in what an entry is not what was counted; empty if in nothing."""
+    if (counts.n, counts.d) != (entry.n, entry.d):
+        return shape_contradiction(entry, (counts.n, counts.d))
+    if entry.task == "regression":
+        return ""
+    from harness.datasets.encoding import class_contradiction
+
+    return class_contradiction(entry, counts.classes)
+
+
+def shape_contradiction(entry: Entry, found: tuple[int, ...]) -> str:
+    """Say that other points or features came out than an entry says."""
+    return (
+        f"found {found[0]} x {found[1]} points and features, "
+        f"the catalog says {entry.n} x {entry.d}"
+    )
+
+
+def _counted(declared: Declared) -> Counts:
+    from harness.datasets.encoding import class_counts, encode_features
+    from harness.datasets.fetching import fetch
+    from harness.datasets.formats import read_source
+
+    X, target = encode_features(read_source(declared, fetch(declared)), declared)
+    classes = {} if declared.task == "regression" else class_counts(target)
+    return Counts(X.shape[0], X.shape[1], classes)
+
+
+def _place(declared: Declared) -> Path:
+    return FOLDER / f"{declared.digest}.json"

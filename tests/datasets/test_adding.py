@@ -1,0 +1,661 @@
+"""A file or a data frame of one's own becomes an entry that prepares."""
+
+import gzip
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness import add
+from harness.datasets import load_catalog
+from harness.datasets.preparation import load
+from harness.errors import HarnessError
+
+SENSORS = """\
+site,temperature,vibration,state
+north,20.5,0.31,ok
+south,21.0,0.29,ok
+north,35.2,0.94,broken
+east,?,0.30,ok
+south,33.8,0.88,broken
+east,19.9,0.27,ok
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def added(tmp_path):
+    """Write a file, add it, and return the entry with what it prepares to."""
+
+    def added(content, target=None, file="mine.csv", **wishes):
+        raw = content.encode() if isinstance(content, str) else content
+        (tmp_path / file).write_bytes(raw)
+        found = add(file, target, **wishes)
+        entry = load_catalog()[found.name]
+        return found, entry, *load(entry)
+
+    return added
+
+
+def test_a_table_is_added_and_prepares(added):
+    found, entry, X, y = added(SENSORS, "state")
+    assert (found.name, entry.task, X.shape, found.tried) == ("mine", "binary", (6, 5), True)
+    assert (entry.class_counts, entry.positive) == ((2, 4), ("ok",))
+    assert entry.files[0].sha256 is not None
+    assert entry.missing_by_kind.numeric == "median"
+    np.testing.assert_array_equal(y, [1, 1, 0, 1, 0, 1])
+    assert str(found) in (found.catalog).read_text()
+
+
+def test_a_data_frame_is_kept_beside_the_catalog(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2, 3, 4], "b": list("xyxy"), 3: [0.5, 0.1, 0.2, 0.9]})
+    found = add(frame, "b", name="framed")
+    assert (tmp_path / "data" / "framed.parquet").is_file()
+    X, y = load(load_catalog()["framed"])
+    assert (X.shape, y.tolist(), found.body["read"]["target"]) == ((4, 2), [0, 1, 0, 1], "b")
+    with pytest.raises(HarnessError, match="needs a name"):
+        add(frame, "b")
+    with pytest.raises(HarnessError, match="two columns of the data frame are called '3'"):
+        add(frame.assign(**{"3": 1}), "b", name="other")
+    with pytest.raises(HarnessError, match=r"paths or a data frame can be added, .*type dict"):
+        add({"b": [1, 2]}, "b", name="other")
+    with pytest.raises(HarnessError, match="cannot be written as Parquet"):
+        add(frame.assign(odd=[1, "a", b"c", {}]), "b", name="other")
+    assert next(iter(load_catalog())) == "framed"
+    assert not (tmp_path / "data" / "other.parquet").exists()
+
+
+def rows(*lines):
+    return "\n".join(lines) + "\n"
+
+
+NUMBERED = [f"{row / 8},{row % 5},{'ab'[row % 2]}" for row in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("content", "wishes", "told"),
+    [
+        ("", {}, r"mine\.csv: the file is empty$"),
+        ("\n\n \n", {}, r"mine\.csv: the file is empty$"),
+        ("a,b,y\n", {}, r"the table has no rows; at least two are needed"),
+        ("a,b,y\n1,2,x\n", {}, r"the table has one row; at least two are needed"),
+        (SENSORS, {"target": "stat"}, r"target: unknown column 'stat'; did you mean 'state'\? kn"),
+        (SENSORS, {"target": 4}, r"target: unknown column '4'; known: site, "),
+        (
+            rows(*NUMBERED),
+            {"target": "y"},
+            r"no column 'y'; the columns have no names and are numb",
+        ),
+        (
+            SENSORS,
+            {"target": "temperature", "task": "binary"},
+            r"has 5 labels: say which are class",
+        ),
+        (SENSORS, {"target": "state", "drop": ["stat"]}, r"drop: unknown column 'stat'; did you"),
+        (
+            SENSORS,
+            {"target": "state", "drop": ["state"]},
+            r"--drop names 'state', which is the ta",
+        ),
+        (SENSORS, {"target": "state", "positive": "bad"}, r"--positive: unknown label 'bad'; kno"),
+        (
+            SENSORS,
+            {"target": "state", "positive": ["ok", "broken"]},
+            r"names all labels; some must",
+        ),
+        (
+            SENSORS,
+            {"target": "state", "task": "regression"},
+            r"holds 'ok' in row 0 .* is no number",
+        ),
+        (
+            SENSORS,
+            {"target": "state", "positive": "ok", "task": "multiclass"},
+            r"not for --task mu",
+        ),
+        (
+            SENSORS,
+            {"target": "vibration", "positive": "3", "task": "regression"},
+            r"regression has n",
+        ),
+        (
+            "a,a,y\n1,2,x\n3,4,z\n",
+            {"target": "a"},
+            r"target: two columns are called 'a'; rename one",
+        ),
+        ("a,y,y\n1,2,x\n3,4,z\n", {"target": "y"}, r"target: two columns are called 'y'"),
+        ("a,y\n1,x\n2,x\n", {}, r"target 'y' has the same value in every row: there is nothing"),
+        ("a,y\n1,\n2,?\n", {}, r"target 'y' has no value in any row"),
+        ("a,y\n1,inf\n2,3\n", {"task": "regression"}, r"target 'y' is infinite in 1 rows"),
+        ("y\n1\n2\n3\n", {}, r"no feature is left beside the target"),
+        ("a,y\n,1\n,2\n", {}, r"no feature is left beside the target"),
+        ("a,b,y\n,1,1\n,2,2\n", {"keep": ["a"]}, r"column 'a' is empty"),
+        ("a,y\n1,2,3\n1,2\n", {}, r"cannot be read as csv: "),
+        ("[1, 2]", {}, r"looks like JSON, XML or HTML: write the table as CSV or Parquet"),
+        ("<html>", {}, r"looks like JSON, XML or HTML"),
+        (b"\x89HDF\r\n", {}, r"this is an HDF5 file: write it as CSV, Parquet or npz"),
+        (b"PK\x03\x04 [Content_Types].xml xl/", {}, r"this is a spreadsheet: save it as CSV"),
+        (b"PK\x03\x04 something", {}, r"this is a zip archive: unpack it"),
+        (b"1,2\n\x00\x01", {}, r"this is no text, nor Parquet or NumPy's npz or npy"),
+        (b"\x1f\x8bbroken", {}, r"mine\.csv: cannot be unpacked: "),
+        (b"PAR1broken", {}, r"mine\.csv: cannot be read as parquet: "),
+        (b"\x93NUMPYbroken", {}, r"mine\.csv: cannot be read as npy: "),
+        ("@relation x\n@attribute a real\n1\n", {}, r"cannot be read as arff: there is no @data"),
+        ("1 1:2 2:3\n0 1:2\n1 4:2 3:3\n", {}, r"line 3 is not a label and pairs of .*'1 4:2 3:3'"),
+        ("1\n0\n1 qid:3\n", {}, r"."),
+    ],
+)
+def test_what_cannot_be_added_is_one_sentence(tmp_path, content, wishes, told):
+    raw = content.encode() if isinstance(content, str) else content
+    (tmp_path / "mine.csv").write_bytes(raw)
+    with pytest.raises(HarnessError, match=told) as caught:
+        add("mine.csv", **wishes)
+    assert "mine.csv" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    assert not (tmp_path / "datasets.yaml").exists()
+
+
+def test_targets_that_are_no_classes(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=600), "y": rng.normal(size=600)})
+    frame["many"] = [f"label {row % 300}" for row in range(600)]
+    frame["own"] = [f"label {row}" for row in range(600)]
+    frame.to_csv("mine.csv", index=False)
+    for task in ("binary", "multiclass"):
+        with pytest.raises(
+            HarnessError, match=r"600 different numbers.*that is --task regression"
+        ):
+            add("mine.csv", "y", task=task)
+    with pytest.raises(HarnessError, match=r"has 300 labels: say which are class 1 with --posi"):
+        add("mine.csv", "many", task="binary")
+    with pytest.raises(HarnessError, match=r"a label of its own in every row"):
+        add("mine.csv", "own")
+    found = add("mine.csv", "many", positive=["label 7", "label 8"], drop=["own"])
+    assert (found.body["task"], load(load_catalog()["mine"])[1].sum()) == ("binary", 4)
+
+
+@pytest.mark.parametrize(
+    ("labels", "task", "positive"),
+    [
+        (["no", "yes"], "binary", "yes"),
+        (["+", "-"], "binary", "+"),
+        (["1", "2"], "binary", "1"),
+        (["-1", "1"], "binary", "1"),
+        (["0.5", "1.5"], "binary", "1.5"),
+        (["x", "y", "z"], "multiclass", None),
+        (["10", "9", "2"], "multiclass", None),
+        ([str(value) for value in range(19)], "multiclass", None),
+        ([str(value) for value in range(40)], "regression", None),
+        (["0.25", "0.5", "7"], "regression", None),
+    ],
+)
+def test_what_a_task_is_guessed_to_be(added, labels, task, positive):
+    lines = [f"{(row * 7) % 11},{labels[row % len(labels)]}" for row in range(80)]
+    found, entry, _, y = added(rows(*lines))
+    assert (entry.task, found.body.get("positive")) == (task, positive)
+    if task != "regression":
+        assert sorted(set(y)) == list(range(len(labels)))
+        assert sum(entry.class_counts) == 80
+
+
+def test_rows_without_a_target_are_left_out_and_told(added):
+    found, entry, X, _ = added(rows("a,b,y", "1,n,0", "2,s,1", "3,only,", "4,n,1", "5,s,NA"), "y")
+    assert (entry.n, X.shape) == (3, (3, 3))  # `only` is a value of no row that is left
+    assert "2 rows have no target: left out" in found.told
+    found, entry, _, _ = added(
+        rows("a,y", *(f"{row},{row * 0.3}" for row in range(25)), "1,?"),
+        "y",
+        force=True,
+        keep=["a"],
+    )
+    assert (entry.task, entry.n) == ("regression", 25)
+
+
+def test_columns_that_tell_nothing_are_left_out_and_told(added):
+    lines = ["id,name,nothing,same,when,value,y"]
+    for row in range(60):
+        lines.append(
+            f"{row + 1},person {row},,7,2024-01-{row % 28 + 1:02},{row * 0.37:.2f},{row % 2}"
+        )
+    found, _, X, _ = added(rows(*lines), "y")
+    assert found.body["read"]["ignore"] == ["id", "name", "nothing"]
+    told = "\n".join(found.told)
+    for sentence in (
+        "'id' numbers the rows: left out (--keep keeps it)",
+        "'name' holds 60 different texts in 60 rows: left out",
+        "'nothing' is empty: left out",
+        "the same value in every row: 'same', kept",
+    ):
+        assert sentence in told
+    assert X.shape == (60, 1 + 28 + 1)
+    found, _, X, _ = added(rows(*lines), "y", force=True, keep=["id"], drop=["when"])
+    assert (found.body["read"]["ignore"], X.shape) == (["name", "nothing", "when"], (60, 3))
+
+
+def test_texts_among_numbers(added):
+    marks = ["1.5", "n.a.", "NA", "?", ""]
+    lines = [f"{marks[row] if row < 5 else row / 7},{'xy'[row % 2]}" for row in range(100)]
+    found, entry, X, _ = added(rows("a,y", *lines))
+    assert found.body["read"]["missing_values"] == ["", "?", "NA", "n.a."]
+    assert "'n.a.' among numbers is read as no value (--nominal takes it as one)" in found.told
+    assert (entry.d, np.isfinite(X).all()) == (1, True)
+    mixed = [f"{row % 30}{'k' if row % 3 else ''},{'uv'[row % 2]}" for row in range(100)]
+    with pytest.raises(
+        HarnessError, match=r"column 'a' holds numbers and texts, such as '1k' in r"
+    ):
+        added(rows("a,y", *mixed), name="mixed")
+    found, entry, _, _ = added(rows("a,y", *mixed), nominal=["a"], name="mixed")
+    assert entry.d == 30
+    few = [f"{['1', '2', 'none'][row % 3]},{'xy'[row % 2]}" for row in range(30)]
+    found, entry, _, _ = added(rows("a,y", *few), name="few")
+    assert (found.body["read"]["nominal"], entry.d) == (["a"], 3)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|", " "])
+@pytest.mark.parametrize("header", [True, False])
+def test_separators_and_headers(added, separator, header):
+    lines = [separator.join(line.split(",")) for line in (["a,b,y"] if header else []) + NUMBERED]
+    found, _, X, _ = added(rows(*lines))
+    assert (found.body["read"].get("separator", ","), X.shape) == (separator, (40, 2))
+    assert found.body["read"].get("header", False) is header
+
+
+@pytest.mark.parametrize(
+    ("first", "header"),
+    [
+        ("5.1,red,0", False),  # data, as the other lines are
+        ("size,colour,label", True),
+        ("2019,colour,label", False),  # a number names no column
+    ],
+)
+def test_a_header_that_is_data_is_none(tmp_path, first, header):
+    lines = [
+        first,
+        *(f"{row / 3:.3f},{['red', 'blue'][row % 2]},{row % 3 % 2}" for row in range(50)),
+    ]
+    (tmp_path / "mine.csv").write_text(rows(*lines))
+    found = add("mine.csv", dry_run=True, keep=[0], task=None if header else "multiclass")
+    assert found.body["read"].get("header", False) is header
+    assert found.body["n"] == (50 if header else 51)
+    assert add("mine.csv", header=True, dry_run=True, keep=[0]).body["n"] == 50
+
+
+def test_a_table_of_names_alone(added):
+    names = [
+        f"{'tf'[row % 2]},{'nwl'[row % 3]},{['won', 'lost'][row % 5 % 2]}" for row in range(60)
+    ]
+    assert added(rows(*names))[1].n == 60
+    assert added(rows("left,right,end", *names), force=True)[1].n == 60
+
+
+def test_other_charsets(added):
+    text = rows("größe,straße", *(f"{row},{['Köln', 'Bonn'][row % 2]}" for row in range(9)))
+    for charset, said in (("latin-1", "cp1252"), ("utf-8-sig", "utf-8"), ("utf-16", "utf-16")):
+        found, entry, _, _ = added(text.encode(charset), "straße", force=True)
+        assert found.body["read"].get("charset", "utf-8") == said
+        assert list(entry.classes) == ["Bonn", "Köln"]
+    found, _, _, _ = added(
+        text.encode("latin-1") + b"1,\x81\x8d\n1,\x81\x8d\n", "straße", force=True
+    )
+    assert found.body["read"]["charset"] == "latin-1"
+
+
+def test_a_decimal_comma(added):
+    lines = [f"{row},{row % 7};{row % 2},5;{'ab'[row % 2]}" for row in range(30)]
+    found, _, X, _ = added(rows("a;b;y", *lines), "y", keep=["a"])
+    assert (found.body["read"]["decimal"], X.shape) == (",", (30, 2))
+    assert "numbers have a decimal comma" in found.told
+
+
+def test_lines_that_are_no_rows(added):
+    found, entry, _, _ = added(rows("# made by hand", "a,b,y", *NUMBERED))
+    assert (found.body["read"]["skip_lines_starting"], entry.n) == ("#", 40)
+    found, entry, _, _ = added(rows("#a,b,y", *NUMBERED), "y", force=True)
+    assert ("skip_lines_starting" in found.body["read"], entry.n) == (False, 40)
+
+
+def test_a_number_or_a_name_of_columns(added):
+    found, _, X, _ = added(rows("2019,2020,2021", *NUMBERED), "2021", nominal=["1"])
+    assert (found.body["read"]["nominal"], X.shape) == (["2020"], (40, 1 + 5))
+    found, _, X, _ = added(rows(*NUMBERED), "-1", nominal=[1], force=True)
+    assert (found.body["read"]["nominal"], X.shape) == ([1], (40, 6))
+    found, _, X, _ = added("y,a\nx,1\nz,2\nx,3\n", force=True)
+    assert found.body["read"]["target"] == "y"
+
+
+def test_columns_of_one_name_are_numbered_and_told(added):
+    found, _, X, _ = added(rows("a,a,y", *NUMBERED), "y")
+    assert X.shape == (40, 2)
+    assert "several columns are called a: numbered .1, .2" in found.told
+
+
+FRAME = pd.DataFrame(
+    {
+        "size": [1.5, None, 3.0, 4.0] * 5,
+        "colour": ["red", "blue", None, "red"] * 5,
+        "flag": [True, False] * 10,
+        "y": ["no", "yes"] * 10,
+    }
+)
+
+
+def test_parquet_with_and_without_an_index_of_pandas(tmp_path):
+    FRAME.to_parquet("plain.parquet", index=False)
+    FRAME.set_index(pd.Index(list("abcdefghijklmnopqrst"), name="key")).to_parquet(
+        "indexed.parquet"
+    )
+    FRAME.assign(key=range(20)).set_index("key").reset_index().to_parquet("column.parquet")
+    for name in ("plain", "indexed", "column"):
+        found = add(f"{name}.parquet", "y")
+        X, y = load(load_catalog()[name])
+        assert (X.shape, y.sum()) == ((20, 1 + 3 + 1), 10)
+        assert found.body["missing"] == {"numeric": "median", "nominal": "own"}
+    assert "the index of pandas (key) is no column" in add("indexed.parquet", "y", force=True).told
+    with pytest.raises(HarnessError, match=r"target: unknown column 'key'"):
+        add("indexed.parquet", "key", name="other")
+    FRAME.assign(when=pd.Timestamp("2024-01-01")).to_parquet("dated.parquet")
+    told = add("dated.parquet", "y").told
+    assert any(sentence.startswith("'when' holds datetime64") for sentence in told)
+    FRAME.assign(odd=[[1]] * 20).to_parquet("odd.parquet")
+    with pytest.raises(HarnessError, match=r"column 'odd' holds values of type ndarray, neither"):
+        add("odd.parquet", "y", keep=["odd"])
+    assert add("odd.parquet", "y").body["read"]["ignore"] == ["odd"]
+
+
+def test_matrices(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    np.savez("both.npz", X=X, y=y)
+    np.savez("named.npz", data=X, labels=y.astype(str), other=y[:5])
+    np.save("one.npy", np.column_stack([X, y]))
+    for path, target, d in (("both.npz", None, 3), ("named.npz", None, 3), ("one.npy", "3", 3)):
+        found = add(path, target)
+        assert load(load_catalog()[found.name])[0].shape == (30, d)
+    found = add("one.npy", 3, drop=[0], name="dropped")
+    np.testing.assert_array_equal(load(load_catalog()["dropped"])[1], y)
+    assert load_catalog()["dropped"].d == 2
+    packed = gzip.compress((tmp_path / "both.npz").read_bytes())
+    (tmp_path / "both.npz.gz").write_bytes(packed)
+    with pytest.raises(
+        HarnessError, match=r"both\.npz\.gz: unpack it: npz files are read as they a"
+    ):
+        add("both.npz.gz", name="packed")
+    np.savez("two.npz", A=X, B=X, y=y)
+    with pytest.raises(
+        HarnessError, match=r"one matrix of numbers is wanted; the file holds A \(30"
+    ):
+        add("two.npz")
+    np.savez("targets.npz", X=X, y=y, z=y)
+    with pytest.raises(HarnessError, match=r"which array is the target\? Say --target NAME; "):
+        add("targets.npz")
+    assert add("targets.npz", "z").body["read"] == {"format": "npz", "y": "z"}
+    with pytest.raises(HarnessError, match=r"there is no target 'q' with 30 values"):
+        add("targets.npz", "q", name="other")
+    np.save("cube.npy", np.zeros((2, 2, 2)))
+    with pytest.raises(HarnessError, match=r"holds 2 x 2 x 2 of float64: a matrix of numbers"):
+        add("cube.npy")
+    np.save("objects.npy", np.array([{}]), allow_pickle=True)
+    with pytest.raises(HarnessError, match=r"cannot be read as npy: "):
+        add("objects.npy")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_sparse_text(added, first):
+    lines = [f"{row % 2} {first}:{row}.5 {first + 4}:1 # row" for row in range(20)]
+    found, _, X, y = added(rows(*lines), file="x.libsvm")
+    assert (X.shape, y.sum(), found.body["read"]["format"]) == ((20, 5), 10, "svmlight")
+    assert found.body["read"].get("zero_based", False) is (first == 0)
+    with pytest.raises(HarnessError, match=r"no columns to name, so --drop says nothing here"):
+        added(rows(*lines), drop=["1"], force=True)
+
+
+def test_arff_says_itself_what_is_nominal(added):
+    text = "@relation r\n@attribute s {a, b, never}\n@attribute v real\n@attribute class {x, y}\n"
+    text += "@data\n" + "".join(
+        f"{'ab'[row % 2]},{row % 5},{'xxy'[row % 3]}\n" for row in range(30)
+    )
+    _, entry, X, _ = added(text, file="x.arff")
+    assert (X.shape, entry.classes) == ((30, 3), {"x": 20, "y": 10})
+
+
+def test_openml_by_number(tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    import sklearn.datasets
+
+    frame = FRAME.assign(
+        colour=FRAME["colour"].astype("category"), y=FRAME["y"].astype("category")
+    )
+    asked = []
+
+    def fetch(**options):
+        asked.append(options["data_id"])
+        return SimpleNamespace(frame=frame)
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+    found = add("openml:61", "y")
+    assert (found.name, set(asked)) == ("openml-61", {61})
+    assert found.body["read"] == {"format": "openml", "id": 61, "target": "y"}
+    assert load(load_catalog()["openml-61"])[0].shape == (20, 5)
+    with pytest.raises(HarnessError, match=r"openml:x: write the number of the data set"):
+        add("openml:x")
+
+    def refuse(**_):
+        raise OSError("no network")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
+    with pytest.raises(HarnessError, match=r"OpenML 62 could not be fetched: no network"):
+        add("openml:62")
+
+
+def test_packed_files_and_names_after_them(tmp_path):
+    for name, called in (
+        ("my data (1).csv.gz", "my-data-1"),
+        ("v1.2", "v1.2"),
+        ("ünï.tsv.gz", "n"),
+        ("...csv.gz", "data"),
+    ):
+        (tmp_path / name).write_bytes(gzip.compress(rows(*NUMBERED).encode()))
+        found = add(name)
+        assert found.name == called
+        assert load(load_catalog()[called])[0].shape == (40, 2)
+
+
+def test_paths_below_the_catalog_are_relative(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "x.csv").write_text(rows(*NUMBERED))
+    assert add("in/x.csv").body["files"][0]["path"] == "in/x.csv"
+    found = add("in/x.csv", catalog="in/other.yaml", name="y")
+    assert found.body["files"][0]["path"] == "x.csv"
+    (tmp_path / "deep").mkdir()
+    found = add("in/x.csv", catalog="deep/other.yaml", name="z")
+    assert found.body["files"][0]["path"] == str(tmp_path / "in" / "x.csv")
+    for path, told in (("none.csv", "there is no such file"), ("in", "this is a folder; name a")):
+        with pytest.raises(HarnessError, match=told):
+            add(path)
+
+
+@pytest.mark.slow
+def test_what_is_held_does_not_grow_with_the_file(tmp_path, monkeypatch):
+    """Of a text of 60 MB some megabytes are held, and an entry of its size is not tried."""
+    import tracemalloc
+
+    from harness.datasets import adding
+
+    line = ",".join(f"{value}.25" for value in range(10))
+    block = "".join(f"{line},{'ab'[row % 2]}\n" for row in range(10_000))
+    monkeypatch.setattr(adding, "LARGEST_TRIED", 1_000_000)
+    monkeypatch.setattr("harness.datasets.adding.tables.CELLS", 100_000)
+
+    def peak(blocks):
+        with (tmp_path / "big.csv").open("w") as file:
+            file.writelines([block] * blocks)
+        tracemalloc.start()
+        found = add("big.csv", force=True)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert (found.body["n"], found.body["d"], found.tried) == (10_000 * blocks, 10, False)
+        return most
+
+    small, large = peak(4), peak(40)
+    assert large < 1.5 * small + 2_000_000
+
+
+def test_names_that_are_taken(tmp_path):
+    (tmp_path / "mine.csv").write_text(rows(*NUMBERED))
+    add("mine.csv")
+    with pytest.raises(
+        HarnessError, match=r"'mine' is there already: --force replaces it, --name"
+    ):
+        add("mine.csv")
+    assert add("mine.csv", force=True, nominal=[1]).body["d"] == 6
+    assert load_catalog()["mine"].d == 6
+    assert add("mine.csv", name="other").name == "other"
+    for name in ("", "-x", "a b", "x" * 101, "ä"):
+        with pytest.raises(HarnessError, match="cannot name a data set"):
+            add("mine.csv", name=name)
+
+
+def test_a_set_that_came_with_the_harness_is_not_hidden_by_accident(tmp_path):
+    (tmp_path / "iris.csv").write_text(rows(*NUMBERED))
+    found = add("iris.csv")
+    assert found.name == "my-iris"
+    assert "'iris' is a set that came with the harness: this one is 'my-iris'" in found.told
+    assert load_catalog()["iris"].n == 150
+    add("iris.csv", name="iris")
+    assert load_catalog()["iris"].n == 40
+    with pytest.raises(HarnessError, match="'wine' came with the harness; choose another name"):
+        add("iris.csv", name="wine", catalog="other.yaml")
+
+
+def test_a_dry_run_writes_nothing(tmp_path):
+    (tmp_path / "mine.csv").write_text(rows(*NUMBERED))
+    assert add("mine.csv", dry_run=True).body["n"] == 40
+    assert add(FRAME, "y", name="framed", dry_run=True).body["n"] == 20
+    assert [path.name for path in tmp_path.iterdir() if path.name[0] != "."] == ["mine.csv"]
+
+
+def test_a_broken_catalog_is_named_first(tmp_path):
+    (tmp_path / "mine.csv").write_text(rows(*NUMBERED))
+    (tmp_path / "datasets.yaml").write_text("mine: [")
+    with pytest.raises(HarnessError, match=r"datasets\.yaml: the catalog is not YAML"):
+        add("mine.csv")
+
+
+def test_names_that_no_catalog_can_hold(tmp_path):
+    (tmp_path / "mine.csv").write_text(
+        rows("a\x01b,c,y", *(f"r{row % 3},{row / 4},{row % 2}" for row in range(9)))
+    )
+    with pytest.raises(HarnessError, match=r"mine\.csv: no catalog can hold its names"):
+        add(
+            "mine.csv",
+            "y",
+        )
+
+
+CELLS = "1 2.5 -3 1e5 inf nan x y é \" ' # 1:2 true False 2024-01-01 ; 0x1F 1,5 % @data { 00"
+TEXTS = st.sampled_from([*CELLS.split(), "", "?", "NA", "a b", "\t", '""'])
+TABLES = st.lists(st.lists(TEXTS, max_size=5), max_size=12)
+
+
+@settings(max_examples=60, derandomize=True)
+@given(
+    lines=TABLES,
+    separator=st.sampled_from([",", ";", "\t", " ", "|"]),
+    end=st.sampled_from(["\n", "\r\n", "\r", ""]),
+    charset=st.sampled_from(["utf-8", "latin-1", "utf-16"]),
+    target=st.sampled_from([None, "0", "-1", "x"]),
+)
+def test_odd_files_are_added_or_told_in_a_message(
+    tmp_path_factory, lines, separator, end, charset, target
+):
+    folder = tmp_path_factory.mktemp("odd")
+    text = (end or "\n").join(separator.join(line) for line in lines) + end
+    (folder / "x.csv").write_bytes(text.encode(charset, "replace"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            found = add(folder / "x.csv", target, catalog=folder / "datasets.yaml")
+        except HarnessError as error:
+            told = str(error)
+            assert 10 < len(told) < 2000
+            assert "Traceback" not in told
+            assert "read otherwise than it was guessed" not in told
+            return
+    X, _ = load(load_catalog([folder / "datasets.yaml"])[found.name])
+    assert (len(X), X.shape[1]) == (found.body["n"], found.body["d"])
+    assert np.isfinite(X).all()
+
+
+def test_blanks_around_names_are_part_of_them_and_around_labels_are_not(added):
+    lines = [
+        f"{['red', 'red ', 'blue'][row % 3]},{row / 4:.2f} ,{['a ', 'b'][row % 2]}"
+        for row in range(60)
+    ]
+    _, entry, X, _ = added(rows("colour,size,y", *lines), "y")
+    assert (X.shape, list(entry.classes)) == ((60, 4), ["a", "b"])
+
+
+def test_numbers_that_are_written_in_two_ways_are_one_label(added):
+    lines = [f"{row / 4},{['1', '+1', '0.5', '1.0'][row % 4]}" for row in range(40)]
+    assert added(rows("a,y", *lines), "y")[1].classes == {"0.5": 10, "1.0": 30}
+
+
+def test_rows_of_several_files_are_joined(tmp_path):
+    for name, lines in (("train.csv", NUMBERED[:30]), ("test.csv", [*NUMBERED[30:], "9,7,c"])):
+        (tmp_path / name).write_text(rows("a,b,y", *lines))
+    found = add(["train.csv", "test.csv"], "y", nominal=["b"])
+    entry = load_catalog()["train"]
+    assert (entry.n, entry.d, list(entry.classes)) == (41, 1 + 6, ["a", "b", "c"])
+    assert (found.body["source"], len(load(entry)[0])) == ("train.csv, test.csv", 41)
+    for name, first in (("a.svm", 0), ("b.svm", 2)):
+        lines = [f"{row % 2} {1 + first}:{row} {3 + first}:1" for row in range(10)]
+        (tmp_path / name).write_text(rows(*lines))
+    assert add(["a.svm", "b.svm"]).body["d"] == 5
+    assert load(load_catalog()["a"])[0].shape == (20, 5)
+    (tmp_path / "blanks").write_text(rows(*(line.replace(",", " ") for line in NUMBERED)))
+    tabs = ["| made by hand", *(line.replace(",", "\t") for line in NUMBERED)]
+    (tmp_path / "tabs").write_text(rows(*tabs))
+    read = add(["blanks", "tabs"]).body["read"]
+    assert (read["separator"], read["skip_lines_starting"]) == (" ", "|")
+    assert load(load_catalog()["blanks"])[0].shape == (80, 2)
+    (tmp_path / "other.csv").write_text(
+        rows("a;b;y", *(line.replace(",", ";") for line in NUMBERED))
+    )
+    (tmp_path / "wide.csv").write_text(rows("a,b,c,y", *(f"1,{line}" for line in NUMBERED)))
+    for name, told in (
+        ("other.csv", r"other\.csv: separator is another than in train\.csv: write them alike"),
+        ("wide.csv", r"wide\.csv: has other columns than train\.csv \(3 columns and 4\)"),
+        ("a.svm", r"a\.svm: this is svmlight, and train\.csv is csv: files of one data set are"),
+    ):
+        with pytest.raises(HarnessError, match=told):
+            add(["train.csv", name], "y", name="joined")
+
+
+def test_images_and_labels_of_mnist_s_format(tmp_path):
+    images = np.arange(6 * 4, dtype=np.uint8).reshape(6, 2, 2)
+    labels = np.array([0, 1, 2, 0, 1, 2], dtype=np.uint8)
+    for name, array in (("x.gz", images), ("y", labels), ("z", labels[:5])):
+        raw = (
+            bytes([0, 0, 8, array.ndim]) + np.array(array.shape, ">u4").tobytes() + array.tobytes()
+        )
+        (tmp_path / name).write_bytes(gzip.compress(raw) if name == "x.gz" else raw)
+    (tmp_path / "cut").write_bytes((tmp_path / "y").read_bytes()[:12])
+    assert add(["x.gz", "y", "x.gz", "y"]).body["n"] == 12
+    X, y = load(load_catalog()["x"])
+    assert (X.shape, y.tolist()) == ((12, 4), labels.tolist() * 2)
+    for files, told in (
+        (["x.gz"], r"x\.gz: images and labels are given in turn: add IMAGES LABELS"),
+        (["y", "x.gz"], r"y: holds \(6,\), and x\.gz \(6, 2, 2\): images and labels are given in"),
+        (["cut", "y"], r"cut: cannot be read as idx: cut holds 4 bytes, its header says"),
+        (["x.gz", "z"], r"x\.gz: holds \(6, 2, 2\), and z \(5,\): images and labels are given in"),
+    ):
+        with pytest.raises(HarnessError, match=told):
+            add(files, name="other")
