@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
-from harness.jobs.endings import endless, given_up, is_answer, measured, runner_lost
+from harness.jobs.endings import costs_told, endless, given_up, is_answer, measured, runner_lost
 from harness.jobs.keeper import StartOver
 from harness.jobs.prepared import Prepared
 from harness.jobs.provenance import environment_info
@@ -234,7 +234,9 @@ class _BlockRun:
             row |= scores
             row["params"] = json_text(result.answer["params"])
             row["data_bytes"] = result.answer["data_bytes"]
-            told = [row["reason"], given_up(assignment), *result.answer["warnings"]]
+            costs, why_not = costs_told(result)
+            row |= costs
+            told = [row["reason"], given_up(assignment), why_not, *result.answer["warnings"]]
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)

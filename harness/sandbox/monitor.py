@@ -40,6 +40,9 @@ class Monitor:
         """Mark of a command that ran in the callable's place; whether it had child processes."""
         self.epilogue: Callable[[], None] | None = None
         """Called when all is measured and no limit of this process holds, to deliver the rest."""
+        self.afterwards: Callable[[], dict[str, Any]] | None = None
+        """Called when the answer has been sent and the outcome is settled: what it returns becomes
+        `Result.afterwards`, and nothing that it takes or does is charged to the trial."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -54,13 +57,13 @@ class Monitor:
         """
         self.split()
         self._open.append(peaks.Marks())
-        started, cpu = time.monotonic(), _cpu_seconds()
+        started, cpu = time.monotonic(), cpu_seconds()
         if os.getpid() == self._pid:
             self._sender.event("begin", name=name, at=started, file=self._file)
         try:
             yield
         finally:
-            seconds, cpu = time.monotonic() - started, _cpu_seconds() - cpu
+            seconds, cpu = time.monotonic() - started, cpu_seconds() - cpu
             before = self.spent(name)
             self._spent[name] = before[0] + seconds, before[1] + cpu
             self.split()
@@ -124,6 +127,7 @@ class Monitor:
             self._group.reset_peak()
 
 
-def _cpu_seconds() -> float:
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it waited for."""
     waited = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + waited.ru_utime + waited.ru_stime

@@ -50,6 +50,10 @@ class Assignment:
         Targets of the first k unlabeled rows, for the search alone.
     ranges : mapping of str to Distribution, default {}
         What a study has some parameters searched over, besides or instead of the method's own.
+    n_kept : int or None, default None
+        Unlabeled points that `fit` is given, where the size does not say it; None for all.
+    costs : bool, default False
+        Whether the fitted model is measured once the trial's outcome is settled.
     """
 
     method: Method
@@ -72,6 +76,7 @@ class Assignment:
     y_search: np.ndarray = field(default_factory=lambda: np.empty(0))
     ranges: Mapping[str, Distribution] = field(default_factory=dict)
     n_kept: int | None = None
+    costs: bool = False
 
     @property
     def kept(self) -> np.ndarray:
