@@ -28,6 +28,7 @@ from harness.plugin.storage import Arrays, Storage
 if TYPE_CHECKING:
     from harness.measuring import budget, measure
     from harness.scikit_learn import sklearn_method
+    from harness.trial.fitted_model import load_model
 
 __all__ = [
     "PREDICT_BLOCK",
@@ -48,6 +49,7 @@ __all__ = [
     "budget",
     "choice",
     "hookimpl",
+    "load_model",
     "log_uniform",
     "measure",
     "overhead_bytes",
@@ -69,4 +71,8 @@ def __getattr__(name: str) -> Any:
         from harness.scikit_learn import sklearn_method
 
         return sklearn_method
+    if name == "load_model":
+        from harness.trial.fitted_model import load_model
+
+        return load_model
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

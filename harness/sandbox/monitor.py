@@ -7,15 +7,14 @@ import resource
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from harness.sandbox import peaks
 from harness.sandbox.channel import Sender
 from harness.sandbox.high_water_mark import HighWaterMark
 from harness.sandbox.trial_cgroup import Group
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Monitor:
@@ -125,6 +124,33 @@ class Monitor:
         self._cache = usage.cache if usage else 0
         if self._group is not None:
             self._group.reset_peak()
+
+
+class SentFile:
+    """A file that sends what is written to it, so that its content is never held.
+
+    Parameters
+    ----------
+    monitor : Monitor
+    name : str
+        Of the array of bytes as which it arrives.
+    """
+
+    def __init__(self, monitor: Monitor, name: str) -> None:
+        self._monitor, self._name = monitor, name
+        self._size = 0
+
+    def write(self, chunk: Any) -> int:
+        """Send a chunk."""
+        part = memoryview(chunk).cast("B")
+        if part.nbytes:
+            self._monitor.send([{self._name: np.frombuffer(part, np.uint8)}])
+        self._size += part.nbytes
+        return part.nbytes
+
+    def tell(self) -> int:
+        """Return how much was sent."""
+        return self._size
 
 
 def cpu_seconds() -> float:

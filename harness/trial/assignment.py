@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from harness.plugin.hookspecs import Metric, Search
 from harness.plugin.method import N_UNLABELED, Method
 from harness.plugin.search_space import Distribution
 from harness.study.schema import Tuning
+
+if TYPE_CHECKING:
+    from harness.trial.taken_home import Label
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Assignment:
         Unlabeled points that `fit` is given, where the size does not say it; None for all.
     costs : bool, default False
         Whether the fitted model is measured once the trial's outcome is settled.
+    label : Label or None, default None
+        What its file says of the fitted model, which is then handed over.
     """
 
     method: Method
@@ -77,6 +82,7 @@ class Assignment:
     ranges: Mapping[str, Distribution] = field(default_factory=dict)
     n_kept: int | None = None
     costs: bool = False
+    label: Label | None = None
 
     @property
     def kept(self) -> np.ndarray:

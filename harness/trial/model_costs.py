@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 
 from harness.datasets import row_blocks
-from harness.plugin.abilities import scorer
+from harness.plugin.abilities import predicts_new_rows
 from harness.sandbox import return_freed
 from harness.trial.assignment import Assignment
 from harness.trial.prediction import predict
@@ -102,7 +102,7 @@ def cannot_pickle(error: BaseException) -> str:
 
 def _row_costs(estimator: Any, assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
     task, n_classes = assignment.task, assignment.n_classes
-    if scorer(estimator) is None and not hasattr(estimator, "predict"):
+    if not predicts_new_rows(estimator):
         return {"row_bytes": None, "row_seconds": [], "reason": ""}
     try:
         rows = _some_rows(assignment)

@@ -26,6 +26,7 @@ from harness.trial.assignment import Assignment
 from harness.trial.checkpoints import fit_in_steps, point
 from harness.trial.model_costs import model_costs
 from harness.trial.prediction import predict, transduction
+from harness.trial.taken_home import send_model
 from harness.trial.tuning import tune
 
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
         return_freed()
         with monitor.stage("predict"):
             monitor.send(answer())
+    if assignment.label is not None:
+        monitor.epilogue = partial(send_model, estimator, assignment, (center, scale), monitor)
     if assignment.costs:
         monitor.afterwards = partial(model_costs, estimator, assignment, monitor)
     facts = {
