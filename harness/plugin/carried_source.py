@@ -42,13 +42,20 @@ class CarriedSource:
         files: dict[str, bytes] = {}
         for found in sorted(set(_NAMED.findall(pickled))):
             name = f"{PACKAGE}.{found.decode()}"
-            module = sys.modules.get(name)
-            if module is not None and module.__file__ is not None:
-                files |= _source(name, Path(module.__file__), hasattr(module, "__path__"))
+            carried = {key: _IMPORTER.files[key] for key in _IMPORTER.files if _of(name, key)}
+            file = getattr(sys.modules.get(name), "__file__", None)
+            if carried:
+                files |= carried
+            elif file is not None:
+                files |= _source(name, Path(file), hasattr(sys.modules[name], "__path__"))
         return cls(files)
 
     def __reduce__(self) -> tuple[Any, tuple[dict[str, bytes]]]:
         return import_carried, (self.files,)
+
+
+def _of(package: str, name: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
 
 
 def _source(name: str, file: Path, is_package: bool) -> dict[str, bytes]:
