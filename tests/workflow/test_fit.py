@@ -14,6 +14,7 @@ from project import TABLE, Project
 
 pytestmark = pytest.mark.slow
 
+BUDGET = "3MB"
 PLUGIN = Path(__file__).parent / "plugins" / "taken_home.py"
 PACKAGE = {
     "__init__.py": '''"""A method in a package."""
@@ -113,7 +114,7 @@ def study(tmp_path_factory, index_cache):
         datasets=["breast_cancer"],
         methods=["nysck", "packed", "unpicklable", "unrepeatable", "clusk"],
         labeled=[40],
-        budgets=["2MB"],
+        budgets=[BUDGET],
         seeds=1,
         evaluation=inductive,
         plugins=["mine"],
@@ -140,7 +141,7 @@ def study(tmp_path_factory, index_cache):
     return project
 
 
-def fit(project, method, *options, dataset="breast_cancer", budget="2MB", row=None):
+def fit(project, method, *options, dataset="breast_cancer", budget=BUDGET, row=None):
     """Fit the row of a method; return the exit status, what was said and the file."""
     number = project.rows[dataset, method, budget][0] if row is None else row
     path = project.folder / f"{dataset}-{method}{'-all' * ('--all' in options)}.joblib"
@@ -153,6 +154,16 @@ def fit(project, method, *options, dataset="breast_cancer", budget="2MB", row=No
         check=False,
     )
     return done.returncode, done.stdout + done.stderr, path
+
+
+def fitted(project, method, dataset="breast_cancer"):
+    """Return the file of a row's model, and what was said when it was written."""
+    known = project.__dict__.setdefault("fitted", {})
+    if (dataset, method) not in known:
+        status, said, path = fit(project, method, dataset=dataset)
+        assert status == 0, said
+        known[dataset, method] = path, said
+    return known[dataset, method]
 
 
 def python(code, *arguments, cwd):
@@ -175,9 +186,8 @@ def python(code, *arguments, cwd):
     ],
 )
 def test_a_loaded_models_scores_are_those_of_its_row(study, method, dataset):
-    status, said, path = fit(study, method, dataset=dataset)
-    assert status == 0, said
-    row = study.rows[dataset, method, "2MB"][0]
+    path, said = fitted(study, method, dataset)
+    row = study.rows[dataset, method, BUDGET][0]
     if dataset == "diabetes-sklearn":  # values are put back to their scale by `predict` alone
         code = SCORED.replace(
             "model._predicted(X, prepared=True)", '{"values": model.predict(X, prepared=True)}'
@@ -191,7 +201,7 @@ def test_a_loaded_models_scores_are_those_of_its_row(study, method, dataset):
 
 
 def test_it_loads_where_nothing_of_the_study_is(study, tmp_path):
-    models = [fit(study, method, "--force")[2] for method in ("own", "packed")]
+    models = [fitted(study, method)[0] for method in ("own", "packed")]
     away = study.folder / "mine"
     away.rename(study.folder / "away")
     code = """
@@ -215,7 +225,7 @@ print(json.dumps(found))
 
 
 def test_rows_are_taken_as_the_source_has_them(study, tmp_path):
-    _, _, path = fit(study, "svm", "--force", dataset="own-table")
+    path, _ = fitted(study, "svm", "own-table")
     code = """
 import json, sys, pandas, harness
 from harness.errors import HarnessError
@@ -288,11 +298,11 @@ def test_what_gives_no_model_says_why(study, method, told):
 
 
 def test_a_model_that_cannot_be_pickled_has_a_row_without_its_bytes(study):
-    _, row = study.rows["breast_cancer", "unpicklable", "2MB"]
+    _, row = study.rows["breast_cancer", "unpicklable", BUDGET]
     assert row.outcome == "ok"
     assert pd.isna(row.model_bytes)
     assert row.reason.startswith("the fitted model cannot be pickled: ")
-    _, row = study.rows["breast_cancer", "nysck", "2MB"]
+    _, row = study.rows["breast_cancer", "nysck", BUDGET]
     assert row.model_bytes > 10_000
     assert 0 < row.predict_row_s <= row.predict_row_p99_s < 1
     assert row.model_bytes < row.predict_row_peak_bytes < row.peak_bytes
@@ -316,8 +326,7 @@ def test_mistakes_are_told_in_a_sentence(study):
 
 
 def test_a_clustering_predicts_numbers_of_clusters(study, tmp_path):
-    status, said, path = fit(study, "budget-kmedoids")
-    assert status == 0, said
+    path, _ = fitted(study, "budget-kmedoids")
     code = """
 import json, sys, harness, sklearn.datasets
 model = harness.load_model(sys.argv[1])
