@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CALLS = 100
 """Most calls that are timed: the 99th percentile of fewer is the slowest."""
-_SECONDS = 0.001
+_SECONDS = 0.002
 _SHARE = 0.02
 """No call is begun after so much CPU time, or this share of the trial's own if that is more."""
 _ROWS = 32
