@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from harness.measuring import budget, measure
     from harness.python import Data, Results, results, run
     from harness.scikit_learn import sklearn_method
+    from harness.trial.fitted_model import load_model
 
 __all__ = [
     "PREDICT_BLOCK",
@@ -55,6 +56,7 @@ __all__ = [
     "budget",
     "choice",
     "hookimpl",
+    "load_model",
     "log_uniform",
     "measure",
     "overhead_bytes",
@@ -71,6 +73,7 @@ _LATER = {
     "add": "harness.datasets.adding",
     **dict.fromkeys(("budget", "measure"), "harness.measuring"),
     **dict.fromkeys(("Data", "Results", "results", "run"), "harness.python"),
+    "load_model": "harness.trial.fitted_model",
     "sklearn_method": "harness.scikit_learn",
 }
 

@@ -43,6 +43,24 @@ def parse_duration(text: str | float) -> float:
     return _parse(text, _SECONDS, "a duration", 1e-3, 1e9)
 
 
+def parse_latency(text: str | float) -> float:
+    """Read seconds from `5ms`, `200us`, `0.1s`; a bare number counts seconds.
+
+    Raises
+    ------
+    HarnessError
+        If the number or the unit is not understood, or the result is not from 1e-6 to 1,000.
+    """
+    return _parse(text, {"s": 1, "ms": 1e-3, "us": 1e-6}, "a duration", 1e-6, 1e3)
+
+
+def format_latency(seconds: float) -> str:
+    """Write a short duration in ms with two digits, or in seconds from one on."""
+    if seconds >= 1:
+        return format_duration(seconds)
+    return f"{1000 * seconds:.2g} ms"
+
+
 def format_bytes(count: float) -> str:
     """Write bytes in the largest decimal unit that leaves a rounded number of at least one."""
     for unit in ("TB", "GB", "MB", "kB"):

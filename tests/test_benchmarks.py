@@ -23,6 +23,7 @@ COMMANDS = [
     "landmark_selectors.py --dataset digits --landmarks 10 --seeds 1",
     "learned_storage.py --datasets iris --methods gaussian-nb --labeled 60 --test 40 --seeds 1",
     "measured.py --sizes 1 --backends auto",
+    "model_costs.py --methods prior svm --repeats 1",
     "mssksc.py --points 3000 --features 20",
     "mutation.py harness/errors.py --tests tests/test_units.py --sample 1",
     "nysck.py breast_cancer:40 --budgets 2MB --paper",

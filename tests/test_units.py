@@ -3,7 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, unknown_name
-from harness.units import format_bytes, format_duration, parse_bytes, parse_duration
+from harness.units import (
+    format_bytes,
+    format_duration,
+    format_latency,
+    parse_bytes,
+    parse_duration,
+    parse_latency,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +41,15 @@ def test_bad_bytes_name_what_was_given(text):
 )
 def test_durations(text, expected):
     assert parse_duration(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "written"),
+    [("5ms", 0.005, "5 ms"), ("200us", 2e-4, "0.2 ms"), (2, 2, "2 s"), ("0.05s", 0.05, "50 ms")],
+)
+def test_latencies(text, expected, written):
+    assert parse_latency(text) == pytest.approx(expected)
+    assert format_latency(expected) == written
 
 
 @given(st.integers(1, 10**15))

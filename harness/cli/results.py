@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +14,10 @@ from harness.cli.options import as_json_option, study_argument
 from harness.cli.places import results_of
 from harness.cli.tables import print_table, show_rows
 from harness.errors import HarnessError
-from harness.units import format_bytes
+from harness.units import format_bytes, parse_bytes, parse_latency
+
+if TYPE_CHECKING:
+    from harness.report.within_limits import Choice
 
 
 @click.command()
@@ -41,18 +45,44 @@ def show(study: str, as_json: bool) -> None:
 @click.command()
 @study_argument
 @click.option("--metric", help="Judge by this metric; by default as the report does.")
+@click.option("--fits", help="The most that training may hold, such as 3MB.")
+@click.option("--model-fits", help="The largest file of the model, such as 1MB.")
+@click.option("--predict-fits", help="The most that predicting one row may hold: 256kB.")
+@click.option("--max-predict", help="The longest that one row may take: 5ms.")
 @as_json_option
-def best(study: str, metric: str | None, as_json: bool) -> None:
-    """Name the best method of each data set at each budget, and whether the next is worse."""
+def best(
+    study: str,
+    metric: str | None,
+    fits: str | None,
+    model_fits: str | None,
+    predict_fits: str | None,
+    max_predict: str | None,
+    as_json: bool,
+) -> None:
+    """Name the best method of each data set at each budget, and whether the next is worse.
+
+    With limits, name the cheapest method within all of them that cannot be told apart from the
+    best, at whichever budget it was trained.
+    """
     from harness.report.answers import best_table, make_answers
     from harness.report.results import read_results
     from harness.report.scores import choose_scores
     from harness.report.tables import make_tables
+    from harness.report.within_limits import choose
     from harness.study.study import load_study
 
     results = read_results(results_of(load_study(study)))
     scores = choose_scores(results, metric)
     tables = make_tables(results, scores)
+    given = {"training": fits, "model": model_fits, "predicting": predict_fits}
+    limits: dict[str, float] = {
+        name: parse_bytes(text) for name, text in given.items() if text is not None
+    }
+    if max_predict is not None:
+        limits["latency"] = parse_latency(max_predict)
+    if limits:
+        _show_choices(choose(results, scores, tables, limits), study, as_json)
+        return
     answers = make_answers(results, scores, tables)
     if as_json:
         click.echo(best_table(answers, tables).to_json(orient="records", indent=1))
@@ -64,6 +94,7 @@ def best(study: str, metric: str | None, as_json: bool) -> None:
             "best method": answer.method,
             "score": f"{scores[answer.problem].label} {answer.score}",
             "holds while predicting": _known_bytes(answer.predict_peak_bytes),
+            "model": _known_bytes(answer.model_bytes),
             "next best": answer.comparison,
         }
         for answer in answers
@@ -163,6 +194,19 @@ def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
         return
     rows = paired_lines(table, {score.name: score for score in scores.values()})
     print_table(rows, list(rows[0]))
+
+
+def _show_choices(choices: list[Choice], study: str, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps([choice.as_dict() for choice in choices], indent=1))
+        return
+    from harness.report.within_limits import choice_line
+
+    rows = [choice_line(choice) for choice in choices]
+    print_table(rows, list(rows[0]))
+    taken = next((choice.taken for choice in choices if choice.taken), None)
+    if taken is not None:
+        click.echo(f"to take one home: harness fit {study} {taken.rows[0]} -o model.joblib")
 
 
 def _known_bytes(count: float) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -136,6 +137,53 @@ def reproduce(study: str, row: str) -> None:
 
 
 @click.command()
+@click.argument("study")
+@click.argument("row")
+@click.option(
+    "-o",
+    "--output",
+    default="model.joblib",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="The file to write.",
+)
+@click.option("--all", "all_labels", is_flag=True, help="Fit to all points and their labels.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@as_json_option
+def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_json: bool) -> None:
+    """Fit the method of one ROW (number or fingerprint) again and write the model to a file.
+
+    At the size, settings and seed of the row, to its training points. Its scores are those of the
+    row, or nothing is written.
+    """
+    from harness.jobs.fitting import fit as fit_row
+    from harness.planning.workload import load_workload
+    from harness.threads import one_thread
+
+    one_thread()
+    workload = load_workload(study)
+    results_of(workload.study)
+    made = fit_row(workload, row, output, all_labels, force)
+    if as_json:
+        told = {"path": str(made.path), "file_bytes": made.file_bytes}
+        told |= {"model_bytes": made.model_bytes, "scores": made.scores, "row": made.row}
+        click.echo(json.dumps(told | {"prepared_only": made.prepared_only}, indent=1))
+        return
+    click.echo(f"wrote {made.path}: {made.row['method']} on {made.row['dataset']}")
+    sizes = f"{format_bytes(made.file_bytes)} in the file"
+    if made.model_bytes is not None and not all_labels:
+        sizes += f", {format_bytes(made.model_bytes)} of it the estimator"
+    click.echo(sizes)
+    if made.scores:
+        scores = ", ".join(f"{name} {value:.4g}" for name, value in made.scores.items())
+        click.echo(f"equal to row {row} bit for bit: {scores}")
+    if made.prepared_only:
+        click.echo(f"it takes rows as they are prepared only: {made.prepared_only}")
+    load = f"harness.load_model({str(made.path)!r})"
+    click.echo(f'try: python -c "import harness; print({load}.columns)"')
+
+
+@click.command()
 @study_argument
 @click.option("--outcome", "outcomes", multiple=True, required=True, help="Rows that end so.")
 @click.option("--method", "methods", multiple=True, help="Only rows of this label in the study.")
@@ -152,4 +200,4 @@ def retry(study: str, outcomes: Sequence[str], methods: Sequence[str]) -> None:
     click.echo(f"{count} trial{'' if count == 1 else 's'} to run again: harness run {study}")
 
 
-COMMANDS = (plan, run, reproduce, retry)
+COMMANDS = (plan, run, reproduce, fit, retry)

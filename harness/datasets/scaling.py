@@ -8,13 +8,64 @@ distance. A column or direction without spread becomes 0, never NaN.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 _BLOCK_BYTES = 1 << 23
 
 
-def scale(X: np.ndarray, scaling: str) -> None:
+@dataclass(frozen=True)
+class Scaling:
+    """What a scaling did to a data set, so that further rows are scaled alike.
+
+    Parameters
+    ----------
+    name : str
+    constant : ndarray (d,) of bool
+        Columns without spread, which become 0.
+    shifts : tuple of ndarray (d,)
+        Subtracted one after the other.
+    divisor : ndarray (d,)
+        Divided by then.
+    root : ndarray (d, d) or None
+        Multiplied with at last.
+    """
+
+    name: str
+    constant: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    shifts: tuple[np.ndarray, ...] = ()
+    divisor: np.ndarray = field(default_factory=lambda: np.ones(0))
+    root: np.ndarray | None = None
+
+    def apply(self, X: np.ndarray) -> None:
+        """Scale rows in place.
+
+        Parameters
+        ----------
+        X : ndarray (m, d), float
+            Of the type of the data set, encoded like it.
+        """
+        if self.name == "none":
+            return
+        if self.name == "unit":
+            norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+            X /= np.where(norms > 0, norms, 1.0)[:, None].astype(X.dtype)
+            return
+        for block in _row_blocks(X):
+            # in the type of the statistics, which may be wider than that of X
+            scaled = block - self.shifts[0]
+            for shift in self.shifts[1:]:
+                scaled -= shift
+            scaled /= self.divisor
+            block[:] = scaled
+        X[:, self.constant] = 0.0
+        if self.root is not None:
+            for block in _row_blocks(X):
+                block[:] = block @ self.root
+
+
+def scale(X: np.ndarray, scaling: str) -> Scaling:
     """Scale features in place.
 
     Parameters
@@ -24,29 +75,35 @@ def scale(X: np.ndarray, scaling: str) -> None:
         "minmax" maps each column to [0, 1]; "standard" to mean 0 and variance 1; "whiten" makes
         columns uncorrelated too, as near to the standardised ones as can be (ZCA-cor; Kessy, Lewin
         & Strimmer 2018); "unit" gives each row Euclidean norm 1 (a row of zeros stays).
+
+    Returns
+    -------
+    Scaling
+        Does the same to further rows.
     """
-    if scaling == "none":
-        return
-    if scaling == "unit":
-        norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
-        X /= np.where(norms > 0, norms, 1.0)[:, None].astype(X.dtype)
-        return
+    if scaling in ("none", "unit"):
+        fitted = Scaling(scaling)
+        fitted.apply(X)
+        return fitted
     low, high = X.min(axis=0), X.max(axis=0)
     constant = low == high
     if scaling == "minmax":
-        X -= low
-        X /= np.where(constant, 1.0, high - low).astype(X.dtype)
+        spread = np.where(constant, 1.0, high - low).astype(X.dtype)
+        fitted = Scaling(scaling, constant, (low,), spread)
     else:
         dummies = np.array([_is_dummy(column) for column in X.T]) & ~constant
         dummies &= scaling == "standard"
-        _standardise(X, dummies, constant)
-    X[:, constant] = 0.0
+        fitted = Scaling(scaling, constant, *_standardising(X, dummies, constant))
+    fitted.apply(X)
     if scaling == "whiten":
-        _decorrelate(X)
+        fitted = replace(fitted, root=_inverse_root(X))
+        for block in _row_blocks(X):
+            block[:] = block @ fitted.root
+    return fitted
 
 
-def _decorrelate(X: np.ndarray) -> None:
-    """Multiply standardised columns by the inverse root of their correlations, in place."""
+def _inverse_root(X: np.ndarray) -> np.ndarray:
+    """Return the inverse root of the correlations of standardised columns."""
     correlations = np.zeros((X.shape[1], X.shape[1]))
     for block in _row_blocks(X):
         rows = block.astype(np.float64, copy=False)
@@ -54,8 +111,7 @@ def _decorrelate(X: np.ndarray) -> None:
     eigenvalues, V = np.linalg.eigh(correlations / len(X))
     kept = eigenvalues > X.shape[1] * np.finfo(X.dtype).eps * eigenvalues[-1]
     inverse_root = (V[:, kept] / np.sqrt(eigenvalues[kept])) @ V[:, kept].T
-    for block in _row_blocks(X):
-        block[:] = block @ inverse_root.astype(X.dtype)
+    return inverse_root.astype(X.dtype)
 
 
 def _row_blocks(X: np.ndarray) -> Iterator[np.ndarray]:
@@ -67,8 +123,10 @@ def _is_dummy(column: np.ndarray) -> bool:
     return bool(((column == 0) | (column == 1)).all())
 
 
-def _standardise(X: np.ndarray, dummies: np.ndarray, constant: np.ndarray) -> None:
-    """Subtract means and divide by standard deviations, in place, but those of dummies.
+def _standardising(
+    X: np.ndarray, dummies: np.ndarray, constant: np.ndarray
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Return means, to be subtracted in two steps, and standard deviations; not of dummies.
 
     In float64 throughout: where values are large beside their spread, their mean is no number of
     the type of X. What it was rounded by is subtracted afterwards.
@@ -83,8 +141,4 @@ def _standardise(X: np.ndarray, dummies: np.ndarray, constant: np.ndarray) -> No
         centred -= left
         squares += np.einsum("ij,ij->j", centred, centred)
     spread = np.where(dummies | constant, 1.0, np.sqrt(squares / len(X)))
-    for block in _row_blocks(X):
-        centred = block - first
-        centred -= left
-        centred /= spread
-        block[:] = centred
+    return (first, left), spread

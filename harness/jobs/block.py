@@ -8,45 +8,36 @@ that its process inherits.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shlex
 import signal
 import sys
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import HarnessError
-from harness.jobs.endings import endless, given_up, is_answer, measured, runner_lost
+from harness.jobs.block_trials import BlockTrials, Running
+from harness.jobs.endings import costs_told, endless, given_up, is_answer, measured, runner_lost
 from harness.jobs.keeper import StartOver
-from harness.jobs.prepared import Prepared
 from harness.jobs.provenance import environment_info
 from harness.jobs.smaller import smaller_plans, taken_again
 from harness.jobs.timelines import has_timeline, make_timeline, write_json
-from harness.jobs.trial_process import TrialRunner
 from harness.jobs.unfinished import MOST, Unfinished
 from harness.planning.learned.model import LEARNED, WRITTEN, is_learned
 from harness.planning.size import Plan
 from harness.planning.study_plan import plan_trials, shape_of
-from harness.planning.workload import PREPARED, RESULTS, Workload
+from harness.planning.workload import Workload
 from harness.plugin.hookspecs import TrialInfo
 from harness.plugin.index import method_entry
-from harness.plugin.method import Method, Shape
-from harness.plugin.registry import NAMED, Registry, Source
+from harness.plugin.method import Shape
 from harness.records.cells import json_text
 from harness.records.columns import COLUMNS
 from harness.records.journal import Journal
 from harness.records.table import without_nan
 from harness.study.study import Block
-from harness.trial.mapped import write_rows
-from harness.trial.reach import make_reach, mapped_folder, scratch_folder
-from harness.trial.search import find_search
 
 if TYPE_CHECKING:
     from harness.jobs.referee import Referee
-    from harness.plugin.hookspecs import Search
     from harness.sandbox import Result
 
 _MOST_TOLD = 500
@@ -111,66 +102,46 @@ class _BlockRun:
         self.picture = picture
         self.intact = True
         self.task = workload.task(block)
-        self.prepared = Prepared(workload, block.dataset)
-        self.folder, self.meta = self.prepared.folder, self.prepared.meta
+        self.trials = BlockTrials(workload, block)
+        self.prepared, self.registry = self.trials.prepared, self.trials.registry
+        self.method, self.params = self.trials.method, self.trials.params
         self.unfinished = Unfinished(journal.path)
-        self.registry = _load_plugins(workload, block)
-        self.method: Method = self.registry.get("methods", block.method.name)[0]
-        self.params = self.registry.look_up(block.method.params)
-        self.search = _search(self.registry, block)
 
     def run(self, seeds: list[int], planned: Plan | None = None) -> None:
         shape = shape_of(self.workload, self.block)
         if planned is None:
             plans = plan_trials(self.workload, self.block, self.method, self.params)
             self.method, planned = plans
+            self.trials.method = self.method
         if not planned.feasible:
             for seed in seeds:
                 outcome = {"outcome": planned.outcome, "reason": planned.reason}
                 self._finish(self._blank_row(shape, planned, seed) | outcome)
             return
-        from harness.jobs.referee import Referee, primary
+        from harness.jobs.referee import Referee
 
-        metric = primary(self.workload, self.block, self.registry)
-        # forked before the referee reads any label: a trial inherits the runner's memory
-        provided = {
-            "method": self.method,
-            "params": self.params,
-            "metric": metric,
-            "search": self.search,
-        }
-        maps = self.block.grid.data == "mapped"
-        rows = mapped_folder(self.folder) if maps else contextlib.nullcontext()
-        with scratch_folder() as scratch, rows as mapped:
-            reach = make_reach(
-                self.workload.catalog,
-                self.workload.study.plugin_folders,
-                withheld=(PREPARED, RESULTS),
-                shown=(self.folder / "X.npy", *filter(None, [mapped])),
-                scratch=scratch,
-            )
-            runner = TrialRunner(self.workload.study.settings.enforcement, reach, provided)
-            referee = Referee(self.registry, self.workload, self.block, self.meta)
+        # the runner is forked before the referee reads any label: a trial inherits its memory
+        with self.trials.running() as running:
+            referee = Referee(self.registry, self.workload, self.block, self.prepared.meta)
             for seed in seeds:
                 blank = self._blank_row(shape, planned, seed)
                 if self.unfinished.count(blank["fingerprint"]) >= MOST:
-                    self._finish(blank | endless(runner))
+                    self._finish(blank | endless(running.runner))
                     continue
-                row, result = self._begin(runner, referee, planned, seed, mapped)
+                row, result = self._begin(running, referee, planned, seed)
                 row = blank | row
                 for smaller in smaller_plans(self.method, shape, self.block, self.params, planned):
                     if row["outcome"] != "over_budget":
                         break
                     over = row
-                    row, result = self._begin(runner, referee, smaller, seed, mapped)
+                    row, result = self._begin(running, referee, smaller, seed)
                     row = taken_again(over, self._blank_row(shape, smaller, seed) | row)
                 self._finish(row)
                 if result and self.picture:
                     write_json(make_timeline(row, result), self.picture)
                     self.picture = None
-                if not (runner.alive and self.intact) and seed != seeds[-1]:
+                if not (running.runner.alive and self.intact) and seed != seeds[-1]:
                     raise StartOver
-            runner.stop()
 
     def _begin(self, *trial: Any) -> tuple[dict[str, Any], Result | None]:
         """Run a trial, once more if something outside may have ended it.
@@ -180,7 +151,7 @@ class _BlockRun:
         StartOver
             If it took the runner along for the first time.
         """
-        runner, _, _, seed, _ = trial
+        running, _, _, seed = trial
         fingerprint = f"{self.block.fingerprint}-{seed}"
         self.unfinished.begin(fingerprint)
         try:
@@ -190,7 +161,7 @@ class _BlockRun:
                 told = "It was killed and run again"
                 again = f"{told}, and ended so both times." if result and result.ended_by else told
                 row["reason"] = f"{row['reason']} {again.rstrip('.')}.".strip()
-            if runner.lost and self.unfinished.count(fingerprint) < MOST:
+            if running.runner.lost and self.unfinished.count(fingerprint) < MOST:
                 raise StartOver
         except (Exception, KeyboardInterrupt):  # not the trial's doing
             self.unfinished.end(fingerprint)
@@ -199,11 +170,10 @@ class _BlockRun:
 
     def _run_trial(
         self,
-        runner: TrialRunner,
+        running: Running,
         referee: Referee,
         planned: Plan,
         seed: int,
-        mapped: Path | None,
     ) -> tuple[dict[str, Any], Result | None]:
         from harness.sandbox import Limits
 
@@ -217,13 +187,8 @@ class _BlockRun:
             seconds=grid.limits.time,
             threads=grid.limits.threads,
         )
-        if mapped:
-            with tempfile.NamedTemporaryFile(dir=mapped, suffix=".npy") as file:
-                assignment = write_rows(assignment, Path(file.name))
-                result = runner.run(assignment, limits, sampled)
-        else:
-            result = runner.run(assignment, limits, sampled)
-        row = measured(result) if result else runner_lost(runner)
+        result = running.run(assignment, limits, sampled)
+        row = measured(result) if result else runner_lost(running.runner)
         row["started_at"] = started.isoformat(timespec="seconds")
         row |= self._tampered()
         scores, end = {}, None
@@ -234,7 +199,9 @@ class _BlockRun:
             row |= scores
             row["params"] = json_text(result.answer["params"])
             row["data_bytes"] = result.answer["data_bytes"]
-            told = [row["reason"], given_up(assignment), *result.answer["warnings"]]
+            costs, why_not = costs_told(result)
+            row |= costs
+            told = [row["reason"], given_up(assignment), why_not, *result.answer["warnings"]]
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
@@ -247,7 +214,7 @@ class _BlockRun:
         """Mend what was altered while a trial ran, and say so in its row."""
         found = []
         if self.prepared.altered():
-            self.prepared.mend(f"{self.folder}: altered while a trial ran")
+            self.prepared.mend(f"{self.prepared.folder}: altered while a trial ran")
             found.append("the prepared data")
         if self.journal.altered():
             self.journal.drop()
@@ -289,7 +256,7 @@ class _BlockRun:
             "data_bytes": seen.data_bytes,
             "params": json_text(fixed),
             "fingerprint": f"{block.fingerprint}-{seed}",
-            "dataset_sha256": self.meta.sha256,
+            "dataset_sha256": self.prepared.meta.sha256,
             "decided_by": block.decided_by,
             "plugin_sha256": method_entry(self.workload.index, self.method.name)["plugin_sha256"],
             "git_sha": around["git_sha"],
@@ -325,33 +292,3 @@ class _BlockRun:
             getattr(self.registry.manager.hook, hook)(trial=trial, **arguments)
         except (Exception, SystemExit) as error:
             print(f"{hook}: {type(error).__name__}: {error}", file=sys.stderr)
-
-
-def _load_plugins(workload: Workload, block: Block) -> Registry:
-    index = workload.index
-    wanted = {method_entry(index, block.method.name)["plugin_path"]}
-    for parameter, kind in NAMED.items():
-        name = block.method.params.get(parameter)
-        wanted |= {item["plugin_path"] for item in index[kind] if item["name"] == name}
-    if block.grid.tuning is not None:
-        searches = (item for item in index["searches"] if item["name"] == block.grid.tuning.search)
-        wanted |= {item["plugin_path"] for item in searches}
-    wanted |= {item["plugin_path"] for item in index["metrics"]}
-    around = {"harness_trial_started", "harness_trial_finished"}
-    wanted |= {plugin["path"] for plugin in index["plugins"] if around & set(plugin["hooks"])}
-
-    def is_wanted(source: Source) -> bool:
-        return source.location in wanted
-
-    registry = Registry.load(workload.study.plugin_folders, is_wanted)
-    for plugin in registry.plugins:
-        if plugin.failure:
-            raise HarnessError(f"{plugin.source.location}: {plugin.failure}")
-    return registry
-
-
-def _search(registry: Registry, block: Block) -> Search | None:
-    if block.grid.tuning is None:
-        return None
-    provided = (search for search, _ in registry.items("searches"))
-    return find_search(block.grid.tuning.search, provided)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from harness.trial.model_costs import HELD, ROW, percentiles
 from harness.trial.reach import isolation_told
 
 if TYPE_CHECKING:
@@ -33,6 +34,26 @@ def measured(result: Result) -> dict[str, Any]:
             row[f"{stage}_s"] = result.stages[stage].seconds
             row[f"{stage}_peak_bytes"] = result.stages[stage].peak_bytes
     return row
+
+
+def costs_told(result: Result) -> tuple[dict[str, Any], str]:
+    """Return the columns of what the fitted model costs in use, and why some are empty."""
+    costs = result.afterwards
+    if costs is None:
+        return {}, "the fitted model was not measured: its process ended over it"
+    row: dict[str, Any] = {"model_bytes": costs["model_bytes"]}
+    if costs["row_seconds"]:
+        held, peak = (result.stages[stage].peak_bytes for stage in (HELD, ROW))
+        if held is not None and peak is not None:
+            peak = max(peak, held + costs["row_bytes"])
+        median, slow = percentiles(costs["row_seconds"])
+        row |= {
+            "predict_row_peak_bytes": peak,
+            "predict_row_s": median,
+            "predict_row_p99_s": slow,
+            "predict_row_calls": len(costs["row_seconds"]),
+        }
+    return row, costs["reason"]
 
 
 def is_answer(value: Mapping[str, Any]) -> bool:

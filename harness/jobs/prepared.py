@@ -10,7 +10,7 @@ import fcntl
 import sys
 from pathlib import Path
 
-from harness.datasets import Meta, load_catalog, prepare
+from harness.datasets import Entry, Meta, load_catalog, prepare
 from harness.datasets.meta import FILES, content_sha256
 from harness.errors import HarnessError
 from harness.planning.workload import Workload
@@ -19,11 +19,16 @@ from harness.plugin.registry import Registry
 
 def prepare_named(workload: Workload, name: str) -> None:
     """Fetch, check and prepare a data set of a study."""
+    prepare(entry_with_data(workload, name), workload.prepared(name))
+
+
+def entry_with_data(workload: Workload, name: str) -> Entry:
+    """Return the entry of a data set, its plugin loaded if it is one that a plugin generates."""
     entry = workload.catalog[name]
     if entry.format == "generated":
         registry = Registry.load(workload.study.plugin_folders)
         entry = load_catalog(generated={name: registry.get("datasets", name)[0]})[name]
-    prepare(entry, workload.prepared(name))
+    return entry
 
 
 class Prepared:

@@ -92,6 +92,7 @@ class Referee:
             seed=trial_seed,
             checkpoints=tuple(self.block.grid.checkpoints),
             ranges=ranges,
+            costs=True,
         )
 
     def score(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.errors import HarnessError, OverBudget
-from harness.sandbox import Limits, Sandbox
+from harness.sandbox import Limits, Sandbox, SentFile
 from harness.units import parse_bytes, parse_duration
 
 if TYPE_CHECKING:
@@ -154,18 +154,6 @@ def measure(
     )
 
 
-class _Parts:
-    """A file that sends what is written to it, so that a pickled value is never held."""
-
-    def __init__(self, monitor: Monitor) -> None:
-        self._monitor = monitor
-
-    def write(self, chunk: Any) -> int:
-        part = np.frombuffer(chunk, np.uint8)
-        self._monitor.send([{"pickle": part}])
-        return part.nbytes
-
-
 def _deliver(held: dict[str, Any], monitor: Monitor) -> None:
     if "error" in held:
         try:
@@ -176,7 +164,7 @@ def _deliver(held: dict[str, Any], monitor: Monitor) -> None:
         monitor.deliver({"what": "error"}, [{"pickle": np.frombuffer(pickled, np.uint8)}])
         return
     try:
-        pickle.Pickler(_Parts(monitor), protocol=5).dump(held["value"])
+        pickle.Pickler(SentFile(monitor, "pickle"), protocol=5).dump(held["value"])
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
         kind = type(held["value"]).__name__
         raise TypeError(f"returned a {kind}, which cannot be pickled: {error}") from error

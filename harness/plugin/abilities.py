@@ -88,6 +88,11 @@ def scorer(estimator: object) -> tuple[str, Callable[[np.ndarray], Any]] | None:
     return _first(estimator, SCORE_METHODS)
 
 
+def predicts_new_rows(estimator: object) -> bool:
+    """Return whether points can be predicted that `fit` did not see."""
+    return scorer(estimator) is not None or hasattr(estimator, "predict")
+
+
 def fitted_predictions(estimator: object, task: str) -> tuple[str, Any] | None:
     """Return what `fit` left for its own points, with its name; scores before labels.
 

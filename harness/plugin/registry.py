@@ -32,7 +32,8 @@ from harness.plugin import hookspecs
 from harness.project import PLUGINS, own
 
 ENTRY_POINTS = "harness"
-_PACKAGE = "harness_plugins"
+PACKAGE = "harness_plugins"
+"""What modules of plugins that are files are imported below."""
 
 PROVIDERS = {
     "methods": "harness_methods",
@@ -71,9 +72,10 @@ class FileSource:
 
     def load(self) -> ModuleType:
         """Import the plugin's module."""
-        # one module per file however often it is loaded: its classes must stay picklable
-        where = hashlib.sha256(str(self.path).encode()).hexdigest()[:8]
-        name = f"{_PACKAGE}.{self.name}_{where}"
+        # one module per file however often it is loaded: its classes must stay picklable, and a
+        # model that was fitted with other code must not be given this one
+        where = hashlib.sha256(f"{self.path} {self.sha256}".encode()).hexdigest()[:8]
+        name = f"{PACKAGE}.{self.name}_{where}"
         location = self.path if self.path.is_file() else self.path / "__init__.py"
         spec = importlib.util.spec_from_file_location(
             name,
@@ -84,7 +86,7 @@ class FileSource:
             raise ImportError(f"{location} is not a Python file")
         module = importlib.util.module_from_spec(spec)
         # pickle imports the parent package of a class it restores
-        sys.modules.setdefault(_PACKAGE, ModuleType(_PACKAGE))
+        sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
@@ -220,7 +222,7 @@ def plugin_location(error: BaseException) -> str:
     """
     place = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_globals.get("__name__", "").startswith(f"{_PACKAGE}."):
+        if frame.f_globals.get("__name__", "").startswith(f"{PACKAGE}."):
             place = f"({Path(frame.f_code.co_filename).name}, line {line})"
     return place
 

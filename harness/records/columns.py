@@ -39,6 +39,12 @@ COLUMNS: dict[str, str] = {
     "tune_peak_bytes": "int64",
     "fit_peak_bytes": "int64",
     "predict_peak_bytes": "int64",
+    # of the fitted model, measured when the outcome is settled and charged to nobody
+    "model_bytes": "int64",  # as joblib writes it, without compression
+    "predict_row_peak_bytes": "int64",  # held above the baseline while one row is predicted
+    "predict_row_s": "float64",  # the median of `predict_row_calls` predictions of one row
+    "predict_row_p99_s": "float64",  # the 99th percentile; the slowest of fewer than 100
+    "predict_row_calls": "int64",
     "enforced_by": "string",
     "measured_by": "string",
     "isolation": "string",
@@ -67,8 +73,17 @@ COLUMNS: dict[str, str] = {
     "command": "string",
 }
 
+MODEL_COSTS = (
+    "model_bytes",
+    "predict_row_peak_bytes",
+    "predict_row_s",
+    "predict_row_p99_s",
+    "predict_row_calls",
+)
+
 LATER = frozenset(
     {"n_kept", "planned_phase", "storage_model", "taken_again", "isolation", "decided_by"}
+    | set(MODEL_COSTS)
 )
 """Columns that came later: null in a table that was written before."""
 

@@ -44,6 +44,8 @@ class Answer:
         All of it, to be quoted.
     predict_peak_bytes : float
         The most that the method held while it predicted; NaN where that is not known.
+    model_bytes : float
+        Of the fitted model in a file; likewise.
     """
 
     problem: str
@@ -55,6 +57,7 @@ class Answer:
     warning: str
     sentence: str
     predict_peak_bytes: float = math.nan
+    model_bytes: float = math.nan
 
 
 def at_budget(budget: str) -> str:
@@ -134,7 +137,10 @@ def _answer(
         comparison,
         warning,
         sentence,
-        math.nan if pd.isna(best.predict_peak_bytes) else float(best.predict_peak_bytes),
+        *(
+            math.nan if pd.isna(n) else float(n)
+            for n in (best.predict_peak_bytes, best.model_bytes)
+        ),
     )
 
 
@@ -282,7 +288,8 @@ def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:
             "sentence": [answer.sentence for answer in answers],
         }
     )
-    figures = ["metric", "n_ok", "n", "mean", "ci_low", "ci_high", "predict_peak_bytes"]
+    figures = ["metric", "n_ok", "n", "mean", "ci_low", "ci_high"]
+    figures += ["predict_peak_bytes", "model_bytes"]
     primary = tables.cells[["problem", "budget", "method", "metric"]]
     whole = primary.merge(tables.means)[["problem", "budget", "method", *figures]]
     table = words.merge(whole, on=["problem", "budget", "method"], how="left")

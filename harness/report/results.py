@@ -45,6 +45,7 @@ class Results:
     cells : pandas.DataFrame
         The rows of trials, each column of the type that its name promises, with `problem` (data
         set, and task or labeled count where there are several), `control`, `train_s` (tune + fit),
+        `row` (its number among the trials),
         and for `method` what the page calls it; `label` is what the study does.
     left_out : pandas.DataFrame
         The other rows, of pairs that do not go together: `dataset`, `method`, `outcome`, `reason`.
@@ -177,6 +178,7 @@ def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[st
             for name in trials.columns
         }
     )
+    cells["row"] = np.arange(len(cells))
     # a pair that does not go together has neither a budget nor points: it is no trial of a problem
     pairs = cells["seed"].isna()
     left_out = cells.loc[pairs, ["dataset", "method", "outcome", "reason"]]

@@ -42,7 +42,8 @@ class Tables:
         The primary metric of each problem: CELL columns, `dataset`, `task`, `family`,
         `n_labeled`, `control`, `n`, `n_ok`, `n_scored`, `n_seeds`, `metric`, `mean`, `ci_low` and
         `ci_high` (as shown: within what the metric can be), `std`, `rank`, `status`, `train_s`,
-        `predict_s`, `peak_bytes` and `predict_peak_bytes` (largest), `budget_bytes`, `size`,
+        `predict_s`, `peak_bytes`, `predict_peak_bytes` and `model_bytes` (largest),
+        `budget_bytes`, `size`,
         `planned_bytes`, and `mean_` and `std_` of each of COSTS over the trials that ended ok.
     means : pandas.DataFrame
         The long form of every metric, as in `means.csv`, with whole intervals.
@@ -109,7 +110,8 @@ def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
 
 def _cells(rows: pd.DataFrame) -> pd.DataFrame:
     """Everything of a cell but its scores."""
-    figures = {"train_s", "predict_s", "peak_bytes", "predict_peak_bytes", *COSTS}
+    largest = ("peak_bytes", "predict_peak_bytes", "model_bytes")
+    figures = {"train_s", "predict_s", *largest, *COSTS}
     ok = rows.assign(**{name: rows[name].where(rows["ok"]) for name in figures})
     frame = (
         ok.groupby(CELL, sort=False)
@@ -126,8 +128,7 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
             n_ok=("ok", "sum"),
             train_s=("train_s", "mean"),
             predict_s=("predict_s", "mean"),
-            peak_bytes=("peak_bytes", "max"),
-            predict_peak_bytes=("predict_peak_bytes", "max"),
+            **{name: (name, "max") for name in largest},
             planned_bytes=("planned_bytes", "median"),
             size=("size", "median"),
             **{f"{what}_{name}": (name, what) for name in COSTS for what in ("mean", "std")},

@@ -26,7 +26,7 @@ from harness.sandbox.doctor import doctor_text
 from harness.sandbox.heap import return_freed
 from harness.sandbox.isolation import Isolation, Reach, isolations
 from harness.sandbox.limits import Limits, Result, StageUsage, tolerance
-from harness.sandbox.monitor import Monitor
+from harness.sandbox.monitor import Monitor, SentFile
 from harness.sandbox.prefault import map_array
 from harness.sandbox.runner import Sandbox
 
@@ -38,6 +38,7 @@ __all__ = [
     "Reach",
     "Result",
     "Sandbox",
+    "SentFile",
     "StageUsage",
     "backends",
     "calibrate",

@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from harness.sandbox import membership, peaks, prctl, rlimit, uncounted
 from harness.sandbox import process_tree as tree
 from harness.sandbox.channel import CHANNEL_LOST, ChannelLostError, Sender, is_plain
 from harness.sandbox.high_water_mark import HighWaterMark
-from harness.sandbox.monitor import Monitor
+from harness.sandbox.monitor import Monitor, cpu_seconds
 from harness.sandbox.prefault import map_pages
 from harness.sandbox.refusal import is_refusal
 
@@ -56,6 +57,8 @@ class Orders:
         Where pages of files are mapped.
     idle : Idle or None
         What a trial shows that does nothing; None if this is that trial.
+    leave : int
+        Descriptor of the pipe through which the parent lets the child go on once all is settled.
     """
 
     parent: int
@@ -67,6 +70,7 @@ class Orders:
     threads: ThreadpoolController
     libraries: Ranges
     idle: peaks.Idle | None
+    leave: int
 
 
 def run(function: Callable[[Monitor], Answer], limits: Limits, orders: Orders) -> None:
@@ -167,7 +171,9 @@ def _supervised(
         except Exception as error:
             failure = failure or error
     if failure is None:
-        _send(answer, sender)
+        _send(answer, sender, more=monitor.afterwards is not None)
+        if monitor.afterwards is not None and os.read(orders.leave, 1):
+            _do_afterwards(monitor.afterwards, sender)
     else:
         advised = alone and uncounted.add_advice(failure)
         _send_failure(failure, sender, None if advised else orders.isolation)
@@ -188,7 +194,12 @@ def _shut_off(orders: Orders, terminal: bool) -> None:
         os.dup2(orders.output, 1)
     os.dup2(orders.output, 2)
     # Numbers stay taken, so that an old file object cannot close a new file of the same number.
-    kept = {orders.channel, null, orders.isolation.descriptor if orders.isolation else null}
+    kept = {
+        orders.channel,
+        orders.leave,
+        null,
+        orders.isolation.descriptor if orders.isolation else null,
+    }
     for descriptor in _open_descriptors():
         if descriptor > 2 and descriptor not in kept:
             os.dup2(null, descriptor, inheritable=False)
@@ -224,7 +235,14 @@ def _had_children() -> bool:
     return usage.ru_minflt > 0 or usage.ru_utime + usage.ru_stime > 0
 
 
-def _send(answer: Any, sender: Sender) -> None:
+def _do_afterwards(function: Callable[[], dict[str, Any]], sender: Sender) -> None:
+    started, cpu = time.monotonic(), cpu_seconds()
+    value = function()
+    seconds, cpu = time.monotonic() - started, cpu_seconds() - cpu
+    sender.event("afterwards", value=value, seconds=seconds, cpu_seconds=cpu)
+
+
+def _send(answer: Any, sender: Sender, more: bool) -> None:
     problem = _problem(answer)
     if not problem:
         value, arrays = answer
@@ -237,7 +255,7 @@ def _send(answer: Any, sender: Sender) -> None:
         return
     for name, array in arrays.items():
         sender.array(name, array)
-    sender.event("done")
+    sender.event("done", more=more, at=time.monotonic(), cpu_seconds=cpu_seconds())
 
 
 def _problem(answer: Any) -> str:

@@ -40,6 +40,11 @@ class Heard:
         self.deliveries: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = []
         self.failure: tuple[str, str] | None = None
         self.done = False
+        self.more = False
+        self.afterwards: dict[str, Any] | None = None
+        self._done_at = 0.0
+        self._done_cpu = 0.0
+        self._spent_afterwards: tuple[float, float] | None = None
         self.garbled = ""
         self._finished: dict[str, _Stage] = {}
         self._open: list[tuple[str, float]] = []
@@ -95,6 +100,22 @@ class Heard:
             usages[name] = StageUsage(name, stage.seconds, stage.cpu_seconds, peak, span)
         return usages
 
+    def charged(self, seconds: float, cpu_seconds: float, ended: float) -> tuple[float, float]:
+        """Return the wall and CPU seconds of a child without what it did afterwards.
+
+        Parameters
+        ----------
+        seconds, cpu_seconds : float
+            Of all that it did.
+        ended : float
+            When it ended, on the monotonic clock.
+        """
+        if not (self.done and self.more):
+            return seconds, cpu_seconds
+        if self._spent_afterwards is None:  # it did not come to the end of that
+            return seconds - (ended - self._done_at), min(cpu_seconds, self._done_cpu)
+        return seconds - self._spent_afterwards[0], cpu_seconds - self._spent_afterwards[1]
+
     def _on_baseline(self, event: dict[str, Any]) -> None:
         self.baseline, self.held = int(event["bytes"]), int(event["held"])
         self.file = int(event["file"])
@@ -113,7 +134,8 @@ class Heard:
         stage.marks = stage.marks.joined(marks)
         stage.began = min(stage.began, began)
         stage.ended = began + float(event["seconds"])
-        self.marks = self.marks.joined(marks)
+        if not self.done:
+            self.marks = self.marks.joined(marks)
         self.file = int(event["file"])
 
     def _on_measured(self, event: dict[str, Any]) -> None:
@@ -138,6 +160,12 @@ class Heard:
     def _on_done(self, event: dict[str, Any]) -> None:
         self.arrays = self._joined()
         self.done = self.value is not None
+        self.more = bool(event["more"])
+        self._done_at, self._done_cpu = float(event["at"]), float(event["cpu_seconds"])
+
+    def _on_afterwards(self, event: dict[str, Any]) -> None:
+        self.afterwards = dict(event["value"])
+        self._spent_afterwards = float(event["seconds"]), float(event["cpu_seconds"])
 
     def _joined(self) -> dict[str, np.ndarray]:
         """Join the parts that have come since the last delivery."""

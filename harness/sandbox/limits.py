@@ -144,6 +144,9 @@ class Result:
         asked for.
     deliveries : list of (dict, dict of str to numpy.ndarray)
         What the callable delivered while it ran, in order, however it ended.
+    afterwards : dict or None
+        What `Monitor.afterwards` returned, which is charged to nobody; None if it was not asked
+        for, did not come to its end, or the trial did not end "ok".
     """
 
     outcome: str
@@ -162,6 +165,7 @@ class Result:
     output: str
     timeline: list[tuple[float, int]] = field(default_factory=list)
     deliveries: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = field(default_factory=list)
+    afterwards: dict[str, Any] | None = None
 
     @property
     def answer(self) -> dict[str, Any]:

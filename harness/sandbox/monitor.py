@@ -7,15 +7,14 @@ import resource
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from harness.sandbox import peaks
 from harness.sandbox.channel import Sender
 from harness.sandbox.high_water_mark import HighWaterMark
 from harness.sandbox.trial_cgroup import Group
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Monitor:
@@ -40,6 +39,9 @@ class Monitor:
         """Mark of a command that ran in the callable's place; whether it had child processes."""
         self.epilogue: Callable[[], None] | None = None
         """Called when all is measured and no limit of this process holds, to deliver the rest."""
+        self.afterwards: Callable[[], dict[str, Any]] | None = None
+        """Called when the answer has been sent and the outcome is settled: what it returns becomes
+        `Result.afterwards`, and nothing that it takes or does is charged to the trial."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -54,13 +56,13 @@ class Monitor:
         """
         self.split()
         self._open.append(peaks.Marks())
-        started, cpu = time.monotonic(), _cpu_seconds()
+        started, cpu = time.monotonic(), cpu_seconds()
         if os.getpid() == self._pid:
             self._sender.event("begin", name=name, at=started, file=self._file)
         try:
             yield
         finally:
-            seconds, cpu = time.monotonic() - started, _cpu_seconds() - cpu
+            seconds, cpu = time.monotonic() - started, cpu_seconds() - cpu
             before = self.spent(name)
             self._spent[name] = before[0] + seconds, before[1] + cpu
             self.split()
@@ -124,6 +126,34 @@ class Monitor:
             self._group.reset_peak()
 
 
-def _cpu_seconds() -> float:
+class SentFile:
+    """A file that sends what is written to it, so that its content is never held.
+
+    Parameters
+    ----------
+    monitor : Monitor
+    name : str
+        Of the array of bytes as which it arrives.
+    """
+
+    def __init__(self, monitor: Monitor, name: str) -> None:
+        self._monitor, self._name = monitor, name
+        self._size = 0
+
+    def write(self, chunk: Any) -> int:
+        """Send a chunk."""
+        part = memoryview(chunk).cast("B")
+        if part.nbytes:
+            self._monitor.send([{self._name: np.frombuffer(part, np.uint8)}])
+        self._size += part.nbytes
+        return part.nbytes
+
+    def tell(self) -> int:
+        """Return how much was sent."""
+        return self._size
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it waited for."""
     waited = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + waited.ru_utime + waited.ru_stime

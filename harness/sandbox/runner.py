@@ -174,6 +174,7 @@ class Sandbox:
         others = tree.own_children()
         channel, channel_end = os.pipe()
         output, output_end = os.pipe()
+        leave_end, leave = os.pipe()
         orders = child.Orders(
             parent=os.getpid(),
             channel=channel_end,
@@ -184,6 +185,7 @@ class Sandbox:
             threads=self._threads,
             libraries=self._libraries,
             idle=self._idle,
+            leave=leave_end,
         )
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -193,13 +195,14 @@ class Sandbox:
         try:
             pid = os.fork()
         except OSError as error:
-            for descriptor in (channel, channel_end, output, output_end):
+            for descriptor in (channel, channel_end, output, output_end, leave_end, leave):
                 os.close(descriptor)
             raise HarnessError(f"no process could be started: {error.strerror}") from error
         if pid == 0:
             child.run(function, limits, orders)
         os.close(channel_end)
         os.close(output_end)
+        os.close(leave_end)
         processes = tree.Tree(pid, group, others)
         watch = None
         interval = self._choice.watch_interval
@@ -209,6 +212,7 @@ class Sandbox:
             pid,
             channel,
             output,
+            leave,
             deadline=None if limits.seconds is None else started + limits.seconds,
             idle=self._idle,
             group=group,
@@ -217,12 +221,14 @@ class Sandbox:
             timeline=sampler(pid, started) if sampler else None,
             beat=self._beat,
             echo=2 if limits.command else None,
+            limit=None if limits.memory is None else limits.memory + slack(limits.memory),
         )
         try:
             attendance.attend()
         finally:
             left, stuck = processes.end()
             attendance.finish()
+            os.close(leave)
         seen = watch.most if watch and limits.uncounted else None
         return self._result(limits, group, attendance, processes, (left, stuck), started, seen)
 
@@ -258,7 +264,9 @@ class Sandbox:
             if last.group is not None:
                 process = min(process, last.group)
             last = last.joined(peaks.Marks(process=process))
-        killed_for_memory = group is not None and group.killed_for_memory()
+        killed_for_memory = attendance.killed_for_memory
+        if group is not None and not attendance.settled:
+            killed_for_memory = group.killed_for_memory()
         marks = heard.marks.joined(last)
         idle = self._idle or peaks.Idle()
         descendants = heard.descendants or processes.adopted
@@ -301,6 +309,7 @@ class Sandbox:
         if self._ended_from_outside(ending, group, outcome):
             raise self._outer.error("this trial", limits.memory)
         ok = outcome == "ok"
+        seconds, cpu_seconds = heard.charged(ended - started, processes.cpu_seconds, ended)
         result = Result(
             outcome=outcome,
             reason=reason,
@@ -310,14 +319,15 @@ class Sandbox:
             baseline_bytes=heard.baseline,
             peak_bytes=figure,
             stages=heard.stages(idle.marks, last, forgiven, started, ended),
-            seconds=ended - started,
-            cpu_seconds=processes.cpu_seconds,
+            seconds=seconds,
+            cpu_seconds=cpu_seconds,
             enforced_by=enforced_by,
             measured_by=measured_by,
             isolation=self._isolation.name if self._isolation else isolation.NONE,
             output=attendance.output,
             timeline=attendance.samples,
             deliveries=heard.deliveries,
+            afterwards=heard.afterwards if ok else None,
         )
         return result, peaks.Idle(marks, heard.copied or 0)
 

@@ -27,6 +27,10 @@ _CHUNK = 1 << 18
 _MOST_READS = 64  # a pipe holds 1 MB; more would come from a writer that could not be killed
 _LOOK = 0.005
 _BEAT = 5.0
+_AFTERWARDS = 60.0
+"""Seconds that a child has for what it does when its outcome is settled."""
+_ROOM = 64_000_000
+"""Bytes that it may then hold above its limit: a job has more beside its budget."""
 
 
 class Attendance:
@@ -37,6 +41,8 @@ class Attendance:
     pid : int
     channel, output : int
         The parent's ends of the pipes; closed by `finish`.
+    leave : int
+        The parent's end of the pipe that lets a child go on once all is settled.
     deadline : float or None
         On the monotonic clock.
     idle : Idle or None
@@ -49,6 +55,15 @@ class Attendance:
         Called now and then, every five seconds at least.
     echo : int or None, default None
         Where to pass the child's output on as it comes.
+    limit : int or None, default None
+        The memory limit of `group`.
+
+    Attributes
+    ----------
+    settled : bool
+        Whether the child was let go on: nothing that happens since changes its outcome.
+    killed_for_memory : bool
+        Whether the kernel had killed a process of `group` by then.
     """
 
     def __init__(
@@ -56,6 +71,7 @@ class Attendance:
         pid: int,
         channel: int,
         output: int,
+        leave: int,
         deadline: float | None,
         idle: peaks.Idle | None,
         group: Group | None,
@@ -64,8 +80,11 @@ class Attendance:
         timeline: Timeline | None,
         beat: Callable[[], None] | None = None,
         echo: int | None = None,
+        limit: int | None = None,
     ) -> None:
         self.heard = Heard()
+        self.settled = False
+        self.killed_for_memory = False
         self.timed_out = False
         self.watched_over = False
         self.strays = False
@@ -73,12 +92,14 @@ class Attendance:
         self._pid = pid
         self._channel = channel
         self._output = output
+        self._leave = leave
+        self._limit = limit
         self._deadline = deadline
         self._idle = idle
         self._group = group
         self._watch = watch
         self._membership = membership
-        self._timeline = timeline
+        self._timeline = self._sampler = timeline
         self._beat = beat
         self._echo = echo
         self._receiver = Receiver()
@@ -96,7 +117,7 @@ class Attendance:
     @property
     def samples(self) -> list[tuple[float, int]]:
         """The timeline, if one was asked for."""
-        return self._timeline.samples if self._timeline else []
+        return self._sampler.samples if self._sampler else []
 
     def attend(self) -> None:
         """Stay until the child has ended or must be ended."""
@@ -136,7 +157,8 @@ class Attendance:
             if self.heard.garbled or ended:
                 return
             if self._must_stop():
-                self._last_look()
+                if not self.settled:
+                    self._last_look()
                 return
             if self._timeline and self.heard.began and time.monotonic() >= self._timeline.due:
                 self._timeline.sample(self.heard.held)
@@ -157,6 +179,8 @@ class Attendance:
 
     def _must_stop(self) -> bool:
         now = time.monotonic()
+        if self.settled:
+            return self._deadline is not None and now >= self._deadline
         if self._deadline is not None and now >= self._deadline:
             self.timed_out = True
         elif self._watch and self.heard.began and now >= self._watch.due:
@@ -204,7 +228,21 @@ class Attendance:
             self._watch.start(self.heard.held)
         if self._membership and self.heard.measured and not measured:
             self.strays |= self._membership.has_strays()
+        if self.heard.done and self.heard.more and not self.settled:
+            self._settle()
         return True
+
+    def _settle(self) -> None:
+        """Note what decides the outcome, and let the child go on beyond its limits."""
+        self.settled = True
+        self._deadline = time.monotonic() + _AFTERWARDS
+        self._watch = self._membership = self._timeline = None
+        if self._group is not None:
+            self.killed_for_memory = self._group.killed_for_memory()
+            if self._limit is not None:
+                self._group.raise_limit(self._limit + _ROOM)
+        with contextlib.suppress(OSError):  # it may have ended already
+            os.write(self._leave, b"1")
 
     def _keep(self) -> bool:
         """Read output; False if there is nothing more to expect."""

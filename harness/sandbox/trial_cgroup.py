@@ -84,6 +84,14 @@ class Group:
         self._write("memory.swap.max", "0", optional=True)
         self._write("memory.oom.group", "1", optional=True)
 
+    def raise_limit(self, size: int) -> None:
+        """Raise the limit while processes are in the group."""
+        name = "memory.max"
+        if self._v1:
+            self._write("memory.memsw.limit_in_bytes", str(size + _SWAP), optional=True)
+            name = "memory.limit_in_bytes"
+        self._write(name, str(size), optional=True)
+
     def open(self) -> None:
         """Open what the calling process needs to enter the group and to read there.
 

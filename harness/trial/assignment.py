@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from harness.plugin.hookspecs import Metric, Search
 from harness.plugin.method import N_UNLABELED, Method
 from harness.plugin.search_space import Distribution
 from harness.study.schema import Tuning
+
+if TYPE_CHECKING:
+    from harness.trial.taken_home import Label
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,12 @@ class Assignment:
         Targets of the first k unlabeled rows, for the search alone.
     ranges : mapping of str to Distribution, default {}
         What a study has some parameters searched over, besides or instead of the method's own.
+    n_kept : int or None, default None
+        Unlabeled points that `fit` is given, where the size does not say it; None for all.
+    costs : bool, default False
+        Whether the fitted model is measured once the trial's outcome is settled.
+    label : Label or None, default None
+        What its file says of the fitted model, which is then handed over.
     """
 
     method: Method
@@ -72,6 +81,8 @@ class Assignment:
     y_search: np.ndarray = field(default_factory=lambda: np.empty(0))
     ranges: Mapping[str, Distribution] = field(default_factory=dict)
     n_kept: int | None = None
+    costs: bool = False
+    label: Label | None = None
 
     @property
     def kept(self) -> np.ndarray:

@@ -10,6 +10,7 @@ import contextlib
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -23,7 +24,9 @@ from harness.plugin.search_space import Distribution, contains
 from harness.sandbox import map_array, return_freed
 from harness.trial.assignment import Assignment
 from harness.trial.checkpoints import fit_in_steps, point
+from harness.trial.model_costs import model_costs
 from harness.trial.prediction import predict, transduction
+from harness.trial.taken_home import send_model
 from harness.trial.tuning import tune
 
 if TYPE_CHECKING:
@@ -136,6 +139,10 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
         return_freed()
         with monitor.stage("predict"):
             monitor.send(answer())
+    if assignment.label is not None:
+        monitor.epilogue = partial(send_model, estimator, assignment, (center, scale), monitor)
+    if assignment.costs:
+        monitor.afterwards = partial(model_costs, estimator, assignment, monitor)
     facts = {
         "params": {name: _plain(value) for name, value in estimator.get_params().items()},
         "data_bytes": data_bytes,

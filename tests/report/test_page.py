@@ -191,6 +191,9 @@ def test_the_best_method_stands_with_its_peak_while_predicting(tmp_path):
     assert "4.32 MB while predicting" in page.text
     best = pd.read_csv(tmp_path / "known" / "tables" / "best.csv")
     assert (best["predict_peak_bytes"] == 4_321_000).all()
+    trials["model_bytes"] = 1_234_000
+    page = report(tmp_path / "model", trials)
+    assert "4.32 MB while predicting, 1.23 MB in a file" in page.text
 
 
 def test_the_metric_asked_for_is_the_one_shown(tmp_path):

@@ -50,6 +50,36 @@ def delivers(monitor, fails=False, size=3, parts=1):
     return {"never": monitor.spent("absent")}, {"row": np.full(3, 9.0)}
 
 
+def goes_on(monitor, how, size=1_000_000):
+    """Answers, and then does what is charged to nobody."""
+    with monitor.stage("work"):
+        held = np.ones(size, dtype=np.uint8)
+
+    def afterwards():
+        with monitor.stage("after"):
+            if how == "takes":
+                return {"sum": int(np.ones(30 * size, dtype=np.uint8).sum())}
+            if how == "works":
+                _busy(0.3)
+            elif how == "sleeps":
+                time.sleep(0.5)
+            elif how == "hangs":
+                time.sleep(1000)
+            elif how == "dies":
+                os.kill(os.getpid(), signal.SIGKILL)
+            elif how == "fails":
+                raise RuntimeError("afterwards")
+        return {"held": int(held[0])}
+
+    monitor.afterwards = afterwards
+    return {"a": 1}, {"row": np.ones(3)}
+
+
+def fail_afterwards(monitor):
+    monitor.afterwards = dict
+    raise ValueError("before")
+
+
 def _busy(seconds):
     until = time.process_time() + seconds
     while time.process_time() < until:
