@@ -64,8 +64,8 @@ def harness_methods():
     yield Method("label-spreading", LabelSpreading, tasks={"binary", "multiclass"})
 """
 SENSORS = "site,temperature,vibration,state\n" + "".join(
-    f"{'north' if i % 3 else 'south'},{20 + i % 7},{(i * 37) % 11 / 10},{'ok' if i % 2 else 'broken'}\n"
-    for i in range(300)
+    f"{site},{20 + i % 7},{(i * 37) % 11 / 10},{('broken', 'ok')[i % 2]}\n"
+    for i, site in enumerate(["north", "south", "south"] * 100)
 )
 FILES = {
     "sensors.csv": SENSORS,
