@@ -14,6 +14,16 @@ import numpy as np
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, PositiveInt
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    Labels,
+    SplitClassifier,
+    machine_bytes,
+    predict_labels,
+    threshold_bytes,
+    threshold_rows,
+    train_machines,
+)
 
 # Excess of the SVM's objective over its minimum, in parts of it.
 _TOL = 1e-5
@@ -117,7 +127,7 @@ class EigenSpectrum:
         return self._U @ coefficients, self._U @ (inverses[:, None] * coefficients)
 
 
-class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
+class ClusterKernelSVM(DecisionThresholdMixin, SplitClassifier):
     """Support vector machine on a cluster kernel (ClusK).
 
     Attributes
@@ -177,7 +187,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         if len(labels.rows) < len(y):
             gram = whole[np.ix_(labels.rows, labels.rows)]
         product = kernels.GramProduct(gram)
-        coefficients, self._intercepts = kernels.train_machines(product, labels, self.C, _TOL)
+        coefficients, self._intercepts = train_machines(product, labels, self.C, _TOL)
         self._weights = np.zeros((len(y), coefficients.shape[1]))
         self._weights[labels.rows] = coefficients
         scores = whole[np.asarray(y) == -1] @ self._weights.astype(np.float32)
@@ -186,7 +196,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         self.held_out_scores_ = self._moved(scores)
         return self
 
-    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
         vectors = np.zeros((len(X), self._weights.shape[1]))
         vectors[labels.rows] = self._weights * self._scale[:, None]
         values, extension = self._spectrum.apply(vectors)
@@ -199,10 +209,10 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         self._extension = np.column_stack([ones, diagonal / degrees**self._power, extension])
         self._least = _DIAGONAL_TOLERANCE * diagonal.max()
         values *= _inverse_roots(diagonal, self._least)[:, None]
-        rows = kernels.threshold_rows(labels, len(X))
+        rows = threshold_rows(labels, len(X))
         self._place_threshold(self._shifted(values[rows]), labels)
         self.decision_scores_ = self._moved(self._shifted(values))
-        self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
+        self.transduction_ = predict_labels(self.decision_scores_, self.classes_)
         self.transduction_[labels.rows] = self.classes_[labels.codes]
 
     def _shifted(self, values: np.ndarray) -> np.ndarray:
@@ -279,7 +289,7 @@ def storage(
     gram = Arrays(gram=4 * labeled**2)
     svm = gram + Arrays(
         gram_of_a_fold=4 * labeled**2 if tuned else 0,
-        machines=kernels.machine_bytes(labeled, columns),
+        machines=machine_bytes(labeled, columns),
     )
     # of all points, before and after the matrix is applied to them
     vectors = Arrays(vectors=8 * n * (4 * columns + 2))
@@ -305,7 +315,7 @@ def storage(
             "machines": square + rows + svm,
             "scores": square + gram + vectors,
         }
-    threshold = Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes))
+    threshold = Arrays(threshold=threshold_bytes(n, shape.n_classes))
     fit = {"width": Arrays(sample=kernels.width_bytes(n, d, i)), **matrix}
     extending = Arrays(scores=8 * n * (2 * columns + 4))
     if shape.n_test:

@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, hookimpl
 from harness.estimator import Estimator, NonNegativeInt, PositiveInt, RandomState
+from harness.semi_supervised import read_labels
 
 
 class ClassPrior(Estimator):
@@ -50,7 +51,7 @@ class ClassPrior(Estimator):
             self.classes_ = np.arange(self.n_clusters or self.n_classes or 1)
             self.prior_ = np.eye(len(self.classes_))[0]
         else:
-            labels = kernels.read_labels(y, self.n_classes)
+            labels = read_labels(y, self.n_classes)
             self.classes_, self.prior_ = labels.classes, labels.prior
         return self
 

@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import Estimator, NonNegativeInt, PositiveFloat, PositiveInt, RandomState
+from harness.semi_supervised import SquaredLossMixin, centered_kernel_ridge
 
 
-class CenteredKernelRidge(kernels.SquaredLossMixin, Estimator):
+class CenteredKernelRidge(SquaredLossMixin, Estimator):
     """Minimise the squared error over the labeled points plus alpha |f|^2, with a free intercept.
 
     Unlabeled points, if there are any, have no part in it.
@@ -48,7 +49,7 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, Estimator):
         self._center = kernels.column_medians(self._points)
         self._points -= self._center
         K = kernels.GaussianAt(self._points, self._width)(self._points)
-        solution = kernels.centered_kernel_ridge(K, targets.values, self.alpha)
+        solution = centered_kernel_ridge(K, targets.values, self.alpha)
         self.dual_coef_, self.intercept_ = solution
         return self
 
@@ -58,7 +59,7 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, Estimator):
         )
 
 
-class NystromKernelRidge(kernels.SquaredLossMixin, Estimator):
+class NystromKernelRidge(SquaredLossMixin, Estimator):
     """The same on Nystrom features, which are summed up in row blocks.
 
     Attributes

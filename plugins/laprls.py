@@ -24,9 +24,10 @@ from harness.estimator import (
     PositiveInt,
     RandomState,
 )
+from harness.semi_supervised import RidgeOnFeatures, SplitLeastSquares, centered_kernel_ridge
 
 
-class LapRLS(kernels.SplitLeastSquares, Estimator):
+class LapRLS(SplitLeastSquares, Estimator):
     """Minimise the mean squared error plus alpha (|f|^2 + manifold V(f)), with a free intercept.
 
     V(f) = sum_ij w_ij (f_i - f_j)^2 / sum_ij w_ij, the mean squared step along the edges of a
@@ -101,7 +102,7 @@ class LapRLS(kernels.SplitLeastSquares, Estimator):
         positions = np.arange(len(self._kernel))[rows]
         K = self._kernel[np.ix_(positions, positions)]
         penalty = len(values) * self.alpha
-        a, self.intercept_ = kernels.centered_kernel_ridge(K, values, penalty)
+        a, self.intercept_ = centered_kernel_ridge(K, values, penalty)
         self._coefficients = np.zeros((len(self._kernel), values.shape[1]))
         self._coefficients[rows] = a
 
@@ -121,7 +122,7 @@ class LapRLS(kernels.SplitLeastSquares, Estimator):
         )
 
 
-class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator):
+class LandmarkLapRLS(RidgeOnFeatures, SplitLeastSquares, Estimator):
     """The same on Nystrom features, with a graph through the landmarks.
 
     Every point is tied to the nearest landmarks, with Gaussian weights of sum 1 in Z (n x s), and

@@ -22,6 +22,12 @@ from harness.estimator import (
     PositiveInt,
     RandomState,
 )
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    PartlyLabeledClassifier,
+    threshold_block_rows,
+    threshold_bytes,
+)
 
 # Points drawn for each prototype that is chosen among them.
 _POOL = 10
@@ -33,7 +39,7 @@ _SOLVER_WORKSPACE = 540
 _NO_MINIMUM, _ROUNDED = "lower gamma1 or raise gamma2", "lower gamma2"
 
 
-class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifier):
+class PrimalMSSKSC(DecisionThresholdMixin, PartlyLabeledClassifier):
     """Multi-class semi-supervised kernel spectral clustering, solved in the primal.
 
     Attributes
@@ -286,9 +292,9 @@ def storage(
     # of a row: its features, itself in the type of the map, and scaled; kernel values
     of_map, of_points = {"fourier": (1, 1), "nystrom": (2, 2), "kernel": (1, 2)}[features]
     width = (of_map * m + of_points * d) * item
-    placed = min(n, kernels.threshold_block_rows(picked))
+    placed = min(n, threshold_block_rows(picked))
     threshold = Arrays(
-        threshold=kernels.threshold_bytes(n, shape.n_classes), rows=placed * (width + picked)
+        threshold=threshold_bytes(n, shape.n_classes), rows=placed * (width + picked)
     )
     training = _matrix_phases(shape, m, width, degrees, np.dtype(dtype), gamma2, tuned)
     fit = {

@@ -20,6 +20,13 @@ from scipy.linalg import LinAlgError, cho_solve
 
 from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform, uniform
 from harness.estimator import NonNegativeFloat, PositiveFloat
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    Labels,
+    SplitClassifier,
+    threshold_bytes,
+    threshold_rows,
+)
 
 
 class SpectralResolvent:
@@ -97,7 +104,7 @@ class SpectralResolvent:
         T *= root[:, None]
 
 
-class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
+class MSSKSC(DecisionThresholdMixin, SplitClassifier):
     """Multi-class semi-supervised kernel spectral clustering, exact.
 
     Attributes
@@ -206,7 +213,7 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         self.held_out_scores_ = self._moved(scores)
         return self
 
-    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
         del self._gram
         scores = self._kernel_product(X, X[labels.rows], self._multipliers)[self._order]
         self.dual_coef_ = np.zeros(scores.shape)
@@ -224,7 +231,7 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         self.decision_scores_ = np.empty_like(scores)
         self.decision_scores_[self._order] = scores
         self.decision_scores_ = self._as_decision(self.decision_scores_)
-        rows = kernels.threshold_rows(labels, len(X))
+        rows = threshold_rows(labels, len(X))
         self._place_threshold(self.decision_scores_[rows], labels)
         self.decision_scores_ = self._moved(self.decision_scores_)
 
@@ -284,9 +291,7 @@ def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
         + Arrays(workspace=8 * 64 * labeled, right_hand_sides=8 * labeled * (2 * Q + 2)),
         "kernel of all points": factored + known + Arrays(rows=kernels.stream_bytes(n, row, 1)),
         "extension": factored + Arrays(known=labeled * d * i, vectors=8 * n * 3 * Q),
-        "threshold": panels
-        + scores
-        + Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes)),
+        "threshold": panels + scores + Arrays(threshold=threshold_bytes(n, shape.n_classes)),
     }
     new = Arrays()
     if shape.n_test:

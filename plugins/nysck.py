@@ -27,6 +27,15 @@ from harness import (
     overhead_bytes,
 )
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    Labels,
+    SplitClassifier,
+    machine_bytes,
+    threshold_block_rows,
+    threshold_bytes,
+    train_linear_machines,
+)
 
 # Where eigenvalues of L, of which the largest is 1, are dropped.
 _TOLERANCE = 1e-6
@@ -35,7 +44,7 @@ _TOLERANCE = 1e-6
 _LEAST_PIVOT = 1e-6
 
 
-class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
+class NystromClusterKernelSVM(DecisionThresholdMixin, SplitClassifier):
     """Linear SVM on the virtual samples of a Nystrom cluster kernel (NysCK).
 
     Attributes
@@ -125,13 +134,13 @@ class NystromClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClass
                 F *= weights
                 kernels.normalize_rows(F)
         F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
-        self.coef_, self.intercept_ = kernels.train_linear_machines(F, labels, self.C)
+        self.coef_, self.intercept_ = train_linear_machines(F, labels, self.C)
         scores = self._scores(self._samples[np.asarray(y) == -1])
         self._place_threshold(scores, labels, fewest=2)
         self.held_out_scores_ = self._moved(scores)
         return self
 
-    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
         self.projection_ = self._basis
         self.projection_ *= self._weights
         del self._basis, self._samples, self._X
@@ -285,7 +294,7 @@ def storage_model(
     panels = Arrays(blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(s, int(rows)), 4))
     basis = panels + Arrays(landmarks=4 * s * d, projection=4 * s * k)
     samples = basis + Arrays(virtual_samples=4 * labeled * k * (2 if tuned else 1))
-    placed = min(n, kernels.threshold_block_rows(d * i))
+    placed = min(n, threshold_block_rows(d * i))
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
@@ -294,9 +303,9 @@ def storage_model(
             for name, arrays in learning.items()
         },
         "virtual samples": samples + Arrays(kernel_rows=int(min(labeled, rows) * row)),
-        "machines": samples + Arrays(machines=kernels.machine_bytes(labeled, columns)),
+        "machines": samples + Arrays(machines=machine_bytes(labeled, columns)),
         "threshold": basis
-        + Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes), kernel_rows=placed * row),
+        + Arrays(threshold=threshold_bytes(n, shape.n_classes), kernel_rows=placed * row),
     }
     new = basis + Arrays(
         block=shape.block_bytes if shape.n_test else 0,

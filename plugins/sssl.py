@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import Estimator, NonNegativeInt, PositiveFloat, PositiveInt, RandomState
+from harness.semi_supervised import RidgeOnFeatures, SplitLeastSquares
 
 # Eigenvalues of a float32 kernel matrix below this part of the largest are rounding.
 _TOLERANCE = 1e-6
@@ -25,7 +26,7 @@ _MOST = 128
 _UNSEEN = 0.03
 
 
-class SSSL(kernels.SplitLeastSquares, Estimator):
+class SSSL(SplitLeastSquares, Estimator):
     """Least squares on the eigenfunctions of the kernel matrix of all points, equation 10.
 
     Attributes
@@ -93,7 +94,7 @@ class SSSL(kernels.SplitLeastSquares, Estimator):
         )
 
 
-class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator):
+class NystromSSSL(RidgeOnFeatures, SplitLeastSquares, Estimator):
     """Ridge regression on the eigenfunctions of landmarks that are chosen among all points.
 
     The features are S^-1/2 U'k(Z, x), with U S U' the kernel matrix of the landmarks, so that the

@@ -4,7 +4,6 @@ Nothing here knows of the harness. What a function holds beyond its inputs is st
 not obvious from its result, because the storage models of the plugins are built from it.
 """
 
-from harness.kernels.classifiers import PartlyLabeledClassifier, SplitClassifier
 from harness.kernels.degrees import (
     DEGREE_TILE,
     exact_degrees,
@@ -81,7 +80,6 @@ from harness.kernels.kernel_operators import (
     LinearProduct,
     triangle_bytes,
 )
-from harness.kernels.labels import Labels, expand_scores, predict_labels, read_labels
 from harness.kernels.landmark_features import (
     LandmarkFeatures,
     building_bytes,
@@ -96,14 +94,6 @@ from harness.kernels.landmarks import (
     selection_bytes,
 )
 from harness.kernels.landmarks.sampling import spread_rows
-from harness.kernels.least_squares import (
-    RidgeOnFeatures,
-    SplitLeastSquares,
-    SquaredLossMixin,
-    centered_kernel_ridge,
-    centered_ridge,
-)
-from harness.kernels.one_vs_rest_svm import machine_bytes, train_linear_machines, train_machines
 from harness.kernels.packed_cholesky import (
     TILE,
     PackedSymmetric,
@@ -120,13 +110,6 @@ from harness.kernels.symmetric import (
     solve_indefinite,
     solve_positive_definite,
     solve_stationary,
-)
-from harness.kernels.thresholds import (
-    DecisionThreshold,
-    DecisionThresholdMixin,
-    threshold_block_rows,
-    threshold_bytes,
-    threshold_rows,
 )
 from harness.kernels.transfer_functions import (
     Transfer,
@@ -146,8 +129,6 @@ __all__ = [
     "TILE",
     "BoundKernel",
     "CompleteGraph",
-    "DecisionThreshold",
-    "DecisionThresholdMixin",
     "Expansion",
     "FeatureMap",
     "GaussianAt",
@@ -157,21 +138,15 @@ __all__ = [
     "KernelFeatures",
     "KernelFunction",
     "KernelName",
-    "Labels",
     "LandmarkFeatures",
     "LinearProduct",
     "NeighborGraph",
     "NeighborSearch",
     "NystromFeatures",
     "PackedSymmetric",
-    "PartlyLabeledClassifier",
     "RandomFourierFeatures",
-    "RidgeOnFeatures",
     "Selector",
     "SelectorName",
-    "SplitClassifier",
-    "SplitLeastSquares",
-    "SquaredLossMixin",
     "Transfer",
     "add_gram",
     "apply_transfer",
@@ -182,15 +157,12 @@ __all__ = [
     "building_bytes",
     "center_rows",
     "centered",
-    "centered_kernel_ridge",
-    "centered_ridge",
     "centered_rows",
     "column_medians",
     "default_cut",
     "eigen_workspace",
     "eigensystem",
     "exact_degrees",
-    "expand_scores",
     "expansion_bytes",
     "extend_harmonically",
     "factoring_panel_bytes",
@@ -212,7 +184,6 @@ __all__ = [
     "landmark_degree_weights",
     "landmark_spectrum",
     "largest_eigenpairs",
-    "machine_bytes",
     "map_block_rows",
     "map_blocks",
     "mirror",
@@ -223,9 +194,7 @@ __all__ = [
     "nystrom_row_bytes",
     "packed_bytes",
     "panel_bytes",
-    "predict_labels",
     "project_gram",
-    "read_labels",
     "regularized_laplacian",
     "row_blocks",
     "select_landmarks",
@@ -238,12 +207,7 @@ __all__ = [
     "squared_norms",
     "stream_bytes",
     "summed_bytes",
-    "threshold_block_rows",
-    "threshold_bytes",
-    "threshold_rows",
     "tile_bytes",
-    "train_linear_machines",
-    "train_machines",
     "triangle_bytes",
     "type_of_sums",
     "width_bytes",

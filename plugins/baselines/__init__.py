@@ -24,6 +24,14 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
+from harness.semi_supervised import (
+    DecisionThreshold,
+    DecisionThresholdMixin,
+    Labels,
+    PartlyLabeledClassifier,
+    SplitClassifier,
+    expand_scores,
+)
 
 from .scikit_learn import ridge_bytes, upcast_bytes, weights_bytes
 
@@ -33,7 +41,7 @@ _STEPS = 200
 """Steps of logistic regression: where it has not converged by then, scores hardly change."""
 
 
-class _FeatureClassifier(kernels.PartlyLabeledClassifier):
+class _FeatureClassifier(PartlyLabeledClassifier):
     """A feature map of scikit-learn's, and one of its linear classifiers on the features."""
 
     def _fit_map(self, X: np.ndarray) -> None:
@@ -46,7 +54,7 @@ class _FeatureClassifier(kernels.PartlyLabeledClassifier):
 
     def _scores(self, Z: np.ndarray) -> np.ndarray:
         scores = self._classifier.decision_function(Z)
-        return kernels.expand_scores(scores, self._present, len(self.classes_))
+        return expand_scores(scores, self._present, len(self.classes_))
 
 
 class RBFSamplerRidge(_FeatureClassifier):
@@ -78,11 +86,11 @@ class RBFSamplerRidge(_FeatureClassifier):
     def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> RBFSampler:
         return RBFSampler(gamma=gamma, n_components=self.n_components, random_state=rng)
 
-    def _train(self, Z: np.ndarray, labels: kernels.Labels) -> None:
+    def _train(self, Z: np.ndarray, labels: Labels) -> None:
         self._classifier = RidgeClassifier(alpha=self.alpha).fit(Z, labels.codes)
 
 
-class NystroemRidge(kernels.SplitClassifier, RBFSamplerRidge):
+class NystroemRidge(SplitClassifier, RBFSamplerRidge):
     """`Nystroem` and `RidgeClassifier`: landmarks from all points, least squares on the labeled.
 
     Attributes
@@ -116,7 +124,7 @@ class NystroemRidge(kernels.SplitClassifier, RBFSamplerRidge):
         return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
 
 
-class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _FeatureClassifier):
+class SelfTraining(DecisionThresholdMixin, SplitClassifier, _FeatureClassifier):
     """`SelfTrainingClassifier` around `LogisticRegression`, on `Nystroem` features of all points.
 
     Attributes
@@ -145,7 +153,7 @@ class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _Fea
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
     _: KW_ONLY
-    decision_threshold: kernels.DecisionThreshold = "zero"
+    decision_threshold: DecisionThreshold = "zero"
     """Where scores become classes. "zero" is scikit-learn's. "share", a study's default, moves
     scores until each class has its share of the labeled points among the others, after the rounds.
     """
@@ -173,7 +181,7 @@ class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _Fea
     def _scores(self, Z: np.ndarray) -> np.ndarray:
         return self._moved(super()._scores(Z))
 
-    def _label(self, y: np.ndarray) -> kernels.Labels:
+    def _label(self, y: np.ndarray) -> Labels:
         labels = self._read(y)
         codes = np.full(len(self._Z), -1)
         codes[self._labeled[labels.rows]] = labels.codes

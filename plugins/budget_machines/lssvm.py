@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from harness import Arrays, Shape, Storage, kernels
+from harness.semi_supervised import Labels
 
 from .duality_gap import bounds_bytes, feature_sums
 from .least_squares import ROUNDINGS, refine_ridge_machines, train_ridge_machines
@@ -48,7 +49,7 @@ class BudgetLSSVM(BudgetMachine):
     ) -> tuple[np.ndarray, np.ndarray]:
         return self._features.sums(self._X, self._rows[some], codes[some], n_classes)
 
-    def _minimise(self, labels: kernels.Labels, n: int) -> None:
+    def _minimise(self, labels: Labels, n: int) -> None:
         Q, codes = len(labels.classes), labels.codes_of_all(n)
         counts = np.bincount(labels.codes, minlength=Q)
         center = self._problem(labels).own
@@ -75,11 +76,11 @@ class BudgetLSSVM(BudgetMachine):
         self.intercept_, self.objective_ = found.intercepts, found.objective
         self.gap_ = found.doubt / found.objective
 
-    def _part_that_falls(self, labels: kernels.Labels) -> float:
+    def _part_that_falls(self, labels: Labels) -> float:
         # with the extra term w = 0 is no start, but far from it
         return 1.0 if self.multiplier_term else super()._part_that_falls(labels)
 
-    def _problem(self, labels: kernels.Labels) -> LandmarkProblem:
+    def _problem(self, labels: Labels) -> LandmarkProblem:
         problem = super()._problem(labels)
         if not self.multiplier_term:
             return problem
@@ -89,7 +90,7 @@ class BudgetLSSVM(BudgetMachine):
         return replace(problem, own=own.astype(np.float64))
 
     def _without_held_out(
-        self, whole: np.ndarray, labels: kernels.Labels, codes: np.ndarray
+        self, whole: np.ndarray, labels: Labels, codes: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Take the held-out rows from the sums over all rows.
 

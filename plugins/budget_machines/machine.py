@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Shape, kernels
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
+from harness.semi_supervised import Labels, PartlyLabeledClassifier
 
 from .duality_gap import bounds_bytes, objective_bounds
 from .feature_cache import FeatureCache
@@ -27,7 +28,7 @@ EXACT = 1e-3
 _CONVERGED = 0.02
 
 
-class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
+class BudgetMachine(PartlyLabeledClassifier, ABC):
     """A machine for each class against the rest, on features of landmarks."""
 
     _loss: ClassVar[str]
@@ -90,7 +91,7 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
         self.held_out_scores_ = self._as_decision(scores)
         return self
 
-    def _part_that_falls(self, labels: kernels.Labels) -> float:
+    def _part_that_falls(self, labels: Labels) -> float:
         """Return by what part of the objective it is lower than that of constants.
 
         Where C is small, losses of a constant are nearly all of it, and what is 2 % above its
@@ -119,17 +120,17 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
         """Compute what serves all labels."""
 
     @abstractmethod
-    def _minimise(self, labels: kernels.Labels, n: int) -> np.ndarray | None:
+    def _minimise(self, labels: Labels, n: int) -> np.ndarray | None:
         """Set coefficients, intercept and objective; return scores of the rows if at hand."""
 
-    def _descend(self, labels: kernels.Labels, n: int) -> None:
+    def _descend(self, labels: Labels, n: int) -> None:
         assert self._rng is not None, "SGD draws"
         problem = self._problem(labels)
         # From the same state for all labels: a descent must not know of those before it.
         solution = descend(problem, self.epochs, self.batch_size, deepcopy(self._rng))
         self._take(*solution, *objective_bounds(problem, *solution))
 
-    def _problem(self, labels: kernels.Labels) -> LandmarkProblem:
+    def _problem(self, labels: Labels) -> LandmarkProblem:
         rows = self._rows[labels.rows]
         return LandmarkProblem(self._features, self._X, rows, labels, self.C, self._loss)
 

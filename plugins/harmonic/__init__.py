@@ -15,6 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
 from harness.estimator import PositiveFloat, PositiveInt
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    Labels,
+    PartlyLabeledClassifier,
+    predict_labels,
+    threshold_bytes,
+    threshold_rows,
+)
 
 from .laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian, tile_copies_bytes
 
@@ -26,7 +34,7 @@ _FACTORED = 4_000
 _ITERATIONS = {"complete": 200, "sparse": 2_000}
 
 
-class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifier):
+class HarmonicFunction(DecisionThresholdMixin, PartlyLabeledClassifier):
     """Gaussian fields and harmonic functions, with Parzen induction out of sample.
 
     Attributes
@@ -76,10 +84,10 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
         # new points are scored otherwise: the threshold is one of its own
         self._place_threshold_by(X, labels, self._induced_decision)
         self._induced_offset = self.offset_
-        rows = kernels.threshold_rows(labels, len(X))
+        rows = threshold_rows(labels, len(X))
         self._place_threshold(self._weighted(self.label_distributions_[rows]), labels)
         self.decision_scores_ = self._moved(self._weighted(self.label_distributions_))
-        self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
+        self.transduction_ = predict_labels(self.decision_scores_, self.classes_)
         self.transduction_[labels.rows] = self.classes_[labels.codes]
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
@@ -161,7 +169,7 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
         return kernels.extend_harmonically(graph, known, deviations, max_iterations=limit)[0]
 
     def _distributions(
-        self, labels: kernels.Labels, extended: np.ndarray, total: np.ndarray, n_unlabeled: int
+        self, labels: Labels, extended: np.ndarray, total: np.ndarray, n_unlabeled: int
     ) -> np.ndarray:
         """Return label distributions from deviations; set what later predictions need."""
         self._prior = labels.prior
@@ -229,7 +237,7 @@ class ClassMassNormalization(HarmonicFunction):
         return self._prior / np.maximum(mean, np.finfo(float).tiny)
 
 
-def _deviations(labels: kernels.Labels) -> np.ndarray:
+def _deviations(labels: Labels) -> np.ndarray:
     """Return labels as deviations from the prior; the last class is what the others leave."""
     return (np.eye(len(labels.classes))[labels.codes] - labels.prior)[:, :-1]
 
@@ -273,7 +281,7 @@ def storage(
     scores = Arrays(scores=8 * n * (Q if Q > 2 else 1))
     # rows are asked for by and by, as the threshold has them copied
     asked = Arrays(asked=kernels.stream_bytes(min(n, 256), shape.row_bytes, 1))
-    threshold = asked + Arrays(threshold=kernels.threshold_bytes(n, Q))
+    threshold = asked + Arrays(threshold=threshold_bytes(n, Q))
     kept = distributions + scores + Arrays(rows=8 * n)
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),

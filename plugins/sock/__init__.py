@@ -34,6 +34,13 @@ from harness.estimator import (
     PositiveInt,
     RandomState,
 )
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    SplitClassifier,
+    predict_labels,
+    threshold_bytes,
+    train_linear_machines,
+)
 
 from .proximal_low_rank import LowRankKernel, step_bytes
 
@@ -49,7 +56,7 @@ _VECTORS = 13
 _SCORED = ("scores", "threshold")
 
 
-class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
+class StochasticClusterKernelSVM(DecisionThresholdMixin, SplitClassifier):
     """Linear SVM on the virtual samples of a stochastically optimised cluster kernel (SoCK).
 
     Steps begin at the paper's t = 2, where eta_t = 2 / t is 1: its first draw is discarded there.
@@ -162,7 +169,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
         for block in self._blocks(len(F), picked=1):
             F[block] = self._virtual_samples(self._kernel.factor[self._labeled[block]])
         samples = F if known == len(F) else F[labels.rows]
-        self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, self.C)
+        self.coef_, self.intercept_ = train_linear_machines(samples, labels, self.C)
         held_out = self._score(F[self._y == -1])
         if len(held_out):
             self._place_threshold(held_out, labels, fewest=2)
@@ -207,7 +214,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
     @property
     def transduction_(self) -> np.ndarray:
         """Classes of the points of `fit`; labels that were given stay."""
-        classes = kernels.predict_labels(self.decision_scores_, self.classes_)
+        classes = predict_labels(self.decision_scores_, self.classes_)
         given = self._y != -1
         classes[self._labeled[given]] = self._y[given]
         return classes
@@ -307,7 +314,7 @@ def storage_model(
         "machines": samples + Arrays(machines=8 * labeled * (_VECTORS + 3 * columns)),
         "held-out scores": samples + Arrays(rows=labeled_block),
         "scores": held_out + Arrays(rows=block),
-        "threshold": held_out + Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes)),
+        "threshold": held_out + Arrays(threshold=threshold_bytes(n, shape.n_classes)),
     }
     if paused:
         learning = _paused_phases(shape, learning, columns)

@@ -22,6 +22,7 @@ from harness.estimator import (
     PositiveInt,
     RandomState,
 )
+from harness.semi_supervised import PartlyLabeledClassifier
 
 from .factorisation import NEAR, Factorisation, Moments, principal_factors
 
@@ -31,7 +32,7 @@ _ROUNDING = 1e-6
 _EXACT_ROUNDS, _EXACT_TOL = 200, 1e-4
 
 
-class SSOKMF(kernels.PartlyLabeledClassifier):
+class SSOKMF(PartlyLabeledClassifier):
     """Minimise alpha/2 |phi(X) - phi(B) Wx H|^2 + beta/2 |Y - Wy H_t|^2 and ridges on all three.
 
     Equation 4-16, with l1 / 2 |Wx|^2 + l2 / 2 |Wy|^2 + l3 / 2 |H|^2. The labeled share t is that

@@ -15,6 +15,13 @@ from sklearn.svm import SVC, LinearSVC
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, RandomState
+from harness.semi_supervised import (
+    DecisionThreshold,
+    DecisionThresholdMixin,
+    Labels,
+    PartlyLabeledClassifier,
+    expand_scores,
+)
 
 from .libsvm import GROUP_ROWS, libsvm_tolerance, row_groups, square_matrix
 
@@ -41,7 +48,7 @@ _SPREAD_SAMPLE = 128
 _SCORED_ALONE = 512
 
 
-class _LabeledClassifier(kernels.PartlyLabeledClassifier):
+class _LabeledClassifier(PartlyLabeledClassifier):
     """What the three have in common: labels, validation, and the decision from scores."""
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
@@ -50,14 +57,14 @@ class _LabeledClassifier(kernels.PartlyLabeledClassifier):
         self._learn(X, labels.codes)
         self._learn_threshold(X, labels)
 
-    def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _learn_threshold(self, X: np.ndarray, labels: Labels) -> None:
         """Move scores, where an estimator has reason to."""
 
     def _moved(self, scores: np.ndarray) -> np.ndarray:
         return scores
 
     def _decision(self, X: np.ndarray) -> np.ndarray:
-        scores = kernels.expand_scores(self._scores(X), self._present, len(self.classes_))
+        scores = expand_scores(self._scores(X), self._present, len(self.classes_))
         return self._moved(scores)
 
 
@@ -90,7 +97,7 @@ class NearestNeighbor(_LabeledClassifier):
         return scores[:, self._present] if len(self._present) != len(self.classes_) else scores
 
 
-class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
+class KernelSVM(DecisionThresholdMixin, _LabeledClassifier):
     """Support vector machine on all labeled points (LIBSVM)."""
 
     kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
@@ -110,7 +117,7 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
     them again. It trades memory for time alone.
     """
     _: KW_ONLY
-    decision_threshold: kernels.DecisionThreshold = "zero"
+    decision_threshold: DecisionThreshold = "zero"
     """Where scores become classes. "zero" is LIBSVM's. "share", which the method `svm` has, moves
     scores of two classes until each has its share of the labeled points among these, scored
     without their own terms a_i y_i k(x_i, x_i) (Jaakkola & Haussler 1999). Votes of more classes
@@ -135,7 +142,7 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
             self._svm = svm.fit(square_matrix(self._bound, X), codes)
             self._vectors = X[svm.support_]
 
-    def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _learn_threshold(self, X: np.ndarray, labels: Labels) -> None:
         rows = _spaced(len(X), _SCORED_ALONE)
         if len(self.classes_) > 2 or self.decision_threshold == "zero":
             self.offset_ = np.zeros(() if len(self.classes_) == 2 else len(self.classes_))

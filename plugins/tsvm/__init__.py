@@ -23,6 +23,7 @@ from annotated_types import Gt, Interval, Le
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
+from harness.semi_supervised import Labels, SplitClassifier, predict_labels
 
 from .label_switching import TransductionProblem, concave_convex, inductive, switching
 
@@ -30,7 +31,7 @@ from .label_switching import TransductionProblem, concave_convex, inductive, swi
 _FIRST_WEIGHT = 0.04
 
 
-class TransductiveSVM(kernels.SplitClassifier):
+class TransductiveSVM(SplitClassifier):
     """Transductive support vector machine (TSVM, S3VM) with the squared hinge loss.
 
     Attributes
@@ -114,11 +115,11 @@ class TransductiveSVM(kernels.SplitClassifier):
             self._coefficients = self._product.weights(coefficients.T).T
         self.decision_scores_ = self._as_decision(scores)
         self.held_out_scores_ = self.decision_scores_[self._candidates[np.asarray(y) == -1]]
-        self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
+        self.transduction_ = predict_labels(self.decision_scores_, self.classes_)
         self.transduction_[labeled] = self.classes_[labels.codes]
         return self
 
-    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
         del self._product  # which later labels alone would need
 
     def _train(

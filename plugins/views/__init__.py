@@ -23,6 +23,7 @@ from harness.estimator import (
     PositiveInt,
     RandomState,
 )
+from harness.semi_supervised import SplitLeastSquares, centered_ridge
 
 from .canonical_correlation import (
     CanonicalCorrelations,
@@ -37,7 +38,7 @@ _LEAST_CORRELATION = 1e-6
 _SKETCH_ROWS = 20
 
 
-class CorrelatedViews(kernels.SplitLeastSquares, Estimator):
+class CorrelatedViews(SplitLeastSquares, Estimator):
     """Canonical ridge regression on two random views; subclasses draw the views.
 
     With z the canonical coordinates of a view and c the correlations, minimises over w and b
@@ -148,9 +149,7 @@ class CorrelatedViews(kernels.SplitLeastSquares, Estimator):
     def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
         c = np.maximum(self.canonical_correlations_, _LEAST_CORRELATION)
         penalty = len(values) * (self.alpha + (1 - c) / c)
-        self._weights = [
-            kernels.centered_ridge(z[rows], values, penalty) for z in self._coordinates
-        ]
+        self._weights = [centered_ridge(z[rows], values, penalty) for z in self._coordinates]
 
     def _values_of(self, rows: np.ndarray) -> np.ndarray:
         both = zip(self._coordinates, self._weights, strict=True)

@@ -12,6 +12,7 @@ from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.symmetric import triangle_in_float32
 from harness.kernels.transfer_functions import TRANSFERS, poly_step, step
 from harness.kernels.width import median_distance
+from harness.semi_supervised import expand_scores, read_labels
 
 
 @pytest.fixture(name="X")
@@ -258,21 +259,21 @@ def test_gram_is_summed_up_in_place():
 
 
 def test_labels_without_a_point_keep_their_column():
-    labels = kernels.read_labels(np.array([-1, 2, 0, -1]), n_classes=4)
+    labels = read_labels(np.array([-1, 2, 0, -1]), n_classes=4)
     np.testing.assert_array_equal(labels.rows, [1, 2])
     np.testing.assert_array_equal(labels.prior, [0.5, 0, 0.5, 0])
-    spread = kernels.expand_scores(np.array([3.0, -3.0]), labels.present, 4)
+    spread = expand_scores(np.array([3.0, -3.0]), labels.present, 4)
     np.testing.assert_array_equal(spread.argmax(axis=1), [2, 0])
     np.testing.assert_array_equal(labels.targets(), [[-1, -1, 1, -1], [1, -1, -1, -1]])
 
 
 def test_a_class_takes_one_byte():
     y = np.array([-1, 2, 0, -1, 5])
-    labels = kernels.read_labels(y)
+    labels = read_labels(y)
     assert labels.codes.dtype == np.int8
     np.testing.assert_array_equal(labels.codes, [1, 0, 2])
-    assert kernels.read_labels(y, n_classes=200).codes.dtype == np.int16
-    np.testing.assert_array_equal(kernels.read_labels(y, n_classes=200).codes, [2, 0, 5])
+    assert read_labels(y, n_classes=200).codes.dtype == np.int16
+    np.testing.assert_array_equal(read_labels(y, n_classes=200).codes, [2, 0, 5])
 
 
 @pytest.mark.parametrize(("n", "r"), [(1, 1), (2, 1), (7, 7), (300, 150), (301, 301)])

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness.estimator import ClassCount, Estimator
-from harness.kernels.labels import Labels, as_decision, predict_labels, read_labels
+from harness.semi_supervised.labels import Labels, as_decision, predict_labels, read_labels
 
 
 class PartlyLabeledClassifier(ClassifierMixin, Estimator):

@@ -20,8 +20,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from harness.kernels.labels import predict_labels, read_labels
 from harness.kernels.symmetric import solve_positive_definite
+from harness.semi_supervised.labels import predict_labels, read_labels
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from harness.estimator import Estimator
-from harness.kernels.labels import Labels
+from harness.semi_supervised.labels import Labels
 
 DecisionThreshold = Literal["share", "zero"]
 """Moved to the shares of the classes, or as a method's paper has it."""
