@@ -23,7 +23,7 @@ from harness.plugin.hookspecs import (
 )
 from harness.plugin.method import PREDICT_BLOCK, Method, Shape
 from harness.plugin.search_space import Distribution, choice, log_uniform, settings_at, uniform
-from harness.plugin.storage import Arrays, Storage
+from harness.plugin.storage import Arrays, Storage, beside
 
 if TYPE_CHECKING:
     from harness.measuring import budget, measure
@@ -45,6 +45,7 @@ __all__ = [
     "Shape",
     "Storage",
     "TrialInfo",
+    "beside",
     "budget",
     "choice",
     "hookimpl",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -20,22 +20,15 @@ from harness import (
     Method,
     Shape,
     Storage,
+    beside,
     choice,
     hookimpl,
     kernels,
     log_uniform,
     overhead_bytes,
 )
-from harness.estimator import PositiveFloat, PositiveInt, RandomState
-from harness.semi_supervised import (
-    DecisionThresholdMixin,
-    Labels,
-    SplitClassifier,
-    machine_bytes,
-    threshold_block_rows,
-    threshold_bytes,
-    train_linear_machines,
-)
+from harness.estimator import PositiveInt
+from harness.semi_supervised import Labels, SVMOnFeatures, svm_phases
 
 # Where eigenvalues of L, of which the largest is 1, are dropped.
 _TOLERANCE = 1e-6
@@ -44,14 +37,13 @@ _TOLERANCE = 1e-6
 _LEAST_PIVOT = 1e-6
 
 
-class NystromClusterKernelSVM(DecisionThresholdMixin, SplitClassifier):
+class NystromClusterKernelSVM(
+    kernels.Landmarks, kernels.GaussianWidth, kernels.TransferSettings, SVMOnFeatures
+):
     """Linear SVM on the virtual samples of a Nystrom cluster kernel (NysCK).
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores.
     center_ : ndarray of shape (d,), float64
         What is subtracted from points, `harness.kernels.column_medians` of those of `fit`.
     landmarks_ : ndarray of shape (s, d), float32
@@ -62,8 +54,6 @@ class NystromClusterKernelSVM(DecisionThresholdMixin, SplitClassifier):
         Of L (one-shot) or of K (literal), before the transfer function.
     """
 
-    n_landmarks: PositiveInt = 100
-    """s, the points chosen by `selector`; all of them where there are fewer."""
     rank: PositiveInt | None = None
     """k, the eigenvectors kept. By default all that stand out from rounding; with
     `storage="paper"` and in the literal variant k log k <= s as in the paper, in the latter at
@@ -76,14 +66,6 @@ class NystromClusterKernelSVM(DecisionThresholdMixin, SplitClassifier):
     """
     transfer: kernels.Transfer | None = None
     """As for ClusK. By default "regularized-laplacian", "poly-step" in the literal variant."""
-    epsilon: PositiveFloat = 0.3
-    """As for ClusK."""
-    degree: PositiveFloat = 2.0
-    """Of the polynomial."""
-    cut: PositiveInt | None = None
-    """Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
-    paper's n_labeled + 8 by default.
-    """
     degrees: Literal["nystrom", "features", "exact"] = "nystrom"
     """D of the one-shot variant: of the Nystrom kernel, of as many random Fourier features, or of
     K at n^2 d operations.
@@ -92,25 +74,12 @@ class NystromClusterKernelSVM(DecisionThresholdMixin, SplitClassifier):
     """What the plan counts: the bytes that are held, or the paper's 8 n (d + s + 2 k), which gives
     the paper's s for a budget and sets its k.
     """
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
-    selector: kernels.SelectorName | kernels.Selector = "uniform"
-    """How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
-    n_landmarks, random_state, kernel) that returns row numbers.
-    """
-    C: PositiveFloat = 1.0
-    """Penalty of the squared hinge loss."""
-    random_state: RandomState = None
-    """Seed or generator of all that is drawn."""
 
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
+        kernel = self._gaussian_on(X)
         self._width, self.center_ = kernel.width, kernel.center
-        s = min(self.n_landmarks, len(X))
-        sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
+        sample = self._select(X, self.n_landmarks, rng, kernel)
         if self.variant == "literal":
             self.landmarks_ = kernels.centered_rows(X, sample, kernel.center)
             self._basis = self._literal(len(X), len(labeled))
@@ -118,33 +87,6 @@ class NystromClusterKernelSVM(DecisionThresholdMixin, SplitClassifier):
             self._basis = self._one_shot(X, kernel, sample, rng)
         self._X, self._labeled = X, labeled
         self._samples: np.ndarray | None = None
-        self._weights: np.ndarray | None = None
-
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Train the SVM on those of the labeled rows whose y is not -1."""
-        labels = self._read(y)
-        weights = self._transfer_weights(len(labels.rows))
-        known = self._weights is not None and np.array_equal(weights, self._weights)
-        if self._samples is None or not known:
-            self._weights = weights
-            self._samples = np.empty((len(y), len(weights)), np.float32)
-            for block in self._blocks(len(y)):
-                F = self._samples[block]
-                np.matmul(self._kernel(self._X[self._labeled[block]]), self._basis, out=F)
-                F *= weights
-                kernels.normalize_rows(F)
-        F = self._samples if len(labels.rows) == len(y) else self._samples[labels.rows]
-        self.coef_, self.intercept_ = train_linear_machines(F, labels, self.C)
-        scores = self._scores(self._samples[np.asarray(y) == -1])
-        self._place_threshold(scores, labels, fewest=2)
-        self.held_out_scores_ = self._moved(scores)
-        return self
-
-    def _finish(self, X: np.ndarray, labels: Labels) -> None:
-        self.projection_ = self._basis
-        self.projection_ *= self._weights
-        del self._basis, self._samples, self._X
-        self._place_threshold_by(X, labels, lambda X: self._scores(self._virtual_samples(X)))
 
     def _one_shot(
         self,
@@ -206,41 +148,47 @@ class NystromClusterKernelSVM(DecisionThresholdMixin, SplitClassifier):
         self.eigenvalues_ = eigenvalues[:kept] * (n / len(U))
         return (U[:, :kept] / eigenvalues[:kept]).astype(np.float32)
 
+    def _transfer_weights(self, n_labels: int) -> np.ndarray:
+        """Return sqrt(phi(e)) of every eigenvalue that is kept."""
+        phi = self._transferred(self.eigenvalues_, self._transfer, n_labels)
+        if self.variant == "literal" and self.rank is None:
+            phi[self.cut or kernels.default_cut(n_labels) :] = 0
+        return np.sqrt(np.maximum(phi, 0)).astype(np.float32)
+
     @property
     def _transfer(self) -> str:
         usual = "poly-step" if self.variant == "literal" else "regularized-laplacian"
         return self.transfer or usual
 
-    def _transfer_weights(self, n_labeled: int) -> np.ndarray:
-        """Return sqrt(phi(e)) of every eigenvalue that is kept."""
-        phi = kernels.apply_transfer(
-            self.eigenvalues_, self._transfer, n_labeled, self.epsilon, self.degree, self.cut
-        )
-        if self.variant == "literal" and self.rank is None:
-            phi[self.cut or kernels.default_cut(n_labeled) :] = 0
-        return np.sqrt(np.maximum(phi, 0)).astype(np.float32)
+    def _labeled_features(self, n_labels: int) -> np.ndarray:
+        weights = self._transfer_weights(n_labels)
+        if self._samples is None or not np.array_equal(weights, self._weights):
+            self._weights = weights
+            self._samples = np.empty((len(self._labeled), len(weights)), np.float32)
+            for block in self._blocks(len(self._labeled)):
+                F = self._samples[block]
+                np.matmul(self._kernel(self._X[self._labeled[block]]), self._basis, out=F)
+                F *= weights
+                kernels.normalize_rows(F)
+        return self._samples
 
-    def _blocks(self, n: int) -> Iterator[slice]:
-        s, d = self.landmarks_.shape
-        step = max(kernels.block_rows(2 * _row_width(s, d), 4), s // 4)
-        return (slice(start, min(start + step, n)) for start in range(0, n, step))
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
+        self.projection_ = self._basis
+        self.projection_ *= self._weights
+        del self._basis, self._samples, self._X
+        self._place_threshold_by(X, labels, self._scores)
+
+    def _features(self, X: np.ndarray) -> np.ndarray:
+        return kernels.normalize_rows(self._kernel(X) @ self.projection_)
 
     def _kernel(self, X: np.ndarray) -> np.ndarray:
         rows = kernels.centered(X, self.center_)
         return kernels.gaussian_kernel(rows, self.landmarks_, self._width)
 
-    def _virtual_samples(self, X: np.ndarray) -> np.ndarray:
-        return kernels.normalize_rows(self._kernel(X) @ self.projection_)
-
-    def _scores(self, F: np.ndarray) -> np.ndarray:
-        scores = F @ self.coef_ + self.intercept_
-        return self._as_decision(scores)
-
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        blocks = self._blocks(len(X))
-        return np.concatenate(
-            [self._moved(self._scores(self._virtual_samples(X[block]))) for block in blocks]
-        )
+    def _blocks(self, n: int) -> Iterator[slice]:
+        s, d = self.landmarks_.shape
+        step = max(kernels.block_rows(2 * _row_width(s, d), 4), s // 4)
+        return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 def _paper_rank(n_landmarks: int) -> int:
@@ -265,94 +213,71 @@ def storage_model(
     cut: int | None = None,
     tuned: bool = False,
 ) -> Storage:
-    """Count landmarks with s x s matrices of their features, then the labeled virtual samples.
-
-    The paper's formula is 8 n (d + s + 2 k) bytes, with n x s and n x k matrices held at once.
-    """
-    n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
-    s, columns = min(size, n), shape.n_classes if shape.n_classes > 2 else 1
-    k = min(s, rank or (_paper_rank(s) if storage == "paper" or variant == "literal" else s))
-    if storage == "paper":
-        # the paper counts everything
+    """Count landmarks with s x s matrices of their features, then the labeled virtual samples."""
+    n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
+    paper, literal = storage == "paper", variant == "literal"
+    k = min(s, rank or (_paper_rank(s) if paper or literal else s))
+    if paper:
+        # section 3.2, which counts everything
         counted = 8 * n * (d + s + 2 * k) - overhead_bytes(shape, tuned)
         return Storage({"section 3.2": Arrays(counted=counted)})
-    if variant == "literal":
-        k = k if rank else min(k, cut or kernels.default_cut(labeled))
-        learning = _literal_phases(s, d)
-    else:
-        learning = _one_shot_phases(n, s, d, i)
+    if literal and not rank:
+        k = min(k, cut or kernels.default_cut(shape.n_labeled))
+    row = 4 * _row_width(s, d) - (8 - i) * d
+    rows = max(kernels.BLOCK_BYTES / (8 * _row_width(s, d)), 16, s // 4)
+    # of LAPACK, and of products with blocks of rows
+    panels = Arrays(blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(s, int(rows)), 4))
+    basis = panels + Arrays(landmarks=4 * s * d, projection=4 * s * k)
+    learning = _literal_phases(s, d) if literal else _one_shot_phases(n, s, d, i, degrees)
+    fit = {
+        "width": Arrays(sample=kernels.width_bytes(n, d, i)),
+        "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+        **beside(panels, learning),
+        **beside(basis, svm_phases(shape, k, row, rows, tuned)),
+    }
+    rows_of_new = int(min(shape.block_rows, rows) * (row - i * d))
+    new = basis + Arrays(block=shape.new_block_bytes, kernel_rows=rows_of_new)
+    # y, in the copies that checking it makes
+    return Storage(fit, {"a block": new}, Arrays(X=shape.data_bytes, labels=2 * n))
+
+
+def _one_shot_phases(n: int, s: int, d: int, itemsize: int, degrees: str) -> dict[str, Arrays]:
     of_degrees = {
         "nystrom": {},
         "exact": {"degrees": 8 * n, "tile": kernels.tile_bytes(n, d)},
         "features": {"degrees": 8 * n, "fourier": 2 * s * d},
     }
-    row = 4 * _row_width(s, d) - (8 - i) * d
-    rows = max(kernels.BLOCK_BYTES / (8 * _row_width(s, d)), 16, s // 4)
-    # y, in the copies that checking it makes
-    held = Arrays(X=shape.data_bytes, labels=2 * n)
-    # of LAPACK, and of products with blocks of rows
-    panels = Arrays(blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(s, int(rows)), 4))
-    basis = panels + Arrays(landmarks=4 * s * d, projection=4 * s * k)
-    samples = basis + Arrays(virtual_samples=4 * labeled * k * (2 if tuned else 1))
-    placed = min(n, threshold_block_rows(d * i))
-    fit = {
-        "width": Arrays(sample=kernels.width_bytes(n, d, i)),
-        "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-        **{
-            name: panels + Arrays(of_degrees[degrees]) + arrays
-            for name, arrays in learning.items()
-        },
-        "virtual samples": samples + Arrays(kernel_rows=int(min(labeled, rows) * row)),
-        "machines": samples + Arrays(machines=machine_bytes(labeled, columns)),
-        "threshold": basis
-        + Arrays(threshold=threshold_bytes(n, shape.n_classes), kernel_rows=placed * row),
-    }
-    new = basis + Arrays(
-        block=shape.block_bytes if shape.n_test else 0,
-        kernel_rows=int(min(shape.block_rows, rows) * (row - i * d)),
-    )
-    return Storage(fit, {"a block": new}, held)
-
-
-def _one_shot_phases(n: int, s: int, d: int, itemsize: int) -> dict[str, Arrays]:
     features = Arrays(landmark_features=kernels.features_bytes(s, d))
-    return {
+    block = kernels.feature_block_bytes(n, s, d, itemsize, picked=False)
+    phases = {
         "landmark features": Arrays(building=kernels.building_bytes(s, d, itemsize)),
         "Gram matrix": features
-        + Arrays(
-            gram=kernels.summed_bytes(s),
-            features=kernels.feature_block_bytes(n, s, d, itemsize, picked=False),
-            panel=kernels.panel_bytes(s),
-        ),
-        "eigensystem": features
-        + Arrays(gram=8 * s * s, eigenvectors=8 * s * s, workspace=kernels.eigen_workspace(s)),
+        + Arrays(gram=kernels.summed_bytes(s), features=block, panel=kernels.panel_bytes(s)),
+        "eigensystem": features + kernels.eigen_arrays(s),
     }
+    return beside(of_degrees[degrees], phases)
 
 
 def _literal_phases(s: int, d: int) -> dict[str, Arrays]:
-    landmarks = Arrays(landmarks=4 * s * d)
-    matrix = landmarks + Arrays(kernel_matrix=8 * s * s)
-    return {
-        "landmarks": landmarks + Arrays(picked=kernels.stream_bytes(s, 2 * d)),
-        "kernel matrix": matrix + Arrays(rows=kernels.stream_bytes(s, 2 * s + d)),
-        "eigensystem": matrix
-        + Arrays(eigenvectors=8 * s * s, workspace=kernels.eigen_workspace(s)),
+    phases = {
+        "landmarks": Arrays(picked=kernels.stream_bytes(s, 2 * d)),
+        "kernel matrix": Arrays(matrix=8 * s * s, rows=kernels.stream_bytes(s, 2 * s + d)),
+        "eigensystem": Arrays(kernels.eigen_arrays(s)),
     }
+    return beside({"landmarks": 4 * s * d}, phases)
 
 
 @hookimpl
-def harness_methods() -> list[Method]:
+def harness_methods() -> Iterator[Method]:
     """Provide NysCK."""
-    return [
-        Method(
-            "nysck",
-            NystromClusterKernelSVM,
-            storage_model,
-            size="n_landmarks",
-            tasks={"binary", "multiclass"},
-            params={"decision_threshold": "share"},
-            space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-3, 1e4)},
-            head_params={"C", "transfer", "epsilon", "degree"},
-            reference="hou2017",
-        )
-    ]
+    yield Method(
+        "nysck",
+        NystromClusterKernelSVM,
+        storage_model,
+        size="n_landmarks",
+        tasks={"binary", "multiclass"},
+        params={"decision_threshold": "share"},
+        space={"sigma": choice([0.25, 0.5, 1.0, 2.0]), "C": log_uniform(1e-3, 1e4)},
+        head_params={"C", "transfer", "epsilon", "degree"},
+        reference="hou2017",
+    )

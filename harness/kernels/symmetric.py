@@ -67,6 +67,11 @@ def eigen_workspace(n: int) -> int:
     return 600 * n
 
 
+def eigen_arrays(n: int) -> dict[str, int]:
+    """Bytes of a matrix of order n, by array, while `eigensystem` decomposes it."""
+    return {"matrix": 8 * n * n, "eigenvectors": 8 * n * n, "workspace": eigen_workspace(n)}
+
+
 def eigenvalues(A: np.ndarray) -> np.ndarray:
     """Return the eigenvalues of a symmetric matrix, ascending, without a copy of it.
 

@@ -99,7 +99,7 @@ class Shape:
         What an estimator keeps of the X of `fit` is not counted, nor what a search needs of it.
         """
         held = self.data_bytes if self.predicts_seen else 0
-        return held + (self.block_bytes if self.n_test else 0)
+        return held + self.new_block_bytes
 
     @property
     def is_read(self) -> bool:
@@ -117,6 +117,11 @@ class Shape:
         return target_type(self.n_classes).itemsize if self.n_classes else 0
 
     @property
+    def n_machines(self) -> int:
+        """Machines of one class against the rest, and columns of scores: one for two classes."""
+        return self.n_classes if self.n_classes > 2 else 1
+
+    @property
     def block_rows(self) -> int:
         """Rows of one block handed to prediction: the fewer, the wider they are.
 
@@ -128,6 +133,11 @@ class Shape:
     def block_bytes(self) -> int:
         """Bytes of one block of rows handed to prediction."""
         return self.block_rows * self.row_bytes
+
+    @property
+    def new_block_bytes(self) -> int:
+        """The same of points that `fit` has not seen; 0 where it sees all."""
+        return self.block_bytes if self.n_test else 0
 
 
 def block_rows(row_bytes: int) -> int:

@@ -13,6 +13,7 @@ from harness.semi_supervised.least_squares import (
     centered_kernel_ridge,
     centered_ridge,
 )
+from harness.semi_supervised.on_features import SVMOnFeatures, svm_phases
 from harness.semi_supervised.one_vs_rest_svm import (
     machine_bytes,
     train_linear_machines,
@@ -32,6 +33,7 @@ __all__ = [
     "Labels",
     "PartlyLabeledClassifier",
     "RidgeOnFeatures",
+    "SVMOnFeatures",
     "SplitClassifier",
     "SplitLeastSquares",
     "SquaredLossMixin",
@@ -41,6 +43,7 @@ __all__ = [
     "machine_bytes",
     "predict_labels",
     "read_labels",
+    "svm_phases",
     "threshold_block_rows",
     "threshold_bytes",
     "threshold_rows",
