@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, sqrt
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -24,7 +24,8 @@ from harness.estimator import (
 )
 from harness.semi_supervised import (
     DecisionThresholdMixin,
-    PartlyLabeledClassifier,
+    Labels,
+    SplitClassifier,
     threshold_block_rows,
     threshold_bytes,
 )
@@ -39,14 +40,11 @@ _SOLVER_WORKSPACE = 540
 _NO_MINIMUM, _ROUNDED = "lower gamma1 or raise gamma2", "lower gamma2"
 
 
-class PrimalMSSKSC(DecisionThresholdMixin, PartlyLabeledClassifier):
+class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifier):
     """Multi-class semi-supervised kernel spectral clustering, solved in the primal.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores.
     coef_ : ndarray of shape (m, Q)
         One column for two classes: the second would be its opposite.
     intercept_ : ndarray of shape (Q,)
@@ -76,10 +74,6 @@ class PrimalMSSKSC(DecisionThresholdMixin, PartlyLabeledClassifier):
     """Weight of the labels, for each labeled point. Larger values overfit a few labels: by up to
     0.1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
     """
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     degrees: Literal["floored", "feature", "exact"] = "floored"
     """Degrees in the kernel of the features, which for random features can be negative: floored at
     1, the least that a Gaussian degree can be, or as they are, none of them 0; or exact ones of
@@ -122,7 +116,7 @@ class PrimalMSSKSC(DecisionThresholdMixin, PartlyLabeledClassifier):
         del H, start
         self._place_threshold_by(X, labels, self._scores)
 
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         """Keep the features of `labeled`; the spectral term waits for a gamma1 that is not 0."""
         self._draw_features(X, len(labeled))
         self._X = X
@@ -132,16 +126,14 @@ class PrimalMSSKSC(DecisionThresholdMixin, PartlyLabeledClassifier):
         self._samples = np.empty((len(labeled), self._m + 1), self._map.dtype)
         for block, Phi in self._features(X, labeled):
             self._samples[block] = Phi
-        return self
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Solve with those of the labeled rows whose y is not -1."""
-        labels = self._read(y)
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
         if self.gamma1 and self._spectral is None:
             self._spectral = self._spectral_term(self._X)
         spectral = self._spectral if self.gamma1 else None
-        if self._known is None or self._gram is None or not np.array_equal(self._known, y):
-            self._known, self._gram = y.copy(), None
+        known = labels.codes_of_all(len(self._samples))
+        if self._known is None or self._gram is None or not np.array_equal(self._known, known):
+            self._known, self._gram = known, None
             gram = kernels.GramSum(self._m + 1, np.float64)
             self._cross: np.ndarray = np.zeros(())
             for block in kernels.map_blocks(len(labels.rows), self._X.shape[1]):
@@ -156,18 +148,13 @@ class PrimalMSSKSC(DecisionThresholdMixin, PartlyLabeledClassifier):
                 H[:, j] -= self.gamma1 * spectral[:, j]
         self._solve(H, self.gamma2 * self._cross)
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
-        held_out = np.flatnonzero(np.asarray(y) == -1)
         scores = np.empty((len(held_out), weights.shape[1]))
         for block in kernels.map_blocks(len(held_out), self._X.shape[1]):
             scores[block] = self._samples[held_out[block]] @ weights
-        scores = self._as_decision(scores)
-        self._place_threshold(scores, labels, fewest=2)
-        self.held_out_scores_ = self._moved(scores)
-        return self
+        return scores
 
     def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.column_medians(X)
+        self._width, self._center = self._width_on(X), kernels.column_medians(X)
         self._rng = check_random_state(self.random_state)
         self._map = self._make_map(X, n_labeled)
         self._m = self._map.n_components
@@ -241,15 +228,12 @@ class PrimalMSSKSC(DecisionThresholdMixin, PartlyLabeledClassifier):
         self.coef_, self.intercept_ = np.split(np.ascontiguousarray(found), [len(found) - 1])
         self.intercept_ = self.intercept_[0]
 
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        return self._moved(self._scores(X))
-
     def _scores(self, X: np.ndarray) -> np.ndarray:
         coef = self.coef_.astype(self._map.dtype)
         scores = np.empty((len(X), coef.shape[1]))
         for block, Phi in self._features(X):
             np.add(Phi[:, :-1] @ coef, self.intercept_, out=scores[block])
-        return self._as_decision(scores)
+        return scores
 
 
 def prototype_count(n_labeled: int, n_unlabeled: int) -> int:
@@ -310,15 +294,11 @@ def storage(
     return Storage(fit, {"a block": new}, held)
 
 
-def _machines(shape: Shape) -> int:
-    return shape.n_classes if shape.n_classes > 2 else 1
-
-
 def _matrix_phases(
     shape: Shape, m: int, width: int, degrees: str, dtype: np.dtype, gamma2: float, tuned: bool
 ) -> dict[str, Arrays]:
     """Return what is held while matrices of order m are summed up and solved with."""
-    n, d, labeled, columns = shape.n, shape.n_features, shape.n_labeled, _machines(shape)
+    n, d, labeled, columns = shape.n, shape.n_features, shape.n_labeled, shape.n_machines
     item, rows, picked = dtype.itemsize, kernels.map_block_rows(d), d * shape.itemsize
     matrix = 8 * (m + 1) ** 2
     block = min(rows, n) * (width + (picked if n > _DEGREE_SAMPLE else 0))

@@ -13,7 +13,6 @@ the regularised Laplacian with 1 + eps = 1 / g1.
 from __future__ import annotations
 
 import warnings
-from typing import Literal, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
@@ -104,14 +103,11 @@ class SpectralResolvent:
         T *= root[:, None]
 
 
-class MSSKSC(DecisionThresholdMixin, SplitClassifier):
+class MSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifier):
     """Multi-class semi-supervised kernel spectral clustering, exact.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores.
     dual_coef_ : ndarray of shape (n, Q)
         alpha; one column for two classes, because the second would be its opposite.
     intercept_ : ndarray of shape (Q,)
@@ -129,10 +125,6 @@ class MSSKSC(DecisionThresholdMixin, SplitClassifier):
     """
     gamma2: PositiveFloat = 1.0
     """Weight of the labels, for each labeled point."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     penalise_bias: bool = False
     """False is equation 7. True adds b^2 / 2, which makes the kernel Omega + 1 of a model without
     bias, as equations 11, 13 and 19 have it.
@@ -154,8 +146,7 @@ class MSSKSC(DecisionThresholdMixin, SplitClassifier):
             )
             raise ValueError(message)
         self._X, self._labeled = X, labeled
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.column_medians(X)
+        self._width, self._center = self._width_on(X), kernels.column_medians(X)
         self._order = np.concatenate([np.delete(np.arange(len(X)), labeled), labeled])
         self._influence, self._pull = np.ones(len(X)), 0.0
         self._resolvent: SpectralResolvent | None = None
@@ -174,16 +165,15 @@ class MSSKSC(DecisionThresholdMixin, SplitClassifier):
         if self._resolvent is not None:
             self._resolvent.transform(self._gram)
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Solve for those of the labeled rows whose y is not -1.
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
+        """Solve the system of the labeled points.
 
         Warns
         -----
         UserWarning
             If the objective has no minimum; its stationary point is then used.
         """
-        labels = self._read(y)
-        influence = self._influence[len(self._influence) - len(y) :]
+        influence = self._influence[len(self._influence) - len(self._gram) :]
         system = self._gram[np.ix_(labels.rows, labels.rows)]
         system[np.diag_indices(len(system))] += 1 / self.gamma2
         u = influence[labels.rows]
@@ -200,18 +190,14 @@ class MSSKSC(DecisionThresholdMixin, SplitClassifier):
                 f"the problem has no minimum (curvature along the bias {self.curvature_:.3g})"
             )
             message += ": lower gamma1 or raise gamma2; its stationary point is used"
-            warnings.warn(message, stacklevel=2)
+            warnings.warn(message, stacklevel=3)
         self.intercept_ = u @ of_targets / self.curvature_
         multipliers = of_targets - np.outer(of_bias, self.intercept_)
-        self._multipliers = np.zeros((len(y), multipliers.shape[1]))
+        self._multipliers = np.zeros((len(influence), multipliers.shape[1]))
         self._multipliers[labels.rows] = multipliers
-        held_out = np.asarray(y) == -1
         scores = self._gram[held_out] @ self._multipliers
         scores += np.outer(influence[held_out], self.intercept_)
-        scores = self._as_decision(scores)
-        self._place_threshold(scores, labels, fewest=2)
-        self.held_out_scores_ = self._moved(scores)
-        return self
+        return scores
 
     def _finish(self, X: np.ndarray, labels: Labels) -> None:
         del self._gram
@@ -235,9 +221,8 @@ class MSSKSC(DecisionThresholdMixin, SplitClassifier):
         self._place_threshold(self.decision_scores_[rows], labels)
         self.decision_scores_ = self._moved(self.decision_scores_)
 
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        scores = self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
-        return self._moved(self._as_decision(scores))
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
 
     def _kernel_product(self, X: np.ndarray, Z: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         product = np.empty((len(X), vectors.shape[1]))
@@ -260,7 +245,7 @@ def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     with the rows of the factor that K is made of.
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
-    Q = shape.n_classes if shape.n_classes > 2 else 1
+    Q = shape.n_machines
     held = Arrays(X=shape.data_bytes, scores_and_degrees=8 * n * (5 + 2 * Q))
     panels = Arrays(blas=kernels.blas_bytes(labeled))
     packed = Arrays(packed=kernels.packed_bytes(n))

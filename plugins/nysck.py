@@ -87,6 +87,7 @@ class NystromClusterKernelSVM(
             self._basis = self._one_shot(X, kernel, sample, rng)
         self._X, self._labeled = X, labeled
         self._samples: np.ndarray | None = None
+        self._weights = np.zeros(0, np.float32)
 
     def _one_shot(
         self,

@@ -5,7 +5,13 @@ thresholds and the parameters that many have are here, once.
 """
 
 from harness.semi_supervised.classifiers import PartlyLabeledClassifier, SplitClassifier
-from harness.semi_supervised.labels import Labels, expand_scores, predict_labels, read_labels
+from harness.semi_supervised.labels import (
+    Labels,
+    expand_scores,
+    predict_labels,
+    read_labels,
+    transduced,
+)
 from harness.semi_supervised.least_squares import (
     RidgeOnFeatures,
     SplitLeastSquares,
@@ -49,4 +55,5 @@ __all__ = [
     "threshold_rows",
     "train_linear_machines",
     "train_machines",
+    "transduced",
 ]

@@ -83,12 +83,6 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
         """Return decisions as they are handed out."""
         return scores
 
-    def _transduce(self, decisions: np.ndarray, labels: Labels) -> None:
-        """Leave decisions of the points of `fit` and classes; labels that were given stay."""
-        self.decision_scores_ = decisions
-        self.transduction_ = predict_labels(decisions, self.classes_)
-        self.transduction_[labels.rows] = self.classes_[labels.codes]
-
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of the highest score; of two classes, the second above 0."""
         return predict_labels(self.decision_function(X), self.classes_)

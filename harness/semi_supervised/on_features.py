@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import KW_ONLY
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class SVMOnFeatures(DecisionThresholdMixin, SplitClassifier):
     intercept_ : ndarray of shape (Q,)
     """
 
+    _: KW_ONLY
     C: PositiveFloat = 1.0
     """Penalty of the squared hinge loss."""
 

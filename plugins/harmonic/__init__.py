@@ -7,21 +7,21 @@ has no label takes the weighted mean of all others, f_u = (D_uu - W_uu)^-1 W_ul 
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
 from harness.estimator import PositiveFloat, PositiveInt
 from harness.semi_supervised import (
     DecisionThresholdMixin,
     Labels,
-    PartlyLabeledClassifier,
-    predict_labels,
+    SplitClassifier,
     threshold_bytes,
     threshold_rows,
+    transduced,
 )
 
 from .laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian, tile_copies_bytes
@@ -34,29 +34,22 @@ _FACTORED = 4_000
 _ITERATIONS = {"complete": 200, "sparse": 2_000}
 
 
-class HarmonicFunction(DecisionThresholdMixin, PartlyLabeledClassifier):
+class HarmonicFunction(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifier):
     """Gaussian fields and harmonic functions, with Parzen induction out of sample.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
     label_distributions_ : ndarray of shape (n, n_classes)
         The harmonic function of each class; rows sum to one.
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores of the points of `fit`.
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`, from their `label_distributions_`. `decision_function`
         takes them for new points: it gives others, since a point is then its own neighbor.
     transduction_ : ndarray of shape (n,)
         The classes of the points of `fit`; labels that were given stay.
-    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
-        After `fit_labels`: scores of the points whose label it was not given.
     """
 
     sigma: PositiveFloat = 0.5
     """Width of the edge weights."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     n_neighbors: PositiveInt | None = None
     """Only edges between points of which one is among so many nearest of the other. All edges by
     default.
@@ -82,27 +75,18 @@ class HarmonicFunction(DecisionThresholdMixin, PartlyLabeledClassifier):
         self.label_distributions_ = self._distributions(labels, extended, total, len(unlabeled))
         del extended
         # new points are scored otherwise: the threshold is one of its own
-        self._place_threshold_by(X, labels, self._induced_decision)
+        self._place_threshold_by(X, labels, self._scores)
         self._induced_offset = self.offset_
         rows = threshold_rows(labels, len(X))
-        self._place_threshold(self._weighted(self.label_distributions_[rows]), labels)
-        self.decision_scores_ = self._moved(self._weighted(self.label_distributions_))
-        self.transduction_ = predict_labels(self.decision_scores_, self.classes_)
-        self.transduction_[labels.rows] = self.classes_[labels.codes]
+        seen = self._as_decision(self._weighted(self.label_distributions_))
+        self._place_threshold(seen[rows], labels)
+        self.decision_scores_ = self._moved(seen)
+        self.transduction_ = transduced(self.decision_scores_, labels)
 
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Eliminate the points that never get a label, or build the graph.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-        labeled : ndarray of shape (n_labeled,)
-            Numbers of the rows that may get labels.
-        """
-        self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        """Eliminate the points that never get a label, or build the graph."""
         self.__dict__.pop("label_distributions_", None)
-        self._labeled = np.asarray(labeled)
+        self._labeled = labeled
         self._unlabeled = np.setdiff1d(np.arange(len(X)), self._labeled)
         self._reduced: ReducedLaplacian | None = None
         if self._prepare(X, len(self._unlabeled)):
@@ -111,11 +95,8 @@ class HarmonicFunction(DecisionThresholdMixin, PartlyLabeledClassifier):
             ).reduce()
         else:
             self._kept_graph = self._graph()
-        return self
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Score those of the points that may have labels whose y is -1."""
-        labels = self._read(y)
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
         deviations = _deviations(labels)
         if self._reduced is not None:
             extended, total = self._reduced.extend(labels.rows, deviations)
@@ -124,12 +105,9 @@ class HarmonicFunction(DecisionThresholdMixin, PartlyLabeledClassifier):
             everywhere = self._iterate(self._kept_graph, known, deviations)
             extended = everywhere[self._labeled]
             total = everywhere.sum(axis=0) - deviations.sum(axis=0)
-        n_unlabeled = len(self._unlabeled) + len(self._labeled) - len(labels.rows)
+        n_unlabeled = len(self._unlabeled) + len(held_out)
         distributions = self._distributions(labels, extended, total, n_unlabeled)
-        scores = self._weighted(distributions[np.asarray(y) == -1])
-        self._place_threshold(scores, labels, fewest=2)
-        self.held_out_scores_ = self._moved(scores)
-        return self
+        return self._weighted(distributions[held_out])
 
     def _prepare(self, X: np.ndarray, n_unlabeled: int) -> bool:
         """Set what all solvers need; return whether the system is to be factored."""
@@ -150,8 +128,7 @@ class HarmonicFunction(DecisionThresholdMixin, PartlyLabeledClassifier):
         extent = (X.max(axis=0) - X.min(axis=0)).max()
         smallest = max(float(np.finfo(rounded).eps) ** 0.5 * float(extent), 1e-100)
         self._X, self._center = X, kernels.column_medians(X)
-        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._width = max(width, smallest)
+        self._width = max(self._width_on(X), smallest)
         return factored
 
     def _graph(self) -> kernels.CompleteGraph | kernels.NeighborGraph:
@@ -191,17 +168,21 @@ class HarmonicFunction(DecisionThresholdMixin, PartlyLabeledClassifier):
 
     def _weighted(self, distributions: np.ndarray) -> np.ndarray:
         scores = distributions * self._mass_weights
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
+
+    def _as_decision(self, scores: np.ndarray) -> np.ndarray:
+        # a class without a label has a distribution, too: 0 everywhere
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _decision(self, X: np.ndarray) -> np.ndarray:
+        check_is_fitted(self, "label_distributions_")
+        return self._as_decision(self._scores(X)) + self._induced_offset
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
         """Return scores by Parzen induction (Delalleau, Bengio & Le Roux 2006).
 
         A new point takes the mean of all points of `fit`, weighted by its edges to them.
         """
-        check_is_fitted(self, "label_distributions_")
-        return self._induced_decision(X) + self._induced_offset
-
-    def _induced_decision(self, X: np.ndarray) -> np.ndarray:
         distributions, search = np.empty((len(X), len(self.classes_))), None
         if self.n_neighbors is not None:
             search = kernels.NeighborSearch(self._X, self.n_neighbors, self._width)

@@ -30,7 +30,7 @@ from harness import (
     overhead_bytes,
 )
 from harness.estimator import NonNegativeFloat, PositiveInt, RandomState
-from harness.semi_supervised import Labels, SVMOnFeatures, predict_labels, threshold_bytes
+from harness.semi_supervised import Labels, SVMOnFeatures, threshold_bytes, transduced
 
 from .proximal_low_rank import LowRankKernel, step_bytes
 
@@ -176,10 +176,8 @@ class StochasticClusterKernelSVM(kernels.GaussianWidth, kernels.TransferSettings
     @property
     def transduction_(self) -> np.ndarray:
         """Classes of the points of `fit`; labels that were given stay."""
-        classes = predict_labels(self.decision_scores_, self.classes_)
-        given = self._y != -1
-        classes[self._labeled[given]] = self._y[given]
-        return classes
+        scores, labels = self.decision_scores_, self._read(self._y)
+        return transduced(scores, replace(labels, rows=self._labeled[labels.rows]))
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         self._learned()

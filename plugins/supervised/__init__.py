@@ -7,7 +7,7 @@ points, and are charged for nothing else.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge
@@ -60,12 +60,8 @@ class _LabeledClassifier(PartlyLabeledClassifier):
     def _learn_threshold(self, X: np.ndarray, labels: Labels) -> None:
         """Move scores, where an estimator has reason to."""
 
-    def _moved(self, scores: np.ndarray) -> np.ndarray:
-        return scores
-
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        scores = expand_scores(self._scores(X), self._present, len(self.classes_))
-        return self._moved(scores)
+    def _as_decision(self, scores: np.ndarray) -> np.ndarray:
+        return expand_scores(scores, self._present, len(self.classes_))
 
 
 class NearestNeighbor(_LabeledClassifier):
@@ -97,7 +93,7 @@ class NearestNeighbor(_LabeledClassifier):
         return scores[:, self._present] if len(self._present) != len(self.classes_) else scores
 
 
-class KernelSVM(DecisionThresholdMixin, _LabeledClassifier):
+class KernelSVM(kernels.AnyKernel, DecisionThresholdMixin, _LabeledClassifier):
     """Support vector machine on all labeled points (LIBSVM)."""
 
     kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
@@ -106,12 +102,6 @@ class KernelSVM(DecisionThresholdMixin, _LabeledClassifier):
     """
     C: PositiveFloat = 1.0
     """Penalty of the hinge loss."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel, if it has one."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: the natural width on labeled points, of the Gaussian kernel their
-    median distance, or units of the features.
-    """
     cache_rows: Annotated[int, Ge(2)] = 1024
     """Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of computing
     them again. It trades memory for time alone.
@@ -126,7 +116,7 @@ class KernelSVM(DecisionThresholdMixin, _LabeledClassifier):
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
-        bound = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        bound = self._kernel_on(X)
         some = _spaced(len(X), _SPREAD_SAMPLE)
         K = bound(X[some], X[some])
         tol = libsvm_tolerance(K, codes[some], np.bincount(codes), self.C)
@@ -150,7 +140,7 @@ class KernelSVM(DecisionThresholdMixin, _LabeledClassifier):
         duals = np.zeros(len(X))
         duals[self._svm.support_] = self._svm.dual_coef_[0]
         own = duals[rows] * self._own_values(X[rows])
-        self._place_threshold(self._scores(X[rows]) - own, labels)
+        self._place_threshold(self._as_decision(self._scores(X[rows])) - own, labels)
 
     def _own_values(self, X: np.ndarray) -> np.ndarray:
         """Return k(x, x)."""
@@ -319,7 +309,7 @@ def svm_storage(
 
 def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     """Count points centred in float64, and LIBLINEAR's copy with 16 bytes for each element."""
-    machines = shape.n_classes if shape.n_classes > 2 else 1
+    machines = shape.n_machines
     weights = 8 * (shape.n_features + 1) * (machines + 1)
     training = Arrays(
         centred=_float64_bytes(shape),

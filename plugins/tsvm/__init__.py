@@ -15,15 +15,16 @@ from __future__ import annotations
 
 import math
 import mmap
+from dataclasses import replace
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Gt, Interval, Le
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
-from harness.semi_supervised import Labels, SplitClassifier, predict_labels
+from harness.semi_supervised import Labels, SplitClassifier, transduced
 
 from .label_switching import TransductionProblem, concave_convex, inductive, switching
 
@@ -31,16 +32,13 @@ from .label_switching import TransductionProblem, concave_convex, inductive, swi
 _FIRST_WEIGHT = 0.04
 
 
-class TransductiveSVM(SplitClassifier):
+class TransductiveSVM(kernels.GaussianWidth, SplitClassifier):
     """Transductive support vector machine (TSVM, S3VM) with the squared hinge loss.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`.
-    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
-        Those of the rows that `fit_features` was told of and `fit_labels` given no label for.
     transduction_ : ndarray of shape (n,)
         Classes of the points of `fit`; labels that were given stay.
     objective_ : list of ndarray of shape (steps, 2)
@@ -58,10 +56,6 @@ class TransductiveSVM(SplitClassifier):
     """How the objective is minimised: by `switching` labels, or `concave_convex`."""
     kernel: Literal["rbf", "linear"] = "rbf"
     """Gaussian, or the product of the features."""
-    sigma: PositiveFloat = 1.0
-    """Width of the Gaussian kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     positive_share: Annotated[float, Interval(gt=0, lt=1)] | None = None
     """Share of the second class among the unlabeled points; that of the labeled ones by default.
     For two classes only.
@@ -85,16 +79,12 @@ class TransductiveSVM(SplitClassifier):
             self._product: kernels.LinearProduct | kernels.GaussianTriangle
             self._product = kernels.LinearProduct(X, center)
         else:
-            self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+            self._width = self._width_on(X)
             self._product = kernels.GaussianTriangle(X, self._width, self._center)
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Train on labels for the rows named before, -1 where one is held out.
-
-        Nothing is taken over from earlier calls: equal labels and parameters, equal scores.
-        """
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
+        """Train on these labels; nothing is taken over from those before."""
         self._validate_params()
-        labels = self._read(y)
         if self.positive_share is not None and len(self.classes_) > 2:
             message = f"positive_share is for two classes, y has {len(self.classes_)}"
             raise ValueError(message)
@@ -104,7 +94,7 @@ class TransductiveSVM(SplitClassifier):
         coefficients = np.empty(scores.shape, self._X.dtype)
         self._intercepts, self.objective_ = np.empty(targets.shape[1]), []
         for j, column in enumerate(targets.T):
-            f, path = self._train(labeled, column)
+            f, path = self._machine(labeled, column)
             scores[:, j], coefficients[:, j] = f.scores, f.coefficients
             self._intercepts[j] = f.bias
             self.objective_.append(np.reshape(path, (-1, 2)))
@@ -114,15 +104,13 @@ class TransductiveSVM(SplitClassifier):
         if isinstance(self._product, kernels.LinearProduct):
             self._coefficients = self._product.weights(coefficients.T).T
         self.decision_scores_ = self._as_decision(scores)
-        self.held_out_scores_ = self.decision_scores_[self._candidates[np.asarray(y) == -1]]
-        self.transduction_ = predict_labels(self.decision_scores_, self.classes_)
-        self.transduction_[labeled] = self.classes_[labels.codes]
-        return self
+        self.transduction_ = transduced(self.decision_scores_, replace(labels, rows=labeled))
+        return scores[self._candidates[held_out]]
 
     def _finish(self, X: np.ndarray, labels: Labels) -> None:
         del self._product  # which later labels alone would need
 
-    def _train(
+    def _machine(
         self, labeled: np.ndarray, targets: np.ndarray
     ) -> tuple[kernels.Expansion, list[tuple[float, float]]]:
         """Return one machine and the path of its objective."""
@@ -145,7 +133,7 @@ class TransductiveSVM(SplitClassifier):
             return concave_convex(problem, self.ramp), problem.path
         return switching(problem, self.max_switches), problem.path
 
-    def _decision(self, X: np.ndarray) -> np.ndarray:
+    def _scores(self, X: np.ndarray) -> np.ndarray:
         scores = np.empty((len(X), len(self._intercepts)))
         if self.kernel == "linear":
             for block in kernels.row_blocks(len(X), X.shape[1], X.itemsize):
@@ -156,7 +144,7 @@ class TransductiveSVM(SplitClassifier):
             for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks, self._center):
                 np.matmul(K, self._coefficients, out=scores[block])
         scores += self._intercepts
-        return self._as_decision(scores)
+        return scores
 
 
 def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching") -> Storage:
@@ -166,7 +154,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
     and coefficients of all machines, and a block of new points.
     """
     n, d, i, rows = shape.n, shape.n_features, shape.itemsize, shape.block_rows
-    Q = shape.n_classes if shape.n_classes > 2 else 1
+    Q = shape.n_machines
     X = Arrays(X=shape.data_bytes)
     scores, coefficients = Arrays(scores=8 * n * Q), Arrays(coefficients=i * n * Q)
     known = Arrays(labels=8 * shape.n_labeled * (Q + 2))
