@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Arrays, Method, Shape, Storage, hookimpl, kernels
-from harness.estimator import Estimator, Fraction, PositiveFloat, PositiveInt, RandomState
+from harness.estimator import Fraction, PositiveFloat, PositiveInt
 
 SELECTION_SAMPLE = 4096
 """Points on which widths and numbers of clusters are compared."""
@@ -180,7 +180,7 @@ def balanced_line_fit(
     return float((1 - balance_weight) * fits.mean() + balance_weight * balance)
 
 
-class KernelSpectralClustering(ClusterMixin, Estimator):
+class KernelSpectralClustering(ClusterMixin, kernels.LandmarkSelection):
     """Kernel spectral clustering with out-of-sample extension, fixed size.
 
     Attributes
@@ -201,8 +201,6 @@ class KernelSpectralClustering(ClusterMixin, Estimator):
     """Of several numbers, the one whose balanced line fit is best."""
     n_prototypes: PositiveInt = 100
     """Points of the Nystrom map; all of them where there are fewer."""
-    selector: str | kernels.Selector = "uniform"
-    """How prototypes are chosen; where it asks for a kernel, at a width of one median distance."""
     sigma: PositiveFloat | Sequence[float] = (0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5)
     """Width of the kernel. Of several, the one whose balanced line fit is best on a sample of
     4,096 points.
@@ -216,8 +214,6 @@ class KernelSpectralClustering(ClusterMixin, Estimator):
     """
     balance_weight: Fraction = 0.3
     """Share of the balance in the balanced line fit, 0 to 1."""
-    random_state: RandomState = None
-    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Find the clusters; y is ignored."""
@@ -234,10 +230,9 @@ class KernelSpectralClustering(ClusterMixin, Estimator):
             raise ValueError(f"n_clusters={numbers.max()} is more than the {len(X)} points")
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X)
-        s = min(self.n_prototypes, len(X))
         assert kernel.center is not None, "the Gaussian kernel is one of differences"
         self._center = kernel.center
-        prototypes = X[kernels.select_landmarks(self.selector, X, s, rng, kernel)]
+        prototypes = X[self._select(X, self.n_prototypes, rng, kernel)]
         prototypes -= self._center.astype(X.dtype)
         units = {float(w): kernels.kernel_width(X, w, self.sigma_unit) for w in widths}
         self.line_fits_: dict[tuple[float, int], float] = {}
