@@ -22,7 +22,7 @@ from harness.estimator import PositiveInt
 _LEAST_GAIN = 1e-6
 
 
-class BudgetKernelKMedoids(ClusterMixin, kernels.Landmarks, kernels.AnyKernel):
+class BudgetKernelKMedoids(ClusterMixin, kernels.LandmarkSelection, kernels.AnyKernel):
     """k-medoids in feature space, with sums over a budget of points.
 
     Attributes

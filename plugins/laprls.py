@@ -8,6 +8,7 @@ kernel (Sindhwani, Niyogi & Belkin 2005) or features no label decides: they are 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Self
 
@@ -27,6 +28,7 @@ from harness.semi_supervised import RidgeOnFeatures, SplitLeastSquares, centered
 class _ManifoldPenalty(kernels.GaussianWidth):
     """Parameters of a penalty along a graph of all points."""
 
+    _: KW_ONLY
     alpha: PositiveFloat = 0.001
     """gamma_A."""
     manifold: NonNegativeFloat = 1.0
@@ -234,7 +236,7 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
     )
     fitting = X + points + Arrays(values=value * labeled)
     block = Arrays(kernel_rows=kernels.stream_bytes(n, _row_width(n, d)))
-    making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
+    making, graph = kernels.NeighborGraph.bytes(n, d, n_neighbors)
     system, solutions = Arrays(system=8 * n * n), Arrays(solutions=8 * n * labeled)
     reduced = Arrays(reduced=8 * labeled**2)
     return Storage(

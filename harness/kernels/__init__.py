@@ -65,14 +65,6 @@ from harness.kernels.gram import (
     summed_bytes,
     type_of_sums,
 )
-from harness.kernels.graph import (
-    CompleteGraph,
-    NeighborGraph,
-    NeighborSearch,
-    extend_harmonically,
-    neighbor_graph_bytes,
-    neighbor_search_bytes,
-)
 from harness.kernels.kernel_operators import (
     BAND,
     GaussianTriangle,
@@ -94,6 +86,7 @@ from harness.kernels.landmarks import (
     selection_bytes,
 )
 from harness.kernels.landmarks.sampling import spread_rows
+from harness.kernels.neighbors import NeighborGraph
 from harness.kernels.packed_cholesky import (
     TILE,
     PackedSymmetric,
@@ -137,7 +130,6 @@ __all__ = [
     "TILE",
     "AnyKernel",
     "BoundKernel",
-    "CompleteGraph",
     "Expansion",
     "FeatureMap",
     "GaussianAt",
@@ -153,7 +145,6 @@ __all__ = [
     "Landmarks",
     "LinearProduct",
     "NeighborGraph",
-    "NeighborSearch",
     "NystromFeatures",
     "PackedSymmetric",
     "RandomFourierFeatures",
@@ -178,7 +169,6 @@ __all__ = [
     "eigensystem",
     "exact_degrees",
     "expansion_bytes",
-    "extend_harmonically",
     "factoring_panel_bytes",
     "feature_block_bytes",
     "feature_degrees",
@@ -201,8 +191,6 @@ __all__ = [
     "map_block_rows",
     "map_blocks",
     "mirror",
-    "neighbor_graph_bytes",
-    "neighbor_search_bytes",
     "normalise_gram",
     "normalize_rows",
     "nystrom_row_bytes",

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
 from harness.estimator import PositiveFloat, PositiveInt
+from harness.kernels.neighbors import NeighborSearch
 from harness.semi_supervised import (
     DecisionThresholdMixin,
     Labels,
@@ -24,6 +25,7 @@ from harness.semi_supervised import (
     transduced,
 )
 
+from .graph import CompleteGraph, extend_harmonically
 from .laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian, tile_copies_bytes
 
 # Unlabeled points up to which a factorisation is taken: about as fast as conjugate gradients at
@@ -131,19 +133,19 @@ class HarmonicFunction(kernels.GaussianWidth, DecisionThresholdMixin, SplitClass
         self._width = max(self._width_on(X), smallest)
         return factored
 
-    def _graph(self) -> kernels.CompleteGraph | kernels.NeighborGraph:
+    def _graph(self) -> CompleteGraph | kernels.NeighborGraph:
         if self.n_neighbors is None:
-            return kernels.CompleteGraph(self._X, self._width)
+            return CompleteGraph(self._X, self._width)
         return kernels.NeighborGraph(self._X, self.n_neighbors, self._width)
 
     def _iterate(
         self,
-        graph: kernels.CompleteGraph | kernels.NeighborGraph,
+        graph: CompleteGraph | kernels.NeighborGraph,
         known: np.ndarray,
         deviations: np.ndarray,
     ) -> np.ndarray:
         limit = _ITERATIONS["complete" if self.n_neighbors is None else "sparse"]
-        return kernels.extend_harmonically(graph, known, deviations, max_iterations=limit)[0]
+        return extend_harmonically(graph, known, deviations, max_iterations=limit)[0]
 
     def _distributions(
         self, labels: Labels, extended: np.ndarray, total: np.ndarray, n_unlabeled: int
@@ -185,7 +187,7 @@ class HarmonicFunction(kernels.GaussianWidth, DecisionThresholdMixin, SplitClass
         """
         distributions, search = np.empty((len(X), len(self.classes_))), None
         if self.n_neighbors is not None:
-            search = kernels.NeighborSearch(self._X, self.n_neighbors, self._width)
+            search = NeighborSearch(self._X, self.n_neighbors, self._width)
         n, d = self._X.shape
         width = _induced_width(n, d, X.itemsize, self.n_neighbors)
         width += 24 * len(self.classes_)
@@ -193,7 +195,7 @@ class HarmonicFunction(kernels.GaussianWidth, DecisionThresholdMixin, SplitClass
             distributions[block] = self._induce(X[block], search)
         return self._weighted(distributions)
 
-    def _induce(self, X: np.ndarray, search: kernels.NeighborSearch | None) -> np.ndarray:
+    def _induce(self, X: np.ndarray, search: NeighborSearch | None) -> np.ndarray:
         if search is None:
             W = kernels.gaussian_kernel(X, self._X, self._width, center=self._center)
             found = W @ self.label_distributions_
@@ -283,7 +285,7 @@ def _inducing_arrays(shape: Shape, rows: int, n_neighbors: int | None) -> Arrays
     width = _induced_width(n, d, i, n_neighbors) + 3 * found
     new = Arrays(new_weights=kernels.stream_bytes(rows, width, 1), found=rows * found)
     if n_neighbors is not None:
-        return new + Arrays(neighbors=kernels.neighbor_search_bytes(n, d, n_neighbors))
+        return new + Arrays(neighbors=NeighborSearch.bytes(n, d, n_neighbors))
     return new + Arrays(moved=min(n, kernels.center_rows(d, i)) * d * i, norms=2 * n * i)
 
 
@@ -324,7 +326,7 @@ def _iterating_phases(shape: Shape, n_neighbors: int | None) -> dict[str, Arrays
     n, d, i = shape.n, shape.n_features, shape.itemsize
     columns = shape.n_classes - 1
     if n_neighbors is not None:
-        making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
+        making, graph = kernels.NeighborGraph.bytes(n, d, n_neighbors)
         # of the iteration six, and of the graph's product three
         iterated = 8 * n * (9 * columns + 3)
         return {

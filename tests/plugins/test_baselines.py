@@ -27,7 +27,7 @@ def test_ridge_on_random_features_is_the_pipeline_on_the_labeled_points(n_classe
         RBFSampler(gamma=gamma_of(X[known], 0.5), n_components=30, random_state=rng),
         RidgeClassifier(alpha=0.2),
     ).fit(X[known], y[known])
-    model = RBFSamplerRidge(30, 0.2, 0.5, random_state=3).fit(X, y)
+    model = RBFSamplerRidge(30, 0.2, sigma=0.5, random_state=3).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), pipeline.decision_function(X))
     np.testing.assert_array_equal(model.predict(X), pipeline.predict(X))
 

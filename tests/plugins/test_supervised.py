@@ -108,7 +108,7 @@ def test_rows_of_the_cache_change_nothing_but_time():
 def test_kernels_are_those_of_the_same_name(name, n_classes):
     X = np.abs(blobs(150, 2)[0])
     y = np.arange(len(X)) % n_classes
-    ours = KernelSVM(name, sigma=1.3, sigma_unit="absolute").fit(X, y)
+    ours = KernelSVM(kernel=name, sigma=1.3, sigma_unit="absolute").fit(X, y)
     kernel = kernels.KERNELS[name].function
     theirs = SVC(kernel="precomputed").fit(kernel(X, X, 1.3), y)
     scores = theirs.decision_function(kernel(X, X, 1.3))
