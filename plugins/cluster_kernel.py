@@ -15,6 +15,7 @@ from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, l
 from harness.estimator import PositiveFloat
 from harness.semi_supervised import (
     DecisionThresholdMixin,
+    GramProduct,
     Labels,
     SplitClassifier,
     machine_bytes,
@@ -141,7 +142,7 @@ class ClusterKernelSVM(
 
     transfer: kernels.Transfer = "regularized-laplacian"
     """What becomes of the eigenvalues: "regularized-laplacian" 1 / (1 + eps - e) less its value at
-    0 (see `harness.kernels.regularized_laplacian`), the paper's "poly-step" (square roots of
+    0, the paper's "poly-step" (square roots of
     the first `cut`, squares of the rest), "step", "polynomial", or "linear", which gives the
     RBF-SVM.
     """
@@ -167,7 +168,7 @@ class ClusterKernelSVM(
         whole = gram = self._normalised(len(labels.rows))
         if len(held_out):
             gram = whole[np.ix_(labels.rows, labels.rows)]
-        product = kernels.GramProduct(gram)
+        product = GramProduct(gram)
         coefficients, self._intercepts = train_machines(product, labels, self.C, _TOL)
         self._weights = np.zeros((len(whole), coefficients.shape[1]))
         self._weights[labels.rows] = coefficients
@@ -268,8 +269,8 @@ def storage(
     vectors = Arrays(vectors=8 * n * (4 * columns + 2))
     scores = Arrays(scores=8 * n * (3 * columns + 4))
     if transfer == "regularized-laplacian":
-        packed = Arrays(packed=kernels.packed_bytes(n))
-        factored = packed + Arrays(blas=kernels.factoring_panel_bytes(n))
+        packed = Arrays(packed=kernels.PackedSymmetric.bytes(n))
+        factored = packed + Arrays(blas=kernels.PackedSymmetric.factoring_bytes(n))
         matrix = {
             "kernel matrix": (factored if tuned else packed)
             + Arrays(tile=kernels.gaussian_filling_bytes(n, d, i)),

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
 from harness.estimator import PositiveInt
+from harness.kernels.functions import is_shift_invariant
 
 # A swap must lower the objective by more than rounding could pretend.
 _LEAST_GAIN = 1e-6
@@ -258,7 +259,7 @@ def _block_bytes(
     held = kernels.stream_bytes(n, width, itemsize)
     if kernel == "rbf":
         return held + (min(m, kernels.center_rows(d, itemsize)) * d + m) * itemsize
-    plain = isinstance(kernel, str) and not kernels.is_shift_invariant(kernel)
+    plain = isinstance(kernel, str) and not is_shift_invariant(kernel)
     rows = n if plain else min(n, kernels.block_rows(width, itemsize))
     return held + kernels.kernel_bytes(kernel, rows, m, d, itemsize)
 

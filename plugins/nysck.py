@@ -28,6 +28,8 @@ from harness import (
     overhead_bytes,
 )
 from harness.estimator import PositiveInt
+from harness.kernels.features import landmark_spectrum
+from harness.kernels.transfer_functions import default_cut
 from harness.semi_supervised import Labels, SVMOnFeatures, svm_phases
 
 # Where eigenvalues of L, of which the largest is 1, are dropped.
@@ -140,8 +142,8 @@ class NystromClusterKernelSVM(
         return gram.total()
 
     def _literal(self, n: int, n_labeled: int) -> np.ndarray:
-        eigenvalues, U = kernels.landmark_spectrum(self.landmarks_, self._width, _TOLERANCE)
-        most = self.cut or kernels.default_cut(n_labeled)
+        eigenvalues, U = landmark_spectrum(self.landmarks_, self._width, _TOLERANCE)
+        most = self.cut or default_cut(n_labeled)
         if self.rank is not None and self.rank > most and self._transfer == "poly-step":
             message = f"rank={self.rank}: poly-step squares all but the first {most} eigenvalues"
             warnings.warn(message + " of K, which are above 1", UserWarning, stacklevel=3)
@@ -153,7 +155,7 @@ class NystromClusterKernelSVM(
         """Return sqrt(phi(e)) of every eigenvalue that is kept."""
         phi = self._transferred(self.eigenvalues_, self._transfer, n_labels)
         if self.variant == "literal" and self.rank is None:
-            phi[self.cut or kernels.default_cut(n_labels) :] = 0
+            phi[self.cut or default_cut(n_labels) :] = 0
         return np.sqrt(np.maximum(phi, 0)).astype(np.float32)
 
     @property
@@ -223,7 +225,7 @@ def storage_model(
         counted = 8 * n * (d + s + 2 * k) - overhead_bytes(shape, tuned)
         return Storage({"section 3.2": Arrays(counted=counted)})
     if literal and not rank:
-        k = min(k, cut or kernels.default_cut(shape.n_labeled))
+        k = min(k, cut or default_cut(shape.n_labeled))
     row = 4 * _row_width(s, d) - (8 - i) * d
     rows = max(kernels.BLOCK_BYTES / (8 * _row_width(s, d)), 16, s // 4)
     # of LAPACK, and of products with blocks of rows
@@ -248,12 +250,16 @@ def _one_shot_phases(n: int, s: int, d: int, itemsize: int, degrees: str) -> dic
         "exact": {"degrees": 8 * n, "tile": kernels.tile_bytes(n, d)},
         "features": {"degrees": 8 * n, "fourier": 2 * s * d},
     }
-    features = Arrays(landmark_features=kernels.features_bytes(s, d))
-    block = kernels.feature_block_bytes(n, s, d, itemsize, picked=False)
+    features = Arrays(landmark_features=kernels.LandmarkFeatures.bytes(s, d))
+    block = kernels.LandmarkFeatures.block_bytes(n, s, d, itemsize, picked=False)
     phases = {
-        "landmark features": Arrays(building=kernels.building_bytes(s, d, itemsize)),
+        "landmark features": Arrays(
+            building=kernels.LandmarkFeatures.building_bytes(s, d, itemsize)
+        ),
         "Gram matrix": features
-        + Arrays(gram=kernels.summed_bytes(s), features=block, panel=kernels.panel_bytes(s)),
+        + Arrays(
+            gram=kernels.GramSum.bytes(s), features=block, panel=kernels.GramSum.panel_bytes(s)
+        ),
         "eigensystem": features + kernels.eigen_arrays(s),
     }
     return beside(of_degrees[degrees], phases)

@@ -113,7 +113,7 @@ class NystromSSSL(kernels.Landmarks, kernels.GaussianWidth, RidgeOnFeatures):
         self._nystrom = kernels.NystromFeatures(landmarks, kernel.width, center=kernel.center)
         self.landmarks_ = self._nystrom.landmarks
         self._features = np.empty((len(labeled), self._nystrom.n_components))
-        width = kernels.nystrom_row_bytes(len(sample), X.shape[1], X.itemsize)
+        width = kernels.NystromFeatures.row_bytes(len(sample), X.shape[1], X.itemsize)
         for block in kernels.row_blocks(len(labeled), width, 1):
             self._nystrom.transform(X[labeled[block]], out=self._features[block])
         return self
@@ -170,7 +170,7 @@ def landmark_storage(
     landmarks = Arrays(landmarks=s * d * i)
     fitting = points + landmarks
     features = fitting + Arrays(projection=8 * s * s, labeled_features=8 * labeled * s)
-    block = kernels.stream_bytes(labeled, kernels.nystrom_row_bytes(s, d, i), 1)
+    block = kernels.stream_bytes(labeled, kernels.NystromFeatures.row_bytes(s, d, i), 1)
     return Storage(
         fit={
             "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),

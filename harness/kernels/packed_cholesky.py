@@ -19,23 +19,6 @@ TILE = 256
 """Rows and columns of the tiles in which a matrix is filled."""
 
 
-def packed_bytes(n: int) -> int:
-    """Bytes of a packed n x n matrix: 4 n (n + 2), half of what it would take in full."""
-    half = (n + 1) // 2
-    return 8 * half * (2 * half + 1)
-
-
-def factoring_panel_bytes(n: int) -> int:
-    """Bytes that BLAS packs while a packed n x n matrix is factored; none while it is filled.
-
-    BLAS works on a half of the matrix. Triangular products do not cut their sums in halves, as
-    those of `square_product_bytes` do. A process keeps the panel: a second matrix is filled
-    beside it.
-    """
-    half = (n + 1) // 2
-    return blas_bytes(half, terms=half)
-
-
 def filling_bytes(n: int, n_features: int, itemsize: int) -> int:
     """Bytes of a tile of a Gaussian matrix of n points on its way into a packed one.
 
@@ -66,8 +49,8 @@ def gaussian_filling_bytes(n: int, n_features: int, itemsize: int, picked: int =
 class PackedSymmetric:
     """A symmetric matrix A that is filled tile by tile, then solved with or inverted in place.
 
-    Holds `packed_bytes(n)`; filling it, and products with it, hold one tile of `TILE` x `TILE`
-    numbers besides.
+    Holds `bytes(n)`; filling it, and products with it, hold one tile of `TILE` x `TILE` numbers
+    besides.
 
     Parameters
     ----------
@@ -207,3 +190,20 @@ class PackedSymmetric:
             self._packed = factor.reshape(self._packed.shape, order="F")
             self._factored = True
         return self._flat()
+
+    @staticmethod
+    def bytes(n: int) -> int:
+        """Bytes of a packed n x n matrix: 4 n (n + 2), half of what it would take in full."""
+        half = (n + 1) // 2
+        return 8 * half * (2 * half + 1)
+
+    @staticmethod
+    def factoring_bytes(n: int) -> int:
+        """Bytes that BLAS packs while a packed n x n matrix is factored; none while it is filled.
+
+        BLAS works on a half of the matrix. Triangular products do not cut their sums in halves, as
+        those of `square_product_bytes` do. A process keeps the panel: a second matrix is filled
+        beside it.
+        """
+        half = (n + 1) // 2
+        return blas_bytes(half, terms=half)

@@ -5,6 +5,7 @@ thresholds and the parameters that many have are here, once.
 """
 
 from harness.semi_supervised.classifiers import PartlyLabeledClassifier, SplitClassifier
+from harness.semi_supervised.kernel_operators import GramProduct, LinearProduct
 from harness.semi_supervised.labels import (
     Labels,
     expand_scores,
@@ -36,7 +37,9 @@ from harness.semi_supervised.thresholds import (
 __all__ = [
     "DecisionThreshold",
     "DecisionThresholdMixin",
+    "GramProduct",
     "Labels",
+    "LinearProduct",
     "PartlyLabeledClassifier",
     "RidgeOnFeatures",
     "SVMOnFeatures",

@@ -150,9 +150,9 @@ def _exact_phases(shape: Shape, b: int, block: int, tuned: bool) -> dict[str, Ar
     bounds = bounds_bytes(n, b, shape.n_features, Q, "squared")
     phases = {
         "Gram matrix": Arrays(
-            gram=kernels.summed_bytes(b),
+            gram=kernels.GramSum.bytes(b),
             features=block,
-            panel=kernels.panel_bytes(b),
+            panel=kernels.GramSum.panel_bytes(b),
             # which row is of which class, in one byte and in float32
             classes=5 * (Q + 1) * min(n, block // (4 * b)),
             sums_by_class=12 * columns,

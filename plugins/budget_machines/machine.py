@@ -134,16 +134,17 @@ def shared_phases(
     points = Arrays(X=shape.data_bytes, labels=8 * 4 * shape.n_labeled)
     held = points + Arrays(
         blas=kernels.blas_bytes(b) + kernels.blas_bytes(b, 4),
-        landmark_features=kernels.features_bytes(b, d),
+        landmark_features=kernels.LandmarkFeatures.bytes(b, d),
     )
     choosing = {
         "width": points + Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
         "landmarks": points
         + Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),
-        "landmark features": points + Arrays(building=kernels.building_bytes(b, d, i, kernel)),
+        "landmark features": points
+        + Arrays(building=kernels.LandmarkFeatures.building_bytes(b, d, i, kernel)),
     }
-    block = kernels.feature_block_bytes(shape.n_labeled, b, d, i, kernel)
-    kernel_rows = kernels.feature_block_bytes(
+    block = kernels.LandmarkFeatures.block_bytes(shape.n_labeled, b, d, i, kernel)
+    kernel_rows = kernels.LandmarkFeatures.block_bytes(
         shape.block_rows, b, d, i, kernel, picked=False, substituted=False
     )
     new = Arrays(kernel_rows=kernel_rows, block=shape.new_block_bytes)

@@ -293,9 +293,9 @@ def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
     u, labeled, d, i = shape.n_unlabeled, shape.n_labeled, shape.n_features, shape.itemsize
     copies = tile_copies_bytes(shape.n, d, i)
     laplacian = Arrays(
-        laplacian=kernels.packed_bytes(u),
+        laplacian=kernels.PackedSymmetric.bytes(u),
         # as if it were filled a second time: what tiles leave in the heap has not been told apart
-        blas=kernels.factoring_panel_bytes(u),
+        blas=kernels.PackedSymmetric.factoring_bytes(u),
     )
     # a tile in float64 with two masks, or in float32 with a copy that a product makes
     tile = 12 * min(max(u, labeled), 2 * kernels.TILE) * kernels.TILE
@@ -309,7 +309,7 @@ def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
     columns = min((labeled + 1) // 2, kernels.TILE)
     rows = min(u, kernels.block_rows(kernels.TILE))
     reduced = laplacian + Arrays(
-        reduced=kernels.packed_bytes(labeled),
+        reduced=kernels.PackedSymmetric.bytes(labeled),
         # blocks below 64 KiB, that malloc does not map: rows of tiles
         left_in_the_heap=2 * min(copies, 1 << 16),
     )
@@ -318,7 +318,8 @@ def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
     return phases | {
         "influence": influence + Arrays(solved=8 * u * min(columns, SOLVE_COLUMNS)),
         "reduction": influence + weights,
-        "held-out scores": reduced + Arrays(half=kernels.packed_bytes((labeled + 1) // 2)),
+        "held-out scores": reduced
+        + Arrays(half=kernels.PackedSymmetric.bytes((labeled + 1) // 2)),
     }
 
 

@@ -30,6 +30,7 @@ from harness import (
     overhead_bytes,
 )
 from harness.estimator import NonNegativeFloat, PositiveInt, RandomState
+from harness.kernels.degrees import gaussian_tiles
 from harness.semi_supervised import Labels, SVMOnFeatures, threshold_bytes, transduced
 
 from .proximal_low_rank import LowRankKernel, step_bytes
@@ -212,7 +213,7 @@ class StochasticClusterKernelSVM(kernels.GaussianWidth, kernels.TransferSettings
             self._exact_degrees = kernels.exact_degrees(X, self._width)
         scale = (self._exact_degrees**-0.5).astype(np.float32)
         B, squares = self._kernel.factor, 0.0
-        for rows, columns, L in kernels.gaussian_tiles(X, self._width):
+        for rows, columns, L in gaussian_tiles(X, self._width):
             L *= scale[rows, None]
             L *= scale[columns]
             L -= B[rows] @ B[columns].T

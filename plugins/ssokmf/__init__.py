@@ -247,7 +247,7 @@ def storage(
         "eigenvectors": kernel_matrix
         + Arrays(eigenvectors=square, workspace=kernels.eigen_workspace(b)),
         "Gram matrices": reading + Arrays(rows=block),
-        "products": reading + Arrays(panel=kernels.panel_bytes(b)),
+        "products": reading + Arrays(panel=kernels.GramSum.panel_bytes(b)),
         "projection": reading + Arrays(rows=kernels.stream_bytes(b, 2 * b)),
         "factorisation": grams + factors + Arrays(by_class=8 * b * c * 4),
     }

@@ -15,6 +15,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, RandomState
+from harness.kernels.functions import KernelName
+from harness.kernels.gaussian import squared_norms
 from harness.semi_supervised import (
     DecisionThreshold,
     DecisionThresholdMixin,
@@ -74,7 +76,7 @@ class NearestNeighbor(_LabeledClassifier):
         self._center = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
         self._norms = np.empty(len(X), X.dtype)
         for block in kernels.row_blocks(len(X), X.shape[1], X.itemsize):
-            self._norms[block] = kernels.squared_norms(X[block] - self._center)
+            self._norms[block] = squared_norms(X[block] - self._center)
 
     def _nearest(self, X: np.ndarray) -> np.ndarray:
         distances = (X - self._center) @ self._X.T
@@ -96,7 +98,7 @@ class NearestNeighbor(_LabeledClassifier):
 class KernelSVM(kernels.AnyKernel, DecisionThresholdMixin, _LabeledClassifier):
     """Support vector machine on all labeled points (LIBSVM)."""
 
-    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
+    kernel: KernelName | kernels.KernelFunction = "rbf"
     """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`. "rbf", "linear" and
     "poly2" LIBSVM computes itself, row by row; of others it is given the whole matrix.
     """
@@ -147,7 +149,7 @@ class KernelSVM(kernels.AnyKernel, DecisionThresholdMixin, _LabeledClassifier):
         if self.kernel == "rbf":
             return np.ones(len(X))
         if self._bound is None:
-            squares = kernels.squared_norms(X)
+            squares = squared_norms(X)
             return squares if self.kernel == "linear" else (self._svm.gamma * squares + 1) ** 2
         bound = self._bound
         return np.array([bound(x[None], x[None])[0, 0] for x in X])

@@ -24,8 +24,10 @@ from annotated_types import Gt, Interval, Le
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
-from harness.semi_supervised import Labels, SplitClassifier, transduced
+from harness.semi_supervised import Labels, LinearProduct, SplitClassifier, transduced
+from harness.semi_supervised.squared_hinge import Expansion
 
+from .gaussian_triangle import BAND, GaussianTriangle
 from .label_switching import TransductionProblem, concave_convex, inductive, switching
 
 # The first C* is at most this part of the last one, which hardly moves the inductive machine.
@@ -76,11 +78,11 @@ class TransductiveSVM(kernels.GaussianWidth, SplitClassifier):
         if self.kernel == "linear":
             # the bias is free, so no point need be the origin
             center = self._center if self._center.any() else None
-            self._product: kernels.LinearProduct | kernels.GaussianTriangle
-            self._product = kernels.LinearProduct(X, center)
+            self._product: LinearProduct | GaussianTriangle
+            self._product = LinearProduct(X, center)
         else:
             self._width = self._width_on(X)
-            self._product = kernels.GaussianTriangle(X, self._width, self._center)
+            self._product = GaussianTriangle(X, self._width, self._center)
 
     def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
         """Train on these labels; nothing is taken over from those before."""
@@ -101,7 +103,7 @@ class TransductiveSVM(kernels.GaussianWidth, SplitClassifier):
             # or it would be held while the next machine is trained
             del f
         self._coefficients = coefficients
-        if isinstance(self._product, kernels.LinearProduct):
+        if isinstance(self._product, LinearProduct):
             self._coefficients = self._product.weights(coefficients.T).T
         self.decision_scores_ = self._as_decision(scores)
         self.transduction_ = transduced(self.decision_scores_, replace(labels, rows=labeled))
@@ -112,12 +114,12 @@ class TransductiveSVM(kernels.GaussianWidth, SplitClassifier):
 
     def _machine(
         self, labeled: np.ndarray, targets: np.ndarray
-    ) -> tuple[kernels.Expansion, list[tuple[float, float]]]:
+    ) -> tuple[Expansion, list[tuple[float, float]]]:
         """Return one machine and the path of its objective."""
         n = self._product.n
         if not np.ptp(targets):
             # a class without a labeled point
-            return kernels.Expansion.zero(n, targets[0]), []
+            return Expansion.zero(n, targets[0]), []
         unlabeled = np.setdiff1d(np.arange(n), labeled)
         share = (targets > 0).mean() if self.positive_share is None else self.positive_share
         last = self.C * self.unlabeled_weight
@@ -179,9 +181,9 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
         }
         new = weights + new_scores + Arrays(rows=kernels.stream_bytes(rows, d, i))
         return Storage(fit, {"a block": kept + new})
-    matrix = X + Arrays(kernel_matrix=kernels.triangle_bytes(n))
+    matrix = X + Arrays(kernel_matrix=GaussianTriangle.bytes(n))
     moved = Arrays(moved=min(n, kernels.center_rows(d, i)) * d * i)
-    band = Arrays(band=kernels.BAND * i * (d + (n if i == 8 else 0)), norms=8 * n * 4)
+    band = Arrays(band=BAND * i * (d + (n if i == 8 else 0)), norms=8 * n * 4)
     fit = {
         "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
         "kernel matrix": matrix + known + band + moved,

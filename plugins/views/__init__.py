@@ -22,6 +22,8 @@ from harness.estimator import (
     PositiveInt,
     RandomState,
 )
+from harness.kernels.gaussian import CENTER_SAMPLE
+from harness.kernels.gram import square_product_bytes
 from harness.semi_supervised import SplitLeastSquares, centered_ridge
 
 from .canonical_correlation import (
@@ -71,7 +73,7 @@ class CorrelatedViews(kernels.GaussianWidth, SplitLeastSquares):
         """Draw the views, analyse them on all points, and keep the labeled ones' coordinates."""
         rng = check_random_state(self.random_state)
         # Around these centres of rows and of features little cancels in float32.
-        sample = X[:: -(-len(X) // kernels.CENTER_SAMPLE)]
+        sample = X[:: -(-len(X) // CENTER_SAMPLE)]
         self._center = kernels.column_medians(X)
         self._views = self._draw_views(X, rng)
         self._origins = [self._origin(view, sample) for view in self._views]
@@ -281,7 +283,7 @@ def _storage(
     n, d, labeled, used = shape.n, shape.n_features, shape.n_labeled, 1 + combine
     columns, targets = 2 * M, max(1, shape.n_classes)
     # of NumPy's library, and of SciPy's, which sums up the Gram matrix
-    square = kernels.square_product_bytes(M)
+    square = square_product_bytes(M)
     panels = Arrays(
         numpy_blas=max(square, kernels.blas_bytes(M, terms=labeled)),
         scipy_blas=max(square, kernels.blas_bytes(columns, 4, terms=384)),

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from mssksc.feature_blocks import spread_rows
 
 from harness import kernels
 from harness.kernels.landmarks import columns, entropy, hashing
@@ -322,7 +323,7 @@ def test_selectors_can_be_given_options():
 
 @pytest.mark.parametrize(("n", "size"), [(10, 10), (10, 3), (1000, 7), (5, 9)])
 def test_spread_rows_are_one_of_each_stretch(n, size):
-    rows = kernels.spread_rows(n, size, np.random.RandomState(0))
+    rows = spread_rows(n, size, np.random.RandomState(0))
     size = min(n, size)
     assert (np.diff(rows) >= 0).all()
     edges = np.arange(size + 1) * n / size

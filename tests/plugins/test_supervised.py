@@ -118,7 +118,7 @@ def test_kernels_are_those_of_the_same_name(name, n_classes):
 def test_a_kernel_of_a_plugin_is_one_like_others():
     X, y, _ = blobs(60, 2)
     of_a_plugin = Kernel("mine", kernels.KERNELS["rbf"].function, kernels.KERNELS["rbf"].unit)
-    ours, theirs = KernelSVM(of_a_plugin).fit(X, y), KernelSVM("rbf").fit(X, y)
+    ours, theirs = KernelSVM(kernel=of_a_plugin).fit(X, y), KernelSVM(kernel="rbf").fit(X, y)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=5e-3)
 
 

@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform, uniform
+from harness import Arrays, Shape, Storage, kernels
 from harness.estimator import NonNegativeFloat, PositiveFloat
 from harness.semi_supervised import (
     DecisionThresholdMixin,
@@ -26,6 +26,8 @@ from harness.semi_supervised import (
     threshold_bytes,
     threshold_rows,
 )
+
+from .stationary import solve_indefinite
 
 
 class SpectralResolvent:
@@ -179,7 +181,7 @@ class MSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifier):
         u = influence[labels.rows]
         right = np.column_stack([labels.targets(), u])
         try:
-            solution = kernels.solve_indefinite(system, right)
+            solution = solve_indefinite(system, right)
         except LinAlgError as error:
             message = f"the labeled points' {error}: lower gamma2"
             raise ValueError(message) from error
@@ -238,7 +240,7 @@ def _row_bytes(n: int, d: int, itemsize: int) -> int:
     return (itemsize + 8) * n + itemsize * d
 
 
-def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
+def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     """Count n^2 / 2 doubles packed, two to three matrices of the labeled points.
 
     4 n (n + 2) + 16 l^2: K of the labeled points, with a copy that becomes the system to solve, or
@@ -248,8 +250,8 @@ def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     Q = shape.n_machines
     held = Arrays(X=shape.data_bytes, scores_and_degrees=8 * n * (5 + 2 * Q))
     panels = Arrays(blas=kernels.blas_bytes(labeled))
-    packed = Arrays(packed=kernels.packed_bytes(n))
-    factored = panels + packed + Arrays(factoring_blas=kernels.factoring_panel_bytes(n))
+    packed = Arrays(packed=kernels.PackedSymmetric.bytes(n))
+    factored = panels + packed + Arrays(factoring_blas=kernels.PackedSymmetric.factoring_bytes(n))
     known = Arrays(known=labeled * d * i, moved=kernels.center_rows(d, i) * d * i)
     of_known = Arrays(kernel_of_labeled=8 * labeled**2)
     row = _row_bytes(labeled, d, i)
@@ -287,25 +289,3 @@ def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
             block=shape.block_bytes,
         )
     return Storage(fit, {"a block": panels + new}, held)
-
-
-@hookimpl
-def harness_methods() -> list[Method]:
-    """Provide exact MSSKSC."""
-    return [
-        Method(
-            "mssksc",
-            MSSKSC,
-            storage,
-            size="n_unlabeled",
-            tasks={"binary", "multiclass"},
-            params={"decision_threshold": "share"},
-            space={
-                "gamma1": uniform(0, 0.95),
-                "gamma2": log_uniform(1, 1e4),
-                "sigma": log_uniform(0.1, 2),
-            },
-            head_params={"gamma2"},
-            reference="mehrkanoon2016",
-        )
-    ]

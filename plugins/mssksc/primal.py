@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform, uniform
+from harness import Arrays, Shape, Storage, beside, kernels
 from harness.estimator import (
     NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
     RandomState,
 )
+from harness.kernels.features import FeatureMap
 from harness.semi_supervised import (
     DecisionThresholdMixin,
     Labels,
@@ -29,6 +30,16 @@ from harness.semi_supervised import (
     threshold_block_rows,
     threshold_bytes,
 )
+
+from .feature_blocks import (
+    KernelFeatures,
+    map_block_rows,
+    map_blocks,
+    normalise_gram,
+    spread_rows,
+    type_of_sums,
+)
+from .stationary import solve_stationary
 
 # Points drawn for each prototype that is chosen among them.
 _POOL = 10
@@ -104,7 +115,7 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
         if self.gamma1:
             start = self._spectral_term(X)
             start *= -self.gamma1
-        dtype = kernels.type_of_sums(self._map.dtype, self.gamma2, len(labels.rows))
+        dtype = type_of_sums(self._map.dtype, self.gamma2, len(labels.rows))
         H = kernels.GramSum(self._m + 1, dtype, start)
         right: np.ndarray = np.zeros((), dtype)
         for block, features in self._features(X, labels.rows):
@@ -136,7 +147,7 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
             self._known, self._gram = known, None
             gram = kernels.GramSum(self._m + 1, np.float64)
             self._cross: np.ndarray = np.zeros(())
-            for block in kernels.map_blocks(len(labels.rows), self._X.shape[1]):
+            for block in map_blocks(len(labels.rows), self._X.shape[1]):
                 Phi = self._samples[labels.rows[block]].astype(np.float64, copy=False)
                 gram.add(Phi)
                 self._cross = self._cross + Phi.T @ labels.targets(block)
@@ -149,7 +160,7 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
         self._solve(H, self.gamma2 * self._cross)
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
         scores = np.empty((len(held_out), weights.shape[1]))
-        for block in kernels.map_blocks(len(held_out), self._X.shape[1]):
+        for block in map_blocks(len(held_out), self._X.shape[1]):
             scores[block] = self._samples[held_out[block]] @ weights
         return scores
 
@@ -159,7 +170,7 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
         self._map = self._make_map(X, n_labeled)
         self._m = self._map.n_components
 
-    def _make_map(self, X: np.ndarray, n_labeled: int) -> kernels.FeatureMap:
+    def _make_map(self, X: np.ndarray, n_labeled: int) -> FeatureMap:
         m = self.n_components
         if m is None:
             m = prototype_count(n_labeled, len(X) - n_labeled)
@@ -168,12 +179,12 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
             return kernels.RandomFourierFeatures(*drawn)
         Z = self._prototypes(X, min(m, len(X)))
         if self.features == "kernel":
-            return kernels.KernelFeatures(Z, self._width, self.dtype, self._center)
+            return KernelFeatures(Z, self._width, self.dtype, self._center)
         return kernels.NystromFeatures(Z, self._width, dtype=self.dtype, center=self._center)
 
     def _prototypes(self, X: np.ndarray, m: int) -> np.ndarray:
         # a function of its own: the pool is let go before prototypes are whitened
-        rows = kernels.spread_rows(len(X), _POOL * m, self._rng)
+        rows = spread_rows(len(X), _POOL * m, self._rng)
         pool = X if len(rows) == len(X) else X[rows]
         kernel = kernels.BoundKernel(kernels.KERNELS["rbf"], self._width, self._center)
         chosen = kernels.select_landmarks(self.selector, pool, m, self._rng, kernel)
@@ -186,7 +197,7 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
             degrees = kernels.exact_degrees(X, self._width)
         else:
             sampled = len(X) > _DEGREE_SAMPLE
-            rows = kernels.spread_rows(len(X), _DEGREE_SAMPLE, self._rng) if sampled else None
+            rows = spread_rows(len(X), _DEGREE_SAMPLE, self._rng) if sampled else None
             total = np.zeros(self._m)
             for _, Phi in self._features(X, rows):
                 total += Phi[:, :-1].sum(axis=0, dtype=np.float64)
@@ -206,7 +217,7 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
         del Phi, D  # a total may be twice as many pages
         S = term.total()
         if self.normalize:
-            kernels.normalise_gram(S, len(X) * np.finfo(self._map.dtype).eps)
+            normalise_gram(S, len(X) * np.finfo(self._map.dtype).eps)
         return S
 
     def _features(
@@ -214,8 +225,8 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks and features, in one array, with a last column of ones for the bias."""
         n = len(X) if rows is None else len(rows)
-        Phi = np.empty((min(kernels.map_block_rows(X.shape[1]), n), self._m + 1), self._map.dtype)
-        for block in kernels.map_blocks(n, X.shape[1]):
+        Phi = np.empty((min(map_block_rows(X.shape[1]), n), self._m + 1), self._map.dtype)
+        for block in map_blocks(n, X.shape[1]):
             Phi = Phi[: block.stop - block.start]
             Phi[:, -1] = 1
             self._map.transform(X[block if rows is None else rows[block]], out=Phi[:, :-1])
@@ -224,7 +235,7 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
     def _solve(self, H: np.ndarray, right: np.ndarray) -> None:
         penalised = len(H) if self.penalise_bias else len(H) - 1
         H[np.arange(penalised), np.arange(penalised)] += 1
-        found = kernels.solve_stationary(H, right.astype(np.float64), _NO_MINIMUM, _ROUNDED)
+        found = solve_stationary(H, right.astype(np.float64), _NO_MINIMUM, _ROUNDED)
         self.coef_, self.intercept_ = np.split(np.ascontiguousarray(found), [len(found) - 1])
         self.intercept_ = self.intercept_[0]
 
@@ -245,7 +256,7 @@ def prototype_count(n_labeled: int, n_unlabeled: int) -> int:
     return labeled + (n_unlabeled if n_unlabeled < 500 else ceil(sqrt(n_unlabeled)))
 
 
-def storage(
+def primal_storage(
     shape: Shape,
     size: int | None,
     features: str = "fourier",
@@ -259,7 +270,7 @@ def storage(
     n, d, labeled, item = shape.n, shape.n_features, shape.n_labeled, np.dtype(dtype).itemsize
     m = prototype_count(labeled, shape.n_unlabeled) if size is None else size
     m = m if features == "fourier" else min(m, n)
-    rows, picked = kernels.map_block_rows(d), d * shape.itemsize
+    rows, picked = map_block_rows(d), d * shape.itemsize
     # y, in the copies that checking it makes
     held = Arrays(X=shape.data_bytes, labels=2 * n + 9 * labeled)
     maps = {
@@ -285,7 +296,7 @@ def storage(
         "labels": Arrays(checked=7 * labeled),
         "width": Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
         **({} if features == "fourier" else _prototype_phases(shape, m, features, selector, item)),
-        **{name: feature_map + arrays for name, arrays in training.items()},
+        **beside(feature_map, training),
         "threshold": feature_map + threshold,
     }
     new = feature_map + Arrays(
@@ -299,17 +310,17 @@ def _matrix_phases(
 ) -> dict[str, Arrays]:
     """Return what is held while matrices of order m are summed up and solved with."""
     n, d, labeled, columns = shape.n, shape.n_features, shape.n_labeled, shape.n_machines
-    item, rows, picked = dtype.itemsize, kernels.map_block_rows(d), d * shape.itemsize
+    item, rows, picked = dtype.itemsize, map_block_rows(d), d * shape.itemsize
     matrix = 8 * (m + 1) ** 2
     block = min(rows, n) * (width + (picked if n > _DEGREE_SAMPLE else 0))
     of_degrees = {"rows": block}
     if degrees == "exact":
         of_degrees = {"degrees": 8 * n, "rows": max(block, kernels.tile_bytes(n, d))}
-    exact = kernels.type_of_sums(dtype, gamma2, labeled).itemsize == 8
+    exact = type_of_sums(dtype, gamma2, labeled).itemsize == 8
     known = width + picked + 16 * columns + ((m + 1) * 8 if exact and item == 4 else 0)
-    panel = Arrays(panel=kernels.panel_bytes(m + 1) if item == 4 else 0)
+    panel = Arrays(panel=kernels.GramSum.panel_bytes(m + 1) if item == 4 else 0)
     # sums of all points in float32 reach half of a matrix, the labels' stand beside a whole one
-    total = kernels.summed_bytes(m + 1) if item == 4 and not tuned else matrix
+    total = kernels.GramSum.bytes(m + 1) if item == 4 and not tuned else matrix
     phases = {
         "sums of all points": panel + Arrays(total=total, **of_degrees),
         "sums of labeled points": panel
@@ -328,7 +339,7 @@ def _matrix_phases(
     fold = min(rows, labeled) * (m + 1) * (item + 8)
     phases["sums of a fold"] = Arrays(total=matrix, of_fold=matrix, rows=fold)
     phases["solution"] += Arrays(total=matrix, of_fold=matrix)
-    return {name: kept + arrays for name, arrays in phases.items()}
+    return beside(kept, phases)
 
 
 def _prototype_phases(
@@ -352,29 +363,3 @@ def _prototype_phases(
 def sizes(shape: Shape) -> tuple[int, int]:
     """Return a pair of features at the least, as many as points or 10,000 at the most."""
     return 2, max(2, min(shape.n, 10_000))
-
-
-@hookimpl
-def harness_methods() -> list[Method]:
-    """Provide RFF-, FS- and RD-MSSKSC."""
-    # k(x, Z) is not whitened: in float32 the identity would be lost beside its squares
-    reduced: dict[str, Any] = {"features": "kernel", "gamma2": 100.0, "dtype": "float64"}
-    return [
-        Method(
-            name,
-            PrimalMSSKSC,
-            storage,
-            params=params | {"decision_threshold": "share"},
-            space={"gamma1": uniform(0, 0.99), "gamma2": gamma2, "sigma": log_uniform(0.06, 4)},
-            size="n_components",
-            sizes=sizes,
-            tasks={"binary", "multiclass"},
-            head_params={"gamma1", "gamma2"},
-            reference="mehrkanoon2016",
-        )
-        for name, params, gamma2 in [
-            ("rff-mssksc", {"features": "fourier"}, log_uniform(0.1, 1e4)),
-            ("fs-mssksc", {"features": "nystrom"}, log_uniform(0.1, 1e4)),
-            ("rd-mssksc", reduced, log_uniform(1e2, 1e5)),
-        ]
-    ]
