@@ -6,6 +6,7 @@ They run for every task: y tells which (NaN or fractions: regression; -1 through
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -153,8 +154,9 @@ def _scores(shape: Shape) -> Arrays:
 def harness_methods() -> list[Method]:
     """Provide the controls."""
     tasks = {"binary", "multiclass", "regression", "clustering"}
+    chance = partial(Method, tasks=tasks, control="chance")
     return [
-        Method("random", RandomScores, storage, tasks=tasks, features={"predict"}),
-        Method("prior", ClassPrior, prior_storage, tasks=tasks, features=frozenset()),
-        Method("oracle", Oracle, prior_storage, tasks=tasks, features=frozenset(), oracle=True),
+        chance("random", RandomScores, storage, features={"predict"}),
+        chance("prior", ClassPrior, prior_storage, features=frozenset()),
+        chance("oracle", Oracle, prior_storage, features=frozenset(), control="truth"),
     ]

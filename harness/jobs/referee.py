@@ -106,7 +106,7 @@ class Referee:
         """
         rows = assignment.unlabeled if assignment.transductive else assignment.test
         truth = self.y[rows]
-        if assignment.method.oracle:
+        if assignment.method.control == "truth":
             predictions = self._truth(truth)
         sizes = {name: len(p) if np.ndim(p) else 0 for name, p in predictions.items()}
         wrong = {name: size for name, size in sizes.items() if size != len(truth)}

@@ -13,6 +13,7 @@ COLUMNS: dict[str, str] = {
     "task": "string",
     "method": "string",  # the label of the study; `plugin_method` is the method behind it
     "plugin_method": "string",
+    "control": "string",  # "chance" or "truth" of a control; empty of a method
     "n_labeled": "int64",
     "n_unlabeled": "int64",
     "n_test": "int64",
@@ -68,7 +69,10 @@ COLUMNS: dict[str, str] = {
 }
 
 LATER = frozenset(
-    {"n_kept", "planned_phase", "storage_model", "taken_again", "isolation", "decided_by"}
+    {
+        *("control", "n_kept", "planned_phase", "storage_model", "taken_again", "isolation"),
+        "decided_by",
+    }
 )
 """Columns that came later: null in a table that was written before."""
 
