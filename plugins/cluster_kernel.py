@@ -42,23 +42,8 @@ class InverseSpectrum:
     """
 
     def __init__(self, X: np.ndarray, width: float, epsilon: float) -> None:
-        center = kernels.column_medians(X)
         self._shift = 1 + epsilon
-        side = kernels.gaussian_tile(X.shape[1], X.itemsize)
-        self._matrix = kernels.PackedSymmetric(len(X), side)
-        self.degrees = np.zeros(len(X))
-
-        def tile(rows: slice, columns: slice) -> np.ndarray:
-            K = kernels.gaussian_kernel(X[rows], X[columns], width, center=center)
-            if rows == columns:
-                # Rounding may make a point unlike itself where the width is tiny.
-                np.fill_diagonal(K, 1)
-            self.degrees[rows] += K.sum(axis=1, dtype=np.float64)
-            if rows != columns:
-                self.degrees[columns] += K.sum(axis=0, dtype=np.float64)
-            return np.negative(K, out=K)
-
-        self._matrix.fill(tile)
+        self._matrix, self.degrees = kernels.packed_gaussian(X, width)
         self._matrix.scale(self.degrees**-0.5)
         self._matrix.add_to_diagonal(self._shift)
         self._matrix.invert()
@@ -273,7 +258,7 @@ def storage(
         factored = packed + Arrays(blas=kernels.PackedSymmetric.factoring_bytes(n))
         matrix = {
             "kernel matrix": (factored if tuned else packed)
-            + Arrays(tile=kernels.gaussian_filling_bytes(n, d, i)),
+            + Arrays(tile=kernels.packed_gaussian_bytes(n, d, i)),
             "virtual labeled points": factored
             + gram
             + Arrays(block=kernels.stream_bytes(labeled, 5 * labeled)),

@@ -70,12 +70,8 @@ class NystromKernelRidge(kernels.Landmarks, kernels.GaussianWidth, SquaredLossMi
         rng = check_random_state(self.random_state)
         kernel = self._gaussian_on(X)
         sample = self._select(X, self.n_landmarks, rng, kernel)
-        assert kernel.center is not None, "the Gaussian kernel is one of differences"
         self._center = kernel.center
-        landmarks = X[sample]
-        landmarks -= kernel.center.astype(X.dtype)
-        nystrom = kernels.NystromFeatures(landmarks, kernel.width, center=kernel.center)
-
+        nystrom = kernels.NystromFeatures.of_rows(X, sample, kernel)
         k = nystrom.n_components
         gram, total = np.zeros((k, k), order="F"), np.zeros(k)
         cross = np.zeros((k, values.shape[1]))

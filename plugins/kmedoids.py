@@ -241,7 +241,7 @@ def storage(
     seen_rows = _block_bytes(kernel, n, b, _row_width(b, d, Q), d, i)
     width = _predicted_width(Q, d)
     new_rows = _block_bytes(kernel, max(n, shape.n_test), Q, width, d, i)
-    new = medoids + Arrays(rows=new_rows, block=shape.block_bytes if shape.n_test else 0)
+    new = medoids + Arrays(rows=new_rows, block=shape.new_block_bytes)
     fit = {
         "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
         "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),

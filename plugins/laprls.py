@@ -22,7 +22,12 @@ from harness.estimator import (
     PositiveFloat,
     PositiveInt,
 )
-from harness.semi_supervised import RidgeOnFeatures, SplitLeastSquares, centered_kernel_ridge
+from harness.semi_supervised import (
+    RidgeOnFeatures,
+    SplitLeastSquares,
+    centered_kernel_ridge,
+    expansion_arrays,
+)
 
 
 class _ManifoldPenalty(kernels.GaussianWidth):
@@ -252,14 +257,7 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
             + reduced
             + Arrays(factor=8 * labeled**2, right_hand_sides=3 * value * labeled),
         },
-        predict={
-            "a block": points
-            + Arrays(
-                coefficients=value * n,
-                X_and_block=shape.predict_data_bytes,
-                kernel_rows=kernels.expansion_bytes(shape.block_rows, n, d, 8),
-            )
-        },
+        predict={"a block": points + expansion_arrays(shape, n, 8)},
     )
 
 
@@ -294,14 +292,7 @@ def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Stor
             "coefficients": system
             + Arrays(solved=8 * labeled * s, reduced=8 * min(labeled, s) ** 2),
         },
-        predict={
-            "a block": landmarks
-            + Arrays(
-                coefficients=8 * s * columns,
-                X_and_block=shape.predict_data_bytes,
-                kernel_rows=kernels.expansion_bytes(shape.block_rows, s, d, 4),
-            )
-        },
+        predict={"a block": landmarks + expansion_arrays(shape, s, 4)},
     )
 
 

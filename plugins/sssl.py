@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveInt
-from harness.semi_supervised import RidgeOnFeatures, SplitLeastSquares
+from harness.semi_supervised import RidgeOnFeatures, SplitLeastSquares, expansion_arrays
 
 # Eigenvalues of a float32 kernel matrix below this part of the largest are rounding.
 _TOLERANCE = 1e-6
@@ -106,11 +106,8 @@ class NystromSSSL(kernels.Landmarks, kernels.GaussianWidth, RidgeOnFeatures):
         rng = check_random_state(self.random_state)
         kernel = self._gaussian_on(X)
         sample = self._select(X, self.n_views * self.n_landmarks, rng, kernel)
-        assert kernel.center is not None, "the Gaussian kernel is one of differences"
         self._center = kernel.center
-        landmarks = X[sample]
-        landmarks -= kernel.center.astype(X.dtype)
-        self._nystrom = kernels.NystromFeatures(landmarks, kernel.width, center=kernel.center)
+        self._nystrom = kernels.NystromFeatures.of_rows(X, sample, kernel)
         self.landmarks_ = self._nystrom.landmarks
         self._features = np.empty((len(labeled), self._nystrom.n_components))
         width = kernels.NystromFeatures.row_bytes(len(sample), X.shape[1], X.itemsize)
@@ -146,14 +143,7 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> Storage:
             "coefficients": fitting + eigenvectors + Arrays(labeled=24 * shape.n_labeled * used),
             "expansion": fitting + eigenvectors + Arrays(used=8 * n * used, weights=values * n),
         },
-        predict={
-            "a block": points
-            + Arrays(
-                weights=values * n,
-                X_and_block=shape.predict_data_bytes,
-                kernel_rows=kernels.expansion_bytes(shape.block_rows, n, d, 4),
-            )
-        },
+        predict={"a block": points + expansion_arrays(shape, n, 4)},
     )
 
 
@@ -185,15 +175,7 @@ def landmark_storage(
             "coefficients": features
             + Arrays(solved=8 * labeled * s, gram=8 * min(labeled, s) ** 2),
         },
-        predict={
-            "a block": panels
-            + landmarks
-            + Arrays(
-                coefficients=8 * s * columns,
-                X_and_block=shape.predict_data_bytes,
-                kernel_rows=kernels.expansion_bytes(shape.block_rows, s, d, i),
-            )
-        },
+        predict={"a block": panels + landmarks + expansion_arrays(shape, s, i)},
     )
 
 

@@ -60,8 +60,8 @@ from harness.kernels.neighbors import NeighborGraph
 from harness.kernels.packed_cholesky import (
     TILE,
     PackedSymmetric,
-    gaussian_filling_bytes,
-    gaussian_tile,
+    packed_gaussian,
+    packed_gaussian_bytes,
 )
 from harness.kernels.parameters import (
     AnyKernel,
@@ -122,10 +122,8 @@ __all__ = [
     "expansion_bytes",
     "feature_degrees",
     "gaussian_expansion",
-    "gaussian_filling_bytes",
     "gaussian_kernel",
     "gaussian_rows",
-    "gaussian_tile",
     "gram_block_bytes",
     "gram_blocks",
     "kernel_bytes",
@@ -133,6 +131,8 @@ __all__ = [
     "largest_eigenpairs",
     "mirror",
     "normalize_rows",
+    "packed_gaussian",
+    "packed_gaussian_bytes",
     "project_gram",
     "row_blocks",
     "select_landmarks",

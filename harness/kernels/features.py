@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
+from harness.kernels.functions import BoundKernel
 from harness.kernels.gaussian import (
     GaussianAt,
     centered,
@@ -125,6 +126,14 @@ class NystromFeatures:
         U *= eigenvalues**-0.5
         self.projection = U.astype(self.dtype, copy=False)
         self.n_components = U.shape[1]
+
+    @classmethod
+    def of_rows(cls, X: np.ndarray, rows: np.ndarray, kernel: BoundKernel) -> NystromFeatures:
+        """Make float64 features of rows of X, with a Gaussian kernel that is bound to X."""
+        landmarks = X[rows]
+        if kernel.center is not None:
+            landmarks -= kernel.center.astype(X.dtype)
+        return cls(landmarks, kernel.width, center=kernel.center)
 
     def kernel(self, X: np.ndarray) -> np.ndarray:
         """Return the kernel between the rows of X and the landmarks."""

@@ -12,7 +12,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs
 
-from harness.kernels.gaussian import BLOCK_BYTES, center_rows
+from harness.kernels.gaussian import (
+    BLOCK_BYTES,
+    center_rows,
+    column_medians,
+    gaussian_kernel,
+)
 from harness.kernels.gram import blas_bytes
 
 TILE = 256
@@ -28,22 +33,6 @@ def filling_bytes(n: int, n_features: int, itemsize: int) -> int:
     tile = min((n + 1) // 2, TILE)
     moved = min(tile, center_rows(n_features, itemsize))
     return 12 * tile**2 + (3 * tile + moved) * n_features * itemsize
-
-
-def gaussian_tile(n_features: int, itemsize: int) -> int:
-    """Return rows of the tiles of a Gaussian matrix: fewer of wide points, which a tile copies."""
-    return min(TILE, max(32, BLOCK_BYTES // (n_features * itemsize)))
-
-
-def gaussian_filling_bytes(n: int, n_features: int, itemsize: int, picked: int = 0) -> int:
-    """Bytes of a tile of `gaussian_tile` rows, of points that are moved to a center.
-
-    Its values and two masks; rows as they are moved, and as many times as they are picked, too.
-    """
-    tile = min((n + 1) // 2, gaussian_tile(n_features, itemsize))
-    moved = min(tile, center_rows(n_features, itemsize))
-    rows = (1 + picked) * tile + moved
-    return (itemsize + 2) * tile**2 + rows * n_features * itemsize
 
 
 class PackedSymmetric:
@@ -207,3 +196,55 @@ class PackedSymmetric:
         """
         half = (n + 1) // 2
         return blas_bytes(half, terms=half)
+
+
+def packed_gaussian(
+    X: np.ndarray, width: float, order: np.ndarray | None = None
+) -> tuple[PackedSymmetric, np.ndarray]:
+    """Return -K of the Gaussian kernel matrix K between all points, and the row sums of K.
+
+    Values are in the type of X, of points less their medians. Holds `packed_gaussian_bytes`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    width : float
+        In the units of X.
+    order : ndarray of shape (n,), optional
+        Row numbers in the order of the matrix; as they are by default.
+    """
+    matrix, degrees = (
+        PackedSymmetric(len(X), _tile_rows(X.shape[1], X.itemsize)),
+        np.zeros(len(X)),
+    )
+    center = column_medians(X)
+
+    def tile(rows: slice, columns: slice) -> np.ndarray:
+        left, right = (part if order is None else order[part] for part in (rows, columns))
+        K = gaussian_kernel(X[left], X[right], width, center=center)
+        if rows == columns:
+            # Rounding may make a point unlike itself where the width is tiny.
+            np.fill_diagonal(K, 1)
+        degrees[rows] += K.sum(axis=1, dtype=np.float64)
+        if rows != columns:
+            degrees[columns] += K.sum(axis=0, dtype=np.float64)
+        return np.negative(K, out=K)
+
+    matrix.fill(tile)
+    return matrix, degrees
+
+
+def packed_gaussian_bytes(n: int, n_features: int, itemsize: int, picked: int = 0) -> int:
+    """Bytes of a tile of `packed_gaussian`, of points that are moved to a center.
+
+    Its values and two masks; rows as they are moved, and as many times as they are picked, too.
+    """
+    tile = min((n + 1) // 2, _tile_rows(n_features, itemsize))
+    moved = min(tile, center_rows(n_features, itemsize))
+    rows = (1 + picked) * tile + moved
+    return (itemsize + 2) * tile**2 + rows * n_features * itemsize
+
+
+def _tile_rows(n_features: int, itemsize: int) -> int:
+    """Return rows of the tiles of a Gaussian matrix: fewer of wide points, which a tile copies."""
+    return min(TILE, max(32, BLOCK_BYTES // (n_features * itemsize)))

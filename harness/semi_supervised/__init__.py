@@ -19,6 +19,7 @@ from harness.semi_supervised.least_squares import (
     SquaredLossMixin,
     centered_kernel_ridge,
     centered_ridge,
+    expansion_arrays,
 )
 from harness.semi_supervised.on_features import SVMOnFeatures, svm_phases
 from harness.semi_supervised.one_vs_rest_svm import (
@@ -49,6 +50,7 @@ __all__ = [
     "centered_kernel_ridge",
     "centered_ridge",
     "expand_scores",
+    "expansion_arrays",
     "machine_bytes",
     "predict_labels",
     "read_labels",

@@ -21,7 +21,10 @@ from sklearn.utils.validation import (
 )
 
 from harness.estimator import Estimator, NonNegativeInt, PositiveFloat
+from harness.kernels.gaussian import expansion_bytes
 from harness.kernels.symmetric import solve_positive_definite
+from harness.plugin.method import Shape
+from harness.plugin.storage import Arrays
 from harness.semi_supervised.labels import predict_labels, read_labels
 
 
@@ -239,6 +242,25 @@ class RidgeOnFeatures(SplitLeastSquares):
 
     def _values_of(self, rows: np.ndarray) -> np.ndarray:
         return self._features[rows] @ self._weights + self.intercept_
+
+
+def expansion_arrays(shape: Shape, n_points: int, itemsize: int) -> Arrays:
+    """Return what a prediction by `kernels.gaussian_expansion` holds beside its points.
+
+    Parameters
+    ----------
+    shape : Shape
+    n_points : int
+        Points of the expansion.
+    itemsize : int
+        Bytes of an element of theirs.
+    """
+    rows = expansion_bytes(shape.block_rows, n_points, shape.n_features, itemsize)
+    return Arrays(
+        coefficients=8 * n_points * max(1, shape.n_classes),
+        X_and_block=shape.predict_data_bytes,
+        kernel_rows=rows,
+    )
 
 
 def _one_column_flat(values: np.ndarray) -> np.ndarray:

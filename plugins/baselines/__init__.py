@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils import check_random_state
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
 from harness.semi_supervised import (
     DecisionThreshold,
@@ -235,8 +235,7 @@ def nystroem_storage(shape: Shape, size: int) -> Storage:
     )
     held = Arrays(X=shape.data_bytes if shape.predicts_seen else 0)
     return Storage(
-        fit={name: points + arrays for name, arrays in phases.items()}
-        | {"ridge": points + kept + ridge},
+        fit=beside(points, phases) | {"ridge": points + kept + ridge},
         predict={"a block": held + predicting},
     )
 
@@ -252,7 +251,7 @@ def self_training_storage(shape: Shape, size: int) -> Storage:
     steps = Arrays(lbfgs=8 * 40 * (m + 1) * columns, scores_and_gradients=2 * n * Q * i)
     held = points + Arrays(X=shape.data_bytes if shape.predicts_seen else 0)
     return Storage(
-        fit={name: points + Arrays(X=shape.data_bytes) + arrays for name, arrays in phases.items()}
+        fit=beside(points + Arrays(X=shape.data_bytes), phases)
         | {
             "logistic regression": features + steps,
             "probabilities": features + Arrays(probabilities=24 * n * Q),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from harness import Arrays, Shape, Storage, kernels
+from harness import Arrays, Shape, Storage, beside, kernels
 from harness.semi_supervised import Labels
 
 from .duality_gap import bounds_bytes, feature_sums
@@ -139,7 +139,7 @@ def lssvm_storage(
         # y of the landmarks and what is made of it, and their rows
         held += Arrays(multipliers=8 * 4 * b * Q, landmark_rows=16 * b)
     return Storage(
-        fit=choosing | {name: held + arrays for name, arrays in training.items()},
+        fit=choosing | beside(held, training),
         predict=predict,
     )
 
@@ -171,4 +171,4 @@ def _exact_phases(shape: Shape, b: int, block: int, tuned: bool) -> dict[str, Ar
         classes_so_far=8 * n,
     )
     phases["held-out scores"] = held_out_arrays(shape)
-    return {name: kept + arrays for name, arrays in phases.items()}
+    return beside(kept, phases)

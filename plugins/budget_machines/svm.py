@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness import Arrays, Shape, Storage, kernels
+from harness import Arrays, Shape, Storage, beside, kernels
 from harness.estimator import NonNegativeFloat
 from harness.semi_supervised import Labels
 
@@ -126,6 +126,6 @@ def svm_storage(
     else:
         training = sgd_phases(shape, b, "hinge", block, tuned)
     return Storage(
-        fit=choosing | {name: held + arrays for name, arrays in training.items()},
+        fit=choosing | beside(held, training),
         predict=predict,
     )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils.validation import check_is_fitted
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels
 from harness.estimator import PositiveFloat, PositiveInt
 from harness.kernels.neighbors import NeighborSearch
 from harness.semi_supervised import (
@@ -273,9 +273,9 @@ def storage(
         "threshold": distributions + _inducing_arrays(shape, min(n, 256), n_neighbors) + threshold,
         "scores": distributions + scores + Arrays(weighted=8 * n * Q, order=16 * n),
     }
-    block = Arrays(block=shape.block_bytes if shape.n_test else 0)
+    block = Arrays(block=shape.new_block_bytes)
     new = kept + block + _inducing_arrays(shape, shape.block_rows, n_neighbors)
-    return Storage({name: points + arrays for name, arrays in fit.items()}, {"a block": X + new})
+    return Storage(beside(points, fit), {"a block": X + new})
 
 
 def _inducing_arrays(shape: Shape, rows: int, n_neighbors: int | None) -> Arrays:

@@ -14,7 +14,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, beside, hookimpl, kernels
 from harness.estimator import Fraction, PositiveFloat, PositiveInt
 
 from .codebook import Codebook, balanced_line_fit
@@ -172,14 +172,14 @@ def storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         "prototypes": Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-        **{name: sample + arrays for name, arrays in components.items()},
+        **beside(sample, components),
         "comparison": sample + scoring + _score_arrays(compared, Q),
         "scores": scoring + _score_arrays(n, Q),
     }
     new = Arrays(
         kernel_rows=kernels.stream_bytes(shape.block_rows, row, 1),
         components=8 * s * (Q + 1),
-        block=shape.block_bytes if shape.n_test else 0,
+        block=shape.new_block_bytes,
     )
     return Storage(fit, {"a block": new + _score_arrays(shape.block_rows, Q)}, held)
 

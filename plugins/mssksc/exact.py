@@ -53,23 +53,7 @@ class SpectralResolvent:
         self, X: np.ndarray, width: float, gamma1: float, order: np.ndarray, n_labeled: int
     ) -> None:
         self._gamma1, self._free = gamma1, len(order) - n_labeled
-        side = kernels.gaussian_tile(X.shape[1], X.itemsize)
-        self._matrix = kernels.PackedSymmetric(len(order), side)
-        self.degrees = np.zeros(len(order))
-        center = kernels.column_medians(X)
-
-        def tile(rows: slice, columns: slice) -> np.ndarray:
-            points, others = X[order[rows]], X[order[columns]]
-            K = kernels.gaussian_kernel(points, others, width, center=center)
-            if rows == columns:
-                # Rounding may make a point unlike itself where the width is tiny.
-                np.fill_diagonal(K, 1)
-            self.degrees[rows] += K.sum(axis=1, dtype=np.float64)
-            if rows != columns:
-                self.degrees[columns] += K.sum(axis=0, dtype=np.float64)
-            return np.negative(K, out=K)
-
-        self._matrix.fill(tile)
+        self._matrix, self.degrees = kernels.packed_gaussian(X, width, order)
         self._matrix.scale(np.sqrt(gamma1 / self.degrees))
         self._matrix.add_to_diagonal(1)
         self.influence = self.apply(np.ones((len(order), 1)))[:, 0]
@@ -264,7 +248,7 @@ def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         "kernel matrix": (factored if tuned else panels + packed)
-        + Arrays(tile=kernels.gaussian_filling_bytes(n, d, i, picked=2)),
+        + Arrays(tile=kernels.packed_gaussian_bytes(n, d, i, picked=2)),
         "rows of the factor": reducing + Arrays(rows=of_factor),
         "Schur complement": reducing
         + Arrays(factor=8 * labeled**2, rows=kernels.stream_bytes(labeled, 5 * labeled)),

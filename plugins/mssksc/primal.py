@@ -300,7 +300,7 @@ def primal_storage(
         "threshold": feature_map + threshold,
     }
     new = feature_map + Arrays(
-        block=shape.block_bytes if shape.n_test else 0, rows=min(rows, shape.block_rows) * width
+        block=shape.new_block_bytes, rows=min(rows, shape.block_rows) * width
     )
     return Storage(fit, {"a block": new}, held)
 

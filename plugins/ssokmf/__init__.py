@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import (
     NonNegativeFloat,
     PositiveFloat,
@@ -264,13 +264,13 @@ def storage(
     fit = {
         "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
         "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),
-        **{name: landmarks + arrays for name, arrays in learning.items()},
+        **beside(landmarks, learning),
     }
     new = landmarks + Arrays(
         factors=8 * r * (b + c),
         coefficients=4 * b * c,
         rows=block,
-        block=shape.block_bytes if shape.n_test else 0,
+        block=shape.new_block_bytes,
     )
     return Storage(fit, {"a block": new}, held)
 

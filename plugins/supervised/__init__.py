@@ -13,7 +13,7 @@ import numpy as np
 from annotated_types import Ge
 from sklearn.svm import SVC, LinearSVC
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, RandomState
 from harness.kernels.functions import KernelName
 from harness.kernels.gaussian import squared_norms
@@ -288,7 +288,7 @@ def svm_storage(
         converted = Arrays(converted=_converted_bytes(shape))
         model += Arrays(support_vectors=_float64_bytes(shape))
         training = {
-            **{name: converted + arrays for name, arrays in width.items()},
+            **beside(converted, width),
             "solver": converted + solver,
             "model": converted + model,
             "threshold": model + threshold,
@@ -331,7 +331,7 @@ def _storage(
 ) -> Storage:
     """Return phases with the data, which are let go before prediction but in a search."""
     X = Arrays(X=shape.data_bytes)
-    fit = {name: X + arrays for name, arrays in training.items()}
+    fit = beside(X, training)
     return Storage(fit, {"a block": predicting + (X if tuned else Arrays())})
 
 

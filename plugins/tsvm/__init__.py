@@ -22,7 +22,7 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Gt, Interval, Le
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
 from harness.semi_supervised import Labels, LinearProduct, SplitClassifier, transduced
 from harness.semi_supervised.squared_hinge import Expansion
@@ -172,7 +172,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
         # of classes without a labeled point, scores are copied twice
         "scores": machines + Arrays(copies=2 * 8 * n * Q if Q > 1 else 0, order=16 * n),
     }
-    kept = X + scores + Arrays(order=8 * n, block=shape.block_bytes if shape.n_test else 0)
+    kept = X + scores + Arrays(order=8 * n, block=shape.new_block_bytes)
     new_scores = Arrays(new_scores=16 * rows * Q)
     if kernel == "linear":
         block, weights = kernels.stream_bytes(n, d, i), Arrays(weights=2 * i * d * Q)
@@ -187,7 +187,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
     fit = {
         "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
         "kernel matrix": matrix + known + band + moved,
-        **{name: matrix + arrays for name, arrays in training.items()},
+        **beside(matrix, training),
     }
     new = coefficients + moved + new_scores
     new += Arrays(kernel_rows=kernels.stream_bytes(rows, n + d, i))

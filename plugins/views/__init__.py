@@ -15,7 +15,7 @@ from typing import Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import (
     NonNegativeFloat,
     PositiveFloat,
@@ -302,7 +302,7 @@ def _storage(
     return Storage(
         fit={
             "width": points + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
-            **{name: points + Arrays(view=view) + arrays for name, arrays in drawing.items()},
+            **beside(points + Arrays(view=view), drawing),
             "Gram matrix": analysing + Arrays(gram=48 * M * M) + rows,
             "canonical correlations": analysing + Arrays(correlations=canonical_bytes(M)),
             "coordinates": points + coordinates + Arrays(map=12 * M * M) + rows,
