@@ -68,7 +68,7 @@ class NystromKernelRidge(kernels.Landmarks, kernels.GaussianWidth, SquaredLossMi
         X, targets = self._read(X, y)
         rows, values = targets.rows, targets.values
         rng = check_random_state(self.random_state)
-        kernel = self._gaussian_on(X)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         sample = self._select(X, self.n_landmarks, rng, kernel)
         self._center = kernel.center
         nystrom = kernels.NystromFeatures.of_rows(X, sample, kernel)

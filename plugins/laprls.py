@@ -141,7 +141,7 @@ class LandmarkLapRLS(kernels.Landmarks, _ManifoldPenalty, RidgeOnFeatures):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute features in which the whole penalty is a ridge, of the labeled rows."""
         rng = check_random_state(self.random_state)
-        kernel = self._gaussian_on(X)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         sample = self._select(X, self.n_landmarks, rng, kernel)
         self._center = kernels.column_medians(X)
         self._landmarks = kernels.centered_rows(X, sample, self._center)

@@ -104,7 +104,7 @@ class NystromSSSL(kernels.Landmarks, kernels.GaussianWidth, RidgeOnFeatures):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Choose landmarks and keep the features of the rows that may get targets."""
         rng = check_random_state(self.random_state)
-        kernel = self._gaussian_on(X)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         sample = self._select(X, self.n_views * self.n_landmarks, rng, kernel)
         self._center = kernel.center
         self._nystrom = kernels.NystromFeatures.of_rows(X, sample, kernel)

@@ -16,6 +16,7 @@ from harness.kernels.features import (
 )
 from harness.kernels.functions import (
     KERNELS,
+    AnyKernel,
     BoundKernel,
     KernelFunction,
     bind_kernel,
@@ -52,6 +53,8 @@ from harness.kernels.landmark_features import (
 )
 from harness.kernels.landmarks import (
     SELECTORS,
+    Landmarks,
+    LandmarkSelection,
     Selector,
     select_landmarks,
     selection_bytes,
@@ -63,13 +66,6 @@ from harness.kernels.packed_cholesky import (
     packed_gaussian,
     packed_gaussian_bytes,
 )
-from harness.kernels.parameters import (
-    AnyKernel,
-    GaussianWidth,
-    Landmarks,
-    LandmarkSelection,
-    TransferSettings,
-)
 from harness.kernels.symmetric import (
     eigen_arrays,
     eigen_workspace,
@@ -79,9 +75,10 @@ from harness.kernels.symmetric import (
 )
 from harness.kernels.transfer_functions import (
     Transfer,
+    TransferSettings,
     apply_transfer,
 )
-from harness.kernels.width import kernel_width, width_bytes
+from harness.kernels.width import GaussianWidth, kernel_width, width_bytes
 
 __all__ = [
     "BLOCK_BYTES",

@@ -213,11 +213,8 @@ def packed_gaussian(
     order : ndarray of shape (n,), optional
         Row numbers in the order of the matrix; as they are by default.
     """
-    matrix, degrees = (
-        PackedSymmetric(len(X), _tile_rows(X.shape[1], X.itemsize)),
-        np.zeros(len(X)),
-    )
-    center = column_medians(X)
+    matrix = PackedSymmetric(len(X), _tile_rows(X.shape[1], X.itemsize))
+    degrees, center = np.zeros(len(X)), column_medians(X)
 
     def tile(rows: slice, columns: slice) -> np.ndarray:
         left, right = (part if order is None else order[part] for part in (rows, columns))

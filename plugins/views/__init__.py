@@ -209,7 +209,7 @@ class XNV(kernels.LandmarkSelection, CorrelatedViews):
         M = min(self.n_landmarks, len(X) // 2)
         if not M:
             raise ValueError("n_samples=1 is too few: two views need a landmark each")
-        kernel = self._gaussian_on(X)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         drawn = self._select(X, 2 * M, rng, kernel)
         deals = np.sort(rng.permutation(drawn).reshape(2, M), axis=1)
         return [

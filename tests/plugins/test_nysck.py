@@ -8,7 +8,8 @@ import pytest
 from blobs import blobs
 from cluster_kernel import ClusterKernelSVM
 from dense import dense_cluster_kernel
-from nysck import NystromClusterKernelSVM, _paper_rank
+from nysck import NystromClusterKernelSVM
+from nysck.literal import paper_rank
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
@@ -132,7 +133,7 @@ def test_the_papers_storage_gives_the_papers_ranks(n, d, megabytes, rank):
     assert int(np.sum(8 * n * (d + k * np.log(k) + 2 * k) <= megabytes * 10**6)) == rank
     shape = Shape(1000, n - 1000, d, 2)
     found = plan(METHOD, shape, megabytes * 10**6, {"storage": "paper"})
-    assert _paper_rank(found.size) == rank
+    assert paper_rank(found.size) == rank
     assert found.planned_bytes <= megabytes * 10**6
 
 
@@ -170,7 +171,7 @@ def test_with_few_labels_the_literal_variant_ends_before_poly_step_squares():
 
 
 def test_default_rank_of_the_literal_variant_is_the_papers():
-    assert [_paper_rank(s) for s in (1, 444, 2600)] == [1, 97, 428]
+    assert [paper_rank(s) for s in (1, 444, 2600)] == [1, 97, 428]
     X, y, _ = blobs(100, 2)
     literal = NystromClusterKernelSVM(150, variant="literal", **ABSOLUTE).fit(X, y)
     assert literal.projection_.shape[1] == 20  # n_labeled + 8, below the 41 of k log k

@@ -12,9 +12,8 @@ from sklearn.svm import LinearSVC
 from tsvm import TransductiveSVM, label_switching
 from tsvm.label_switching import TransductionProblem, concave_convex, switching
 
-from harness.kernels import Expansion
 from harness.semi_supervised import LinearProduct
-from harness.semi_supervised.squared_hinge import HingeLosses, minimise
+from harness.semi_supervised.squared_hinge import Expansion, HingeLosses, minimise
 
 FORMS = ["switching", "cccp"]
 KERNELS = ["rbf", "linear"]

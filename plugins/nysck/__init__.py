@@ -8,7 +8,6 @@ so are sums over points but for those of the few thousand rows that one product 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Literal
 
@@ -28,15 +27,11 @@ from harness import (
     overhead_bytes,
 )
 from harness.estimator import PositiveInt
-from harness.kernels.features import landmark_spectrum
 from harness.kernels.transfer_functions import default_cut
 from harness.semi_supervised import Labels, SVMOnFeatures, svm_phases
 
-# Where eigenvalues of L, of which the largest is 1, are dropped.
-_TOLERANCE = 1e-6
-# Landmarks of which the others leave less than this part are dropped: their features would be
-# rounding, as large as the root of this at the most.
-_LEAST_PIVOT = 1e-6
+from .literal import literal_eigensystem, literal_phases, paper_rank
+from .one_shot import LEAST_PIVOT, one_shot_eigensystem, one_shot_phases
 
 
 class NystromClusterKernelSVM(
@@ -79,77 +74,33 @@ class NystromClusterKernelSVM(
 
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         rng = check_random_state(self.random_state)
-        kernel = self._gaussian_on(X)
+        kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
         self._width, self.center_ = kernel.width, kernel.center
         sample = self._select(X, self.n_landmarks, rng, kernel)
         if self.variant == "literal":
             self.landmarks_ = kernels.centered_rows(X, sample, kernel.center)
-            self._basis = self._literal(len(X), len(labeled))
+            cut, squares = self.cut or default_cut(len(labeled)), self._transfer == "poly-step"
+            self.eigenvalues_, self._basis = literal_eigensystem(
+                self.landmarks_, self._width, len(X), self.rank, cut, squares
+            )
         else:
-            self._basis = self._one_shot(X, kernel, sample, rng)
+            features = kernels.LandmarkFeatures(X, kernel, sample, LEAST_PIVOT)
+            self.landmarks_ = features.landmarks
+            most = self.rank or (paper_rank(len(sample)) if self.storage == "paper" else None)
+            degrees = self._degrees(X, features.n_components, rng)
+            self.eigenvalues_, self._basis = one_shot_eigensystem(X, features, degrees, most)
         self._X, self._labeled = X, labeled
         self._samples: np.ndarray | None = None
         self._weights = np.zeros(0, np.float32)
 
-    def _one_shot(
-        self,
-        X: np.ndarray,
-        kernel: kernels.BoundKernel,
-        sample: np.ndarray,
-        rng: np.random.RandomState,
-    ) -> np.ndarray:
-        """Return M without the transfer function: k(x, Z) M is a row of D^1/2 U.
-
-        With features z of the landmarks the Nystrom approximation of L is A A', of rows
-        z / sqrt(D), and A'A has its nonzero eigenvalues. No sum is divided by an eigenvalue of W:
-        what float32 loses of a sum would be an eigenvalue of L then.
-        """
-        features = kernels.LandmarkFeatures(X, kernel, sample, _LEAST_PIVOT)
-        self.landmarks_ = features.landmarks
-        gram = self._degree_normalised_gram(X, features, rng)
-        # symmetric: transposed it is in C order, and not copied
-        eigenvalues, V = kernels.eigensystem(gram.T)
-        del gram
-        s = len(sample)
-        most = self.rank or (_paper_rank(s) if self.storage == "paper" else len(eigenvalues))
-        kept = min(most, int(np.sum(eigenvalues > _TOLERANCE)))
-        self.eigenvalues_ = eigenvalues[:kept]
-        V = V[:, :kept]
-        V /= np.sqrt(self.eigenvalues_)
-        return features.expansion(V)
-
-    def _degree_normalised_gram(
-        self, X: np.ndarray, features: kernels.LandmarkFeatures, rng: np.random.RandomState
-    ) -> np.ndarray:
-        """Return the sum of z z' / D."""
-        degrees, total = None, None
+    def _degrees(self, X: np.ndarray, s: int, rng: np.random.RandomState) -> np.ndarray | None:
+        """Return D, None for that of the Nystrom kernel."""
         if self.degrees == "exact":
-            degrees = kernels.exact_degrees(X, self._width)
-        elif self.degrees == "features":
-            d, s = X.shape[1], features.n_components
-            fourier = kernels.RandomFourierFeatures(d, s, self._width, rng)
-            degrees = kernels.feature_degrees(fourier, X)
-        else:
-            total = features.total(X)
-        gram = kernels.GramSum(features.n_components)
-        buffer = features.block_buffer(len(X))
-        for block in features.blocks(len(X)):
-            Z = features.transform(X[block], buffer[: block.stop - block.start])
-            D = np.maximum(Z @ total, 1) if degrees is None else degrees[block]
-            Z /= np.sqrt(D, dtype=np.float32)[:, None]
-            gram.add(Z)
-        del buffer, Z  # the total is twice as many pages
-        return gram.total()
-
-    def _literal(self, n: int, n_labeled: int) -> np.ndarray:
-        eigenvalues, U = landmark_spectrum(self.landmarks_, self._width, _TOLERANCE)
-        most = self.cut or default_cut(n_labeled)
-        if self.rank is not None and self.rank > most and self._transfer == "poly-step":
-            message = f"rank={self.rank}: poly-step squares all but the first {most} eigenvalues"
-            warnings.warn(message + " of K, which are above 1", UserWarning, stacklevel=3)
-        kept = min(self.rank or min(_paper_rank(len(U)), most), len(eigenvalues))
-        self.eigenvalues_ = eigenvalues[:kept] * (n / len(U))
-        return (U[:, :kept] / eigenvalues[:kept]).astype(np.float32)
+            return kernels.exact_degrees(X, self._width)
+        if self.degrees == "features":
+            fourier = kernels.RandomFourierFeatures(X.shape[1], s, self._width, rng)
+            return kernels.feature_degrees(fourier, X)
+        return None
 
     def _transfer_weights(self, n_labels: int) -> np.ndarray:
         """Return sqrt(phi(e)) of every eigenvalue that is kept."""
@@ -194,12 +145,6 @@ class NystromClusterKernelSVM(
         return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def _paper_rank(n_landmarks: int) -> int:
-    """Return the largest k with k log k <= s, at least 1."""
-    k = np.arange(1, n_landmarks + 1)
-    return int(np.searchsorted(k * np.log(k), n_landmarks, side="right")) or 1
-
-
 def _row_width(s: int, d: int) -> int:
     """Numbers held for a row: kernel values, virtual sample, itself in doubles, moved, scaled."""
     return 2 * s + 4 * d
@@ -219,7 +164,7 @@ def storage_model(
     """Count landmarks with s x s matrices of their features, then the labeled virtual samples."""
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
     paper, literal = storage == "paper", variant == "literal"
-    k = min(s, rank or (_paper_rank(s) if paper or literal else s))
+    k = min(s, rank or (paper_rank(s) if paper or literal else s))
     if paper:
         # section 3.2, which counts everything
         counted = 8 * n * (d + s + 2 * k) - overhead_bytes(shape, tuned)
@@ -231,7 +176,7 @@ def storage_model(
     # of LAPACK, and of products with blocks of rows
     panels = Arrays(blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(s, int(rows)), 4))
     basis = panels + Arrays(landmarks=4 * s * d, projection=4 * s * k)
-    learning = _literal_phases(s, d) if literal else _one_shot_phases(n, s, d, i, degrees)
+    learning = literal_phases(s, d) if literal else one_shot_phases(n, s, d, i, degrees)
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
@@ -242,36 +187,6 @@ def storage_model(
     new = basis + Arrays(block=shape.new_block_bytes, kernel_rows=rows_of_new)
     # y, in the copies that checking it makes
     return Storage(fit, {"a block": new}, Arrays(X=shape.data_bytes, labels=2 * n))
-
-
-def _one_shot_phases(n: int, s: int, d: int, itemsize: int, degrees: str) -> dict[str, Arrays]:
-    of_degrees = {
-        "nystrom": {},
-        "exact": {"degrees": 8 * n, "tile": kernels.tile_bytes(n, d)},
-        "features": {"degrees": 8 * n, "fourier": 2 * s * d},
-    }
-    features = Arrays(landmark_features=kernels.LandmarkFeatures.bytes(s, d))
-    block = kernels.LandmarkFeatures.block_bytes(n, s, d, itemsize, picked=False)
-    phases = {
-        "landmark features": Arrays(
-            building=kernels.LandmarkFeatures.building_bytes(s, d, itemsize)
-        ),
-        "Gram matrix": features
-        + Arrays(
-            gram=kernels.GramSum.bytes(s), features=block, panel=kernels.GramSum.panel_bytes(s)
-        ),
-        "eigensystem": features + kernels.eigen_arrays(s),
-    }
-    return beside(of_degrees[degrees], phases)
-
-
-def _literal_phases(s: int, d: int) -> dict[str, Arrays]:
-    phases = {
-        "landmarks": Arrays(picked=kernels.stream_bytes(s, 2 * d)),
-        "kernel matrix": Arrays(matrix=8 * s * s, rows=kernels.stream_bytes(s, 2 * s + d)),
-        "eigensystem": Arrays(kernels.eigen_arrays(s)),
-    }
-    return beside({"landmarks": 4 * s * d}, phases)
 
 
 @hookimpl
