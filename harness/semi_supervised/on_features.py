@@ -57,6 +57,9 @@ class SVMOnFeatures(DecisionThresholdMixin, SplitClassifier):
         self.coef_, self.intercept_ = train_linear_machines(known, labels, self.C)
         return self._scores_of(F[held_out])
 
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
+        self._place_threshold_by(X, labels, self._scores)
+
     def _scores_of(self, features: np.ndarray) -> np.ndarray:
         return features @ self.coef_ + self.intercept_
 

@@ -130,7 +130,7 @@ class NystromClusterKernelSVM(
         self.projection_ = self._basis
         self.projection_ *= self._weights
         del self._basis, self._samples, self._X
-        self._place_threshold_by(X, labels, self._scores)
+        super()._finish(X, labels)
 
     def _features(self, X: np.ndarray) -> np.ndarray:
         return kernels.normalize_rows(self._kernel(X) @ self.projection_)
