@@ -165,12 +165,7 @@ def landmark_storage(
         fit={
             "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
             "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-            "eigensystem": fitting
-            + Arrays(
-                kernel_matrix=8 * s * s,
-                eigenvectors=8 * s * s,
-                workspace=kernels.eigen_workspace(s),
-            ),
+            "eigensystem": fitting + kernels.eigen_arrays(s),
             "labeled features": features + Arrays(block=block),
             "coefficients": features
             + Arrays(solved=8 * labeled * s, gram=8 * min(labeled, s) ** 2),

@@ -354,9 +354,7 @@ def _prototype_phases(
         "prototypes": pool + prototypes + Arrays(moved=kernels.stream_bytes(m, 2 * d)),
     }
     if features == "nystrom":
-        matrices = Arrays(kernel_matrix=8 * m * m, eigenvectors=8 * m * m)
-        workspace = Arrays(workspace=kernels.eigen_workspace(m))
-        phases["whitening"] = prototypes + matrices + workspace
+        phases["whitening"] = prototypes + kernels.eigen_arrays(m)
     return phases
 
 

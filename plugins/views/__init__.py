@@ -254,10 +254,7 @@ def landmark_storage(
         ),
         "landmarks": first + Arrays(picked=kernels.stream_bytes(M, 2 * d)),
         # of the second view, eigenvectors beside its kernel matrix
-        "projection": first
-        + Arrays(
-            kernel_matrix=8 * M * M, eigenvectors=8 * M * M, workspace=kernels.eigen_workspace(M)
-        ),
+        "projection": first + kernels.eigen_arrays(M),
     }
     return _storage(shape, M, 4 * M * d + 4 * M * M, drawing, combine, cca, tuned)
 
