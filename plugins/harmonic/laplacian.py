@@ -2,7 +2,7 @@
 
 The unlabeled points are eliminated by one Cholesky factorisation. What is left is a Laplacian of
 the labeled points alone, on which any of them can lose their labels at little cost: one
-factorisation serves all folds of a cross-validation. `harness.kernels.graph` has the formulas.
+factorisation serves all folds of a cross-validation. `graph` has the formulas.
 """
 
 from __future__ import annotations
