@@ -35,7 +35,7 @@ from statistics import median
 import numpy as np
 import threadpoolctl
 
-from harness import Method, Shape
+from harness import Method, Search, Shape
 from harness.estimator import parameters
 from harness.planning.size import plan
 from harness.plugin.registry import Registry
@@ -43,7 +43,7 @@ from harness.sandbox import Limits, Sandbox
 from harness.study.schema import Tuning
 from harness.trial.generated import assign
 from harness.trial.run import run_trial, searched_space
-from harness.trial.search import find_search
+from harness.trial.search import grid
 from harness.trial.warm_up import warm_up
 
 SLACK = 25_000
@@ -176,7 +176,7 @@ def measure(method: Method, drawn: Drawn, sandbox: Sandbox, seconds: float = 60)
             params=drawn.params,
         )
         if drawn.tuned:
-            assignment = replace(assignment, tuning=_TUNING, search=find_search("grid"))
+            assignment = replace(assignment, tuning=_TUNING, search=Search("grid", grid))
         result = sandbox.run(partial(run_trial, assignment), Limits(seconds=seconds))
     stages = {s.name: s.peak_bytes for s in result.stages.values() if s.peak_bytes is not None}
     return replace(

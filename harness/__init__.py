@@ -25,7 +25,7 @@ from harness.plugin.hookspecs import (
 )
 from harness.plugin.method import PREDICT_BLOCK, Method, Shape
 from harness.plugin.search_space import Distribution, choice, log_uniform, settings_at, uniform
-from harness.plugin.storage import Arrays, Storage
+from harness.plugin.storage import Arrays, Storage, beside
 
 if TYPE_CHECKING:
     from harness.datasets.adding import add
@@ -53,6 +53,7 @@ __all__ = [
     "Storage",
     "TrialInfo",
     "add",
+    "beside",
     "budget",
     "choice",
     "hookimpl",

@@ -15,11 +15,12 @@ What a parameter allows is its type. Bounds are those of `annotated_types`, as p
 
 from __future__ import annotations
 
+import inspect
 import math
 import types
 import typing
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, dataclass_transform
@@ -55,6 +56,15 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        # another default leaves a parameter where it was: by keyword, if it was
+        given = {
+            one.name: cls.__dict__[one.name]
+            for base in cls.__mro__[1:]
+            for one in getattr(base, "__dataclass_fields__", {}).values()
+            if one.kw_only and one.name in inspect.get_annotations(cls)
+        }
+        for name, default in given.items():
+            setattr(cls, name, field(default=default, kw_only=True))
         dataclass(cls, eq=False, repr=False)
 
     def _validate_params(self) -> None:
@@ -166,7 +176,7 @@ def _types(estimator: type) -> dict[str, Any]:
     if not issubclass(estimator, Estimator):
         return {}
     hints = typing.get_type_hints(estimator, include_extras=True)
-    return {field.name: hints[field.name] for field in fields(estimator)}
+    return {one.name: hints[one.name] for one in fields(estimator)}
 
 
 def _flat(bounds: Sequence[Any]) -> list[Any]:

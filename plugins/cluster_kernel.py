@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, Self
 
 import numpy as np
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
-from harness.estimator import PositiveFloat, PositiveInt
+from harness.estimator import PositiveFloat
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    GramProduct,
+    Labels,
+    SplitClassifier,
+    machine_bytes,
+    threshold_bytes,
+    threshold_rows,
+    train_machines,
+    transduced,
+)
 
 # Excess of the SVM's objective over its minimum, in parts of it.
 _TOL = 1e-5
@@ -32,23 +42,8 @@ class InverseSpectrum:
     """
 
     def __init__(self, X: np.ndarray, width: float, epsilon: float) -> None:
-        center = kernels.column_medians(X)
         self._shift = 1 + epsilon
-        side = kernels.gaussian_tile(X.shape[1], X.itemsize)
-        self._matrix = kernels.PackedSymmetric(len(X), side)
-        self.degrees = np.zeros(len(X))
-
-        def tile(rows: slice, columns: slice) -> np.ndarray:
-            K = kernels.gaussian_kernel(X[rows], X[columns], width, center=center)
-            if rows == columns:
-                # Rounding may make a point unlike itself where the width is tiny.
-                np.fill_diagonal(K, 1)
-            self.degrees[rows] += K.sum(axis=1, dtype=np.float64)
-            if rows != columns:
-                self.degrees[columns] += K.sum(axis=0, dtype=np.float64)
-            return np.negative(K, out=K)
-
-        self._matrix.fill(tile)
+        self._matrix, self.degrees = kernels.packed_gaussian(X, width)
         self._matrix.scale(self.degrees**-0.5)
         self._matrix.add_to_diagonal(self._shift)
         self._matrix.invert()
@@ -117,14 +112,13 @@ class EigenSpectrum:
         return self._U @ coefficients, self._U @ (inverses[:, None] * coefficients)
 
 
-class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
+class ClusterKernelSVM(
+    kernels.GaussianWidth, kernels.TransferSettings, DecisionThresholdMixin, SplitClassifier
+):
     """Support vector machine on a cluster kernel (ClusK).
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores.
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`.
     transduction_ : ndarray of shape (n,)
@@ -133,31 +127,16 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
 
     transfer: kernels.Transfer = "regularized-laplacian"
     """What becomes of the eigenvalues: "regularized-laplacian" 1 / (1 + eps - e) less its value at
-    0 (see `harness.kernels.regularized_laplacian`), the paper's "poly-step" (square roots of
+    0, the paper's "poly-step" (square roots of
     the first `cut`, squares of the rest), "step", "polynomial", or "linear", which gives the
     RBF-SVM.
     """
-    epsilon: PositiveFloat = 0.3
-    """eps of the regularised Laplacian. The smaller, the more clusters count: clusters without
-    noise and a handful of labels want 0.05 or less.
-    """
-    degree: PositiveFloat = 2.0
-    """Of the polynomial."""
-    cut: PositiveInt | None = None
-    """Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
-    paper's n_labeled + 8 by default.
-    """
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     C: PositiveFloat = 1.0
     """Penalty of the squared hinge loss."""
 
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._X, self._labeled = X, labeled
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.column_medians(X)
+        self._width, self._center = self._width_on(X), kernels.column_medians(X)
         self._spectrum: InverseSpectrum | EigenSpectrum
         if self.transfer == "regularized-laplacian":
             self._spectrum = InverseSpectrum(X, self._width, self.epsilon)
@@ -170,23 +149,17 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         self._gram: np.ndarray | None = None
         self._gram_labels = 0
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Train the SVM on those of the labeled rows whose y is not -1."""
-        labels = self._read(y)
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
         whole = gram = self._normalised(len(labels.rows))
-        if len(labels.rows) < len(y):
+        if len(held_out):
             gram = whole[np.ix_(labels.rows, labels.rows)]
-        product = kernels.GramProduct(gram)
-        coefficients, self._intercepts = kernels.train_machines(product, labels, self.C, _TOL)
-        self._weights = np.zeros((len(y), coefficients.shape[1]))
+        product = GramProduct(gram)
+        coefficients, self._intercepts = train_machines(product, labels, self.C, _TOL)
+        self._weights = np.zeros((len(whole), coefficients.shape[1]))
         self._weights[labels.rows] = coefficients
-        scores = whole[np.asarray(y) == -1] @ self._weights.astype(np.float32)
-        scores = self._shifted(scores)
-        self._place_threshold(scores, labels, fewest=2)
-        self.held_out_scores_ = self._moved(scores)
-        return self
+        return whole[held_out] @ self._weights.astype(np.float32) + self._intercepts
 
-    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
         vectors = np.zeros((len(X), self._weights.shape[1]))
         vectors[labels.rows] = self._weights * self._scale[:, None]
         values, extension = self._spectrum.apply(vectors)
@@ -199,14 +172,10 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         self._extension = np.column_stack([ones, diagonal / degrees**self._power, extension])
         self._least = _DIAGONAL_TOLERANCE * diagonal.max()
         values *= _inverse_roots(diagonal, self._least)[:, None]
-        rows = kernels.threshold_rows(labels, len(X))
-        self._place_threshold(self._shifted(values[rows]), labels)
-        self.decision_scores_ = self._moved(self._shifted(values))
-        self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
-        self.transduction_[labels.rows] = self.classes_[labels.codes]
-
-    def _shifted(self, values: np.ndarray) -> np.ndarray:
-        return self._as_decision(values + self._intercepts)
+        rows = threshold_rows(labels, len(X))
+        self._place_threshold(self._as_decision(values[rows] + self._intercepts), labels)
+        self.decision_scores_ = self._moved(self._as_decision(values + self._intercepts))
+        self.transduction_ = transduced(self.decision_scores_, labels)
 
     def _normalised(self, n_labeled: int) -> np.ndarray:
         """Make K~ of the labeled rows, whose number sets where some transfer functions step."""
@@ -220,7 +189,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
             self._gram_labels = n_labeled
         return self._gram
 
-    def _decision(self, X: np.ndarray) -> np.ndarray:
+    def _scores(self, X: np.ndarray) -> np.ndarray:
         """Return scores of new points, by the Nystrom extension of the cluster kernel.
 
         Its diagonal there would take n^2 operations a point. It goes with a power of the degree
@@ -240,7 +209,7 @@ class ClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         degrees = 1 + total
         diagonal = smooth / np.maximum(total, np.finfo(float).tiny) * degrees**self._power
         scale = _inverse_roots(diagonal, self._least) / np.sqrt(degrees)
-        return self._moved(self._shifted(sums[:, 2:] * scale[:, None]))
+        return sums[:, 2:] * scale[:, None] + self._intercepts
 
 
 def _inverse_roots(diagonal: np.ndarray, least: float) -> np.ndarray:
@@ -269,7 +238,7 @@ def storage(
     it that belongs to a fold.
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
-    columns = shape.n_classes if shape.n_classes > 2 else 1
+    columns = shape.n_machines
     held = Arrays(
         X=shape.data_bytes,
         degrees=8 * 4 * n,
@@ -279,17 +248,17 @@ def storage(
     gram = Arrays(gram=4 * labeled**2)
     svm = gram + Arrays(
         gram_of_a_fold=4 * labeled**2 if tuned else 0,
-        machines=kernels.machine_bytes(labeled, columns),
+        machines=machine_bytes(labeled, columns),
     )
     # of all points, before and after the matrix is applied to them
     vectors = Arrays(vectors=8 * n * (4 * columns + 2))
     scores = Arrays(scores=8 * n * (3 * columns + 4))
     if transfer == "regularized-laplacian":
-        packed = Arrays(packed=kernels.packed_bytes(n))
-        factored = packed + Arrays(blas=kernels.factoring_panel_bytes(n))
+        packed = Arrays(packed=kernels.PackedSymmetric.bytes(n))
+        factored = packed + Arrays(blas=kernels.PackedSymmetric.factoring_bytes(n))
         matrix = {
             "kernel matrix": (factored if tuned else packed)
-            + Arrays(tile=kernels.gaussian_filling_bytes(n, d, i)),
+            + Arrays(tile=kernels.packed_gaussian_bytes(n, d, i)),
             "virtual labeled points": factored
             + gram
             + Arrays(block=kernels.stream_bytes(labeled, 5 * labeled)),
@@ -305,7 +274,7 @@ def storage(
             "machines": square + rows + svm,
             "scores": square + gram + vectors,
         }
-    threshold = Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes))
+    threshold = Arrays(threshold=threshold_bytes(n, shape.n_classes))
     fit = {"width": Arrays(sample=kernels.width_bytes(n, d, i)), **matrix}
     extending = Arrays(scores=8 * n * (2 * columns + 4))
     if shape.n_test:

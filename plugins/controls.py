@@ -6,14 +6,16 @@ They run for every task: y tells which (NaN or fractions: regression; -1 through
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, hookimpl
 from harness.estimator import Estimator, NonNegativeInt, PositiveInt, RandomState
+from harness.semi_supervised import read_labels
 
 
 class ClassPrior(Estimator):
@@ -50,7 +52,7 @@ class ClassPrior(Estimator):
             self.classes_ = np.arange(self.n_clusters or self.n_classes or 1)
             self.prior_ = np.eye(len(self.classes_))[0]
         else:
-            labels = kernels.read_labels(y, self.n_classes)
+            labels = read_labels(y, self.n_classes)
             self.classes_, self.prior_ = labels.classes, labels.prior
         return self
 
@@ -152,8 +154,9 @@ def _scores(shape: Shape) -> Arrays:
 def harness_methods() -> list[Method]:
     """Provide the controls."""
     tasks = {"binary", "multiclass", "regression", "clustering"}
+    chance = partial(Method, tasks=tasks, control="chance")
     return [
-        Method("random", RandomScores, storage, tasks=tasks, features={"predict"}),
-        Method("prior", ClassPrior, prior_storage, tasks=tasks, features=frozenset()),
-        Method("oracle", Oracle, prior_storage, tasks=tasks, features=frozenset(), oracle=True),
+        chance("random", RandomScores, storage, features={"predict"}),
+        chance("prior", ClassPrior, prior_storage, features=frozenset()),
+        chance("oracle", Oracle, prior_storage, features=frozenset(), control="truth"),
     ]

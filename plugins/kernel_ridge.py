@@ -7,16 +7,17 @@ points here; with landmarks from all points, it is the SSSL_M of `plugins/sssl.p
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
-from harness.estimator import Estimator, NonNegativeInt, PositiveFloat, PositiveInt, RandomState
+from harness.estimator import PositiveFloat
+from harness.semi_supervised import SquaredLossMixin, centered_kernel_ridge
 
 
-class CenteredKernelRidge(kernels.SquaredLossMixin, Estimator):
+class CenteredKernelRidge(kernels.GaussianWidth, SquaredLossMixin):
     """Minimise the squared error over the labeled points plus alpha |f|^2, with a free intercept.
 
     Unlabeled points, if there are any, have no part in it.
@@ -24,31 +25,21 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, Estimator):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_labeled, Q)
-    intercept_ : ndarray of shape (Q,)
     """
 
     alpha: PositiveFloat = 0.01
     """Penalty, on the scale of scikit-learn's `KernelRidge`."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the labeled points, or units of the features.
-    """
-    n_classes: NonNegativeInt | None = None
-    """0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
-    unknown, and each is regressed as +1 against -1.
-    """
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points whose target is known."""
         X, targets = self._read(X, y)
         # In float64, or rounding would be above a small penalty; near the origin, for accuracy.
         self._points = X[targets.rows].astype(np.float64, copy=False)
-        self._width = kernels.kernel_width(self._points, self.sigma, self.sigma_unit)
+        self._width = self._width_on(self._points)
         self._center = kernels.column_medians(self._points)
         self._points -= self._center
         K = kernels.GaussianAt(self._points, self._width)(self._points)
-        solution = kernels.centered_kernel_ridge(K, targets.values, self.alpha)
+        solution = centered_kernel_ridge(K, targets.values, self.alpha)
         self.dual_coef_, self.intercept_ = solution
         return self
 
@@ -58,32 +49,19 @@ class CenteredKernelRidge(kernels.SquaredLossMixin, Estimator):
         )
 
 
-class NystromKernelRidge(kernels.SquaredLossMixin, Estimator):
+class NystromKernelRidge(kernels.Landmarks, kernels.GaussianWidth, SquaredLossMixin):
     """The same on Nystrom features, which are summed up in row blocks.
 
     Attributes
     ----------
     coef_ : ndarray of shape (s, Q)
         Coefficients of the landmarks' kernel functions.
-    intercept_ : ndarray of shape (Q,)
     landmarks_ : ndarray of shape (s, d)
         Less the middle of the points, see `harness.kernels.column_medians`.
     """
 
-    n_landmarks: PositiveInt = 100
-    """Points chosen as landmarks, labeled or not; all of them where there are fewer."""
-    selector: str | kernels.Selector = "uniform"
-    """How; see `kernels.select_landmarks`."""
     alpha: PositiveFloat = 0.01
-    """As in `CenteredKernelRidge`; the median is of all points."""
-    sigma: PositiveFloat = 1.0
-    """As in `CenteredKernelRidge`; the median is of all points."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """As in `CenteredKernelRidge`; the median is of all points."""
-    n_classes: NonNegativeInt | None = None
-    """As in `CenteredKernelRidge`; the median is of all points."""
-    random_state: RandomState = None
-    """Seed or generator of all that is drawn."""
+    """As in `CenteredKernelRidge`."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points whose target is known."""
@@ -91,14 +69,9 @@ class NystromKernelRidge(kernels.SquaredLossMixin, Estimator):
         rows, values = targets.rows, targets.values
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
-        s = min(self.n_landmarks, len(X))
-        sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
-        assert kernel.center is not None, "the Gaussian kernel is one of differences"
+        sample = self._select(X, self.n_landmarks, rng, kernel)
         self._center = kernel.center
-        landmarks = X[sample]
-        landmarks -= kernel.center.astype(X.dtype)
-        nystrom = kernels.NystromFeatures(landmarks, kernel.width, center=kernel.center)
-
+        nystrom = kernels.NystromFeatures.of_rows(X, sample, kernel)
         k = nystrom.n_components
         gram, total = np.zeros((k, k), order="F"), np.zeros(k)
         cross = np.zeros((k, values.shape[1]))

@@ -16,13 +16,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
-from harness.estimator import Estimator, PositiveFloat, PositiveInt, RandomState
+from harness.estimator import PositiveInt
+from harness.kernels.functions import is_shift_invariant
 
 # A swap must lower the objective by more than rounding could pretend.
 _LEAST_GAIN = 1e-6
 
 
-class BudgetKernelKMedoids(ClusterMixin, Estimator):
+class BudgetKernelKMedoids(ClusterMixin, kernels.LandmarkSelection, kernels.AnyKernel):
     """k-medoids in feature space, with sums over a budget of points.
 
     Attributes
@@ -43,7 +44,7 @@ class BudgetKernelKMedoids(ClusterMixin, Estimator):
     n_clusters: PositiveInt = 8
     """Clusters, each with a medoid."""
     n_landmarks: PositiveInt = 1000
-    """b, the points of the budget; all of them where there are fewer."""
+    """b, the points of the budget, chosen by `selector`; all of them where there are fewer."""
     refine: Literal["swap", "none"] = "swap"
     """What medoids are replaced by. "none": algorithm 4, where each moves to the point that is
     nearest to all of its cluster. "swap": then any point of X may replace any medoid, the best
@@ -52,20 +53,8 @@ class BudgetKernelKMedoids(ClusterMixin, Estimator):
     """
     n_init: PositiveInt = 1
     """Random starts, of which the lowest objective is kept."""
-    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
-    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
-    selector: kernels.SelectorName | kernels.Selector = "uniform"
-    """Chooses the budget: a name of `harness.kernels.SELECTORS`, or a callable (X, n_landmarks,
-    random_state, kernel) that returns row numbers.
-    """
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel, if it has one."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     max_iter: PositiveInt = 100
     """Iterations of the algorithm, and as many rounds of swaps."""
-    random_state: RandomState = None
-    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Find the medoids; y is ignored."""
@@ -74,11 +63,10 @@ class BudgetKernelKMedoids(ClusterMixin, Estimator):
         if self.n_clusters > len(X):
             raise ValueError(f"n_clusters={self.n_clusters} is more than the {len(X)} points")
         rng = check_random_state(self.random_state)
-        self._kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        self._kernel = self._kernel_on(X)
         if not np.isfinite(self._kernel.diagonal(X)).all():
             raise ValueError(f"kernel values overflow in {X.dtype}: scale the features")
-        b = min(self.n_landmarks, len(X))
-        chosen = kernels.select_landmarks(self.selector, X, b, rng, self._kernel)
+        chosen = self._select(X, self.n_landmarks, rng, self._kernel)
         problem = _Problem(X, X[chosen], self._kernel, self.n_clusters)
         self.objective_ = [np.inf]
         for _ in range(self.n_init):
@@ -253,7 +241,7 @@ def storage(
     seen_rows = _block_bytes(kernel, n, b, _row_width(b, d, Q), d, i)
     width = _predicted_width(Q, d)
     new_rows = _block_bytes(kernel, max(n, shape.n_test), Q, width, d, i)
-    new = medoids + Arrays(rows=new_rows, block=shape.block_bytes if shape.n_test else 0)
+    new = medoids + Arrays(rows=new_rows, block=shape.new_block_bytes)
     fit = {
         "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
         "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),
@@ -271,7 +259,7 @@ def _block_bytes(
     held = kernels.stream_bytes(n, width, itemsize)
     if kernel == "rbf":
         return held + (min(m, kernels.center_rows(d, itemsize)) * d + m) * itemsize
-    plain = isinstance(kernel, str) and not kernels.is_shift_invariant(kernel)
+    plain = isinstance(kernel, str) and not is_shift_invariant(kernel)
     rows = n if plain else min(n, kernels.block_rows(width, itemsize))
     return held + kernels.kernel_bytes(kernel, rows, m, d, itemsize)
 

@@ -8,8 +8,9 @@ kernel (Sindhwani, Niyogi & Belkin 2005) or features no label decides: they are 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from functools import partial
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from scipy.linalg import cholesky, lu_factor, lu_solve, solve_triangular
@@ -17,16 +18,31 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import (
-    Estimator,
     NonNegativeFloat,
-    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
-    RandomState,
+)
+from harness.semi_supervised import (
+    RidgeOnFeatures,
+    SplitLeastSquares,
+    centered_kernel_ridge,
+    expansion_arrays,
 )
 
 
-class LapRLS(kernels.SplitLeastSquares, Estimator):
+class _ManifoldPenalty(kernels.GaussianWidth):
+    """Parameters of a penalty along a graph of all points."""
+
+    _: KW_ONLY
+    alpha: PositiveFloat = 0.001
+    """gamma_A."""
+    manifold: NonNegativeFloat = 1.0
+    """gamma_I / gamma_A, for V."""
+    graph_sigma: PositiveFloat | None = None
+    """Width of the weights. `sigma` by default."""
+
+
+class LapRLS(_ManifoldPenalty, SplitLeastSquares):
     """Minimise the mean squared error plus alpha (|f|^2 + manifold V(f)), with a free intercept.
 
     V(f) = sum_ij w_ij (f_i - f_j)^2 / sum_ij w_ij, the mean squared step along the edges of a
@@ -35,30 +51,14 @@ class LapRLS(kernels.SplitLeastSquares, Estimator):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n, Q)
-    intercept_ : ndarray of shape (Q,)
     """
 
-    alpha: PositiveFloat = 0.001
-    """gamma_A."""
-    manifold: NonNegativeFloat = 1.0
-    """gamma_I / gamma_A, for V."""
     n_neighbors: PositiveInt = 10
     """Of the graph."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What both count: median distances between the points, or units of the features."""
-    n_classes: NonNegativeInt | None = None
-    """0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
-    unknown, and each is regressed as +1 against -1.
-    """
-    graph_sigma: PositiveFloat | None = None
-    """Width of the weights. `sigma` by default."""
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the deformed kernel's functions at the rows that may get targets."""
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.column_medians(X)
+        self._width, self._center = self._width_on(X), kernels.column_medians(X)
         self._points, n = X - self._center, len(X)
         # (I + M K) S = (unit vectors of the labeled points): k~(., x_i) = k(., X) s_i.
         A = self._laplacian_times_kernel()
@@ -101,7 +101,7 @@ class LapRLS(kernels.SplitLeastSquares, Estimator):
         positions = np.arange(len(self._kernel))[rows]
         K = self._kernel[np.ix_(positions, positions)]
         penalty = len(values) * self.alpha
-        a, self.intercept_ = kernels.centered_kernel_ridge(K, values, penalty)
+        a, self.intercept_ = centered_kernel_ridge(K, values, penalty)
         self._coefficients = np.zeros((len(self._kernel), values.shape[1]))
         self._coefficients[rows] = a
 
@@ -121,7 +121,7 @@ class LapRLS(kernels.SplitLeastSquares, Estimator):
         )
 
 
-class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator):
+class LandmarkLapRLS(kernels.Landmarks, _ManifoldPenalty, RidgeOnFeatures):
     """The same on Nystrom features, with a graph through the landmarks.
 
     Every point is tied to the nearest landmarks, with Gaussian weights of sum 1 in Z (n x s), and
@@ -133,36 +133,16 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimat
     ----------
     coef_ : ndarray of shape (s, Q)
         Coefficients of the landmarks' kernel functions.
-    intercept_ : ndarray of shape (Q,)
     """
 
-    n_landmarks: PositiveInt = 100
-    """Chosen among all points; all of them where there are fewer."""
-    selector: str | kernels.Selector = "uniform"
-    """How; see `kernels.select_landmarks`."""
-    alpha: PositiveFloat = 0.001
-    """As in `LapRLS`."""
-    manifold: NonNegativeFloat = 1.0
-    """As in `LapRLS`."""
     n_neighbors: PositiveInt = 3
     """Landmarks that a point is tied to."""
-    sigma: PositiveFloat = 1.0
-    """As in `LapRLS`."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """As in `LapRLS`."""
-    n_classes: NonNegativeInt | None = None
-    """As in `LapRLS`."""
-    graph_sigma: PositiveFloat | None = None
-    """As in `LapRLS`."""
-    random_state: RandomState = None
-    """Seed or generator of all that is drawn."""
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute features in which the whole penalty is a ridge, of the labeled rows."""
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
-        s = min(self.n_landmarks, len(X))
-        sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
+        sample = self._select(X, self.n_landmarks, rng, kernel)
         self._center = kernels.column_medians(X)
         self._landmarks = kernels.centered_rows(X, sample, self._center)
         self._width = kernel.width
@@ -261,7 +241,7 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
     )
     fitting = X + points + Arrays(values=value * labeled)
     block = Arrays(kernel_rows=kernels.stream_bytes(n, _row_width(n, d)))
-    making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
+    making, graph = kernels.NeighborGraph.bytes(n, d, n_neighbors)
     system, solutions = Arrays(system=8 * n * n), Arrays(solutions=8 * n * labeled)
     reduced = Arrays(reduced=8 * labeled**2)
     return Storage(
@@ -277,14 +257,7 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
             + reduced
             + Arrays(factor=8 * labeled**2, right_hand_sides=3 * value * labeled),
         },
-        predict={
-            "a block": points
-            + Arrays(
-                coefficients=value * n,
-                X_and_block=shape.predict_data_bytes,
-                kernel_rows=kernels.expansion_bytes(shape.block_rows, n, d, 8),
-            )
-        },
+        predict={"a block": points + expansion_arrays(shape, n, 8)},
     )
 
 
@@ -319,14 +292,7 @@ def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Stor
             "coefficients": system
             + Arrays(solved=8 * labeled * s, reduced=8 * min(labeled, s) ** 2),
         },
-        predict={
-            "a block": landmarks
-            + Arrays(
-                coefficients=8 * s * columns,
-                X_and_block=shape.predict_data_bytes,
-                kernel_rows=kernels.expansion_bytes(shape.block_rows, s, d, 4),
-            )
-        },
+        predict={"a block": landmarks + expansion_arrays(shape, s, 4)},
     )
 
 

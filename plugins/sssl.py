@@ -8,13 +8,14 @@ a ridge in the place of a number of eigenfunctions: SSSL_M and SSSL_2M.
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
-from harness.estimator import Estimator, NonNegativeInt, PositiveFloat, PositiveInt, RandomState
+from harness.estimator import PositiveInt
+from harness.semi_supervised import RidgeOnFeatures, SplitLeastSquares, expansion_arrays
 
 # Eigenvalues of a float32 kernel matrix below this part of the largest are rounding.
 _TOLERANCE = 1e-6
@@ -25,7 +26,7 @@ _MOST = 128
 _UNSEEN = 0.03
 
 
-class SSSL(kernels.SplitLeastSquares, Estimator):
+class SSSL(kernels.GaussianWidth, SplitLeastSquares):
     """Least squares on the eigenfunctions of the kernel matrix of all points, equation 10.
 
     Attributes
@@ -33,24 +34,14 @@ class SSSL(kernels.SplitLeastSquares, Estimator):
     eigenvalues_ : ndarray of shape (r,)
         Of the kernel matrix, descending.
     dual_coef_ : ndarray of shape (n, Q)
-    intercept_ : ndarray of shape (Q,)
     """
 
     n_components: PositiveInt = 32
     """s, the eigenfunctions; no more than have an eigenvalue above rounding."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
-    n_classes: NonNegativeInt | None = None
-    """0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
-    unknown, and each is regressed as +1 against -1.
-    """
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Compute the eigensystem; `labeled` are the rows that may get targets."""
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.column_medians(X)
+        self._width, self._center = self._width_on(X), kernels.column_medians(X)
         self._points = kernels.centered(X, self._center)
         n, self._computed = len(X), max(_MOST, self.n_components)
         K = kernels.GaussianAt(self._points, self._width)(self._points)
@@ -93,7 +84,7 @@ class SSSL(kernels.SplitLeastSquares, Estimator):
         )
 
 
-class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator):
+class NystromSSSL(kernels.Landmarks, kernels.GaussianWidth, RidgeOnFeatures):
     """Ridge regression on the eigenfunctions of landmarks that are chosen among all points.
 
     The features are S^-1/2 U'k(Z, x), with U S U' the kernel matrix of the landmarks, so that the
@@ -103,42 +94,23 @@ class NystromSSSL(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimator)
     ----------
     coef_ : ndarray of shape (s, Q)
         Coefficients of the landmarks' kernel functions.
-    intercept_ : ndarray of shape (Q,)
     landmarks_ : ndarray of shape (s, d)
         Less the middle of the points, see `harness.kernels.column_medians`.
     """
 
-    n_landmarks: PositiveInt = 100
-    """M; all points where there are fewer."""
     n_views: PositiveInt = 1
     """How many times M landmarks are taken: 2 for SSSL_2M, as many as two views of XNV have."""
-    selector: str | kernels.Selector = "uniform"
-    """How; see `kernels.select_landmarks`."""
-    alpha: PositiveFloat = 0.001
-    """Penalty, beside the mean of the squared errors."""
-    sigma: PositiveFloat = 1.0
-    """As in `SSSL`."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """As in `SSSL`."""
-    n_classes: NonNegativeInt | None = None
-    """As in `SSSL`."""
-    random_state: RandomState = None
-    """Seed or generator of all that is drawn."""
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Choose landmarks and keep the features of the rows that may get targets."""
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
-        s = min(self.n_views * self.n_landmarks, len(X))
-        sample = kernels.select_landmarks(self.selector, X, s, rng, kernel)
-        assert kernel.center is not None, "the Gaussian kernel is one of differences"
+        sample = self._select(X, self.n_views * self.n_landmarks, rng, kernel)
         self._center = kernel.center
-        landmarks = X[sample]
-        landmarks -= kernel.center.astype(X.dtype)
-        self._nystrom = kernels.NystromFeatures(landmarks, kernel.width, center=kernel.center)
+        self._nystrom = kernels.NystromFeatures.of_rows(X, sample, kernel)
         self.landmarks_ = self._nystrom.landmarks
         self._features = np.empty((len(labeled), self._nystrom.n_components))
-        width = kernels.nystrom_row_bytes(s, X.shape[1], X.itemsize)
+        width = kernels.NystromFeatures.row_bytes(len(sample), X.shape[1], X.itemsize)
         for block in kernels.row_blocks(len(labeled), width, 1):
             self._nystrom.transform(X[labeled[block]], out=self._features[block])
         return self
@@ -171,14 +143,7 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> Storage:
             "coefficients": fitting + eigenvectors + Arrays(labeled=24 * shape.n_labeled * used),
             "expansion": fitting + eigenvectors + Arrays(used=8 * n * used, weights=values * n),
         },
-        predict={
-            "a block": points
-            + Arrays(
-                weights=values * n,
-                X_and_block=shape.predict_data_bytes,
-                kernel_rows=kernels.expansion_bytes(shape.block_rows, n, d, 4),
-            )
-        },
+        predict={"a block": points + expansion_arrays(shape, n, 4)},
     )
 
 
@@ -195,30 +160,17 @@ def landmark_storage(
     landmarks = Arrays(landmarks=s * d * i)
     fitting = points + landmarks
     features = fitting + Arrays(projection=8 * s * s, labeled_features=8 * labeled * s)
-    block = kernels.stream_bytes(labeled, kernels.nystrom_row_bytes(s, d, i), 1)
+    block = kernels.stream_bytes(labeled, kernels.NystromFeatures.row_bytes(s, d, i), 1)
     return Storage(
         fit={
             "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
             "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-            "eigensystem": fitting
-            + Arrays(
-                kernel_matrix=8 * s * s,
-                eigenvectors=8 * s * s,
-                workspace=kernels.eigen_workspace(s),
-            ),
+            "eigensystem": fitting + kernels.eigen_arrays(s),
             "labeled features": features + Arrays(block=block),
             "coefficients": features
             + Arrays(solved=8 * labeled * s, gram=8 * min(labeled, s) ** 2),
         },
-        predict={
-            "a block": panels
-            + landmarks
-            + Arrays(
-                coefficients=8 * s * columns,
-                X_and_block=shape.predict_data_bytes,
-                kernel_rows=kernels.expansion_bytes(shape.block_rows, s, d, i),
-            )
-        },
+        predict={"a block": panels + landmarks + expansion_arrays(shape, s, i)},
     )
 
 

@@ -1,6 +1,7 @@
 """Estimators whose parameters are written once."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY
 from typing import Annotated, Literal
 
 import numpy as np
@@ -138,3 +139,23 @@ def test_a_type_is_described_in_words(allowed, words):
 )
 def test_names_that_a_type_lists(allowed, names, objects):
     assert (listed_names(allowed), takes_objects(allowed)) == (names, objects)
+
+
+class ByKeyword(Estimator):
+    _: KW_ONLY
+    sigma: PositiveFloat = 1.0
+    """Width."""
+
+
+class Wider(ByKeyword):
+    n_landmarks: PositiveInt = 10
+    sigma: PositiveFloat = 2.0
+
+
+def test_another_default_leaves_a_parameter_by_keyword():
+    model = Wider(5)
+    assert (model.n_landmarks, model.sigma) == (5, 2.0)
+    assert Wider(sigma=3.0).sigma == 3.0
+    assert parameter_texts(Wider)["sigma"] == "Width."
+    with pytest.raises(TypeError):
+        Wider(5, 3.0)

@@ -31,6 +31,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Method, hookimpl, kernels, log_uniform
 from harness.estimator import Estimator, PositiveFloat, PositiveInt, RandomState
+from harness.semi_supervised import predict_labels
 
 
 class @CLASS@(ClassifierMixin, Estimator):
@@ -54,7 +55,7 @@ class @CLASS@(ClassifierMixin, Estimator):
         return self._means.decision_function(self._kernel(X, self._Z))
 
     def predict(self, X):
-        return kernels.predict_labels(self.decision_function(X), self.classes_)
+        return predict_labels(self.decision_function(X), self.classes_)
 
 
 def storage(shape, landmarks):  # bytes held at the peak of fit and prediction, X included

@@ -175,7 +175,6 @@ def _known(kind: str, plural: str, folder: Path) -> list[tuple[str, str]]:
     from harness.datasets import load_catalog
     from harness.metrics.names import METRICS
     from harness.records.columns import COLUMNS
-    from harness.trial.search import BUILT_IN
 
     searched = [folder] if is_folder(folder) and folder.resolve() != PLUGINS else []
     known = [(item["plugin_path"], item["name"]) for item in read_index(searched)[plural]]
@@ -183,6 +182,4 @@ def _known(kind: str, plural: str, folder: Path) -> list[tuple[str, str]]:
         known += [(origin, name) for name, origin in load_catalog().origins.items()]
     elif kind == "metric":
         known += [("the table of results", name) for name in (*METRICS, *COLUMNS)]
-    elif kind == "search":
-        known += [("the harness", search.name) for search in BUILT_IN]
     return known

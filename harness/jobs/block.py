@@ -237,6 +237,7 @@ class _BlockRun:
             "task": self.task,
             "method": block.method.label,
             "plugin_method": block.method.name,
+            "control": self.method.control,
             "n_labeled": shape.n_labeled,
             "n_unlabeled": shape.n_unlabeled,
             "n_test": shape.n_test,

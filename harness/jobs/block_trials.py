@@ -19,7 +19,6 @@ from harness.plugin.registry import NAMED, Registry, Source
 from harness.study.study import Block
 from harness.trial.mapped import write_rows
 from harness.trial.reach import make_reach, mapped_folder, scratch_folder
-from harness.trial.search import find_search
 
 if TYPE_CHECKING:
     from harness.plugin.hookspecs import Search
@@ -131,5 +130,4 @@ def _load_plugins(workload: Workload, block: Block) -> Registry:
 def _search(registry: Registry, block: Block) -> Search | None:
     if block.grid.tuning is None:
         return None
-    provided = (search for search, _ in registry.items("searches"))
-    return find_search(block.grid.tuning.search, provided)
+    return registry.get("searches", block.grid.tuning.search)[0]

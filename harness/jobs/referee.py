@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.datasets import Meta, Split, open_mapped, split
-from harness.metrics.functions import BUILT_IN, evaluate, primary_metric
+from harness.metrics.functions import evaluate, primary_metric
 from harness.planning.size import Plan
 from harness.planning.workload import Workload
 from harness.plugin.hookspecs import Metric
@@ -29,7 +29,7 @@ def seed_sequence(study_seed: int, dataset: str, seed: int) -> np.random.SeedSeq
 
 def known_metrics(registry: Registry) -> list[Metric]:
     """Return the built-in metrics and those of plugins."""
-    return [*BUILT_IN, *(metric for metric, _ in registry.items("metrics"))]
+    return [metric for metric, _ in registry.items("metrics")]
 
 
 def primary(workload: Workload, block: Block, registry: Registry) -> Metric:
@@ -107,7 +107,7 @@ class Referee:
         """
         rows = assignment.unlabeled if assignment.transductive else assignment.test
         truth = self.y[rows]
-        if assignment.method.oracle:
+        if assignment.method.control == "truth":
             predictions = self._truth(truth)
         sizes = {name: len(p) if np.ndim(p) else 0 for name, p in predictions.items()}
         wrong = {name: size for name, size in sizes.items() if size != len(truth)}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from harness.kernels.features import FeatureMap
-from harness.kernels.gaussian import block_rows, centered, gaussian_kernel, row_blocks
+from harness.kernels.gaussian import block_rows, row_blocks
 
 DEGREE_TILE = 512
 """Rows of the tiles of `exact_degrees` at most: 1 MB in float32, within the cache."""
@@ -146,56 +146,3 @@ def feature_degrees(feature_map: FeatureMap, X: np.ndarray) -> np.ndarray:
     total = total.astype(feature_map.dtype)
     degrees = [feature_map.transform(X[block]) @ total for block in blocks]
     return np.maximum(np.concatenate(degrees).astype(np.float64), 1)
-
-
-def landmark_degree_weights(
-    X: np.ndarray,
-    landmarks: np.ndarray,
-    sigma: float,
-    projection: np.ndarray,
-    center: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return w = P P' sum_j k(Z, x_j): k(x, Z) w is the degree of x in the Nystrom kernel.
-
-    n s d operations instead of the n s^2 of features. Holds a block of kernel rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    landmarks : ndarray of shape (s, d)
-        The kernel is computed in their type.
-    sigma : float
-    projection : ndarray of shape (s, k)
-        P of `NystromFeatures`.
-    center : ndarray of shape (d,), optional
-        What was subtracted from the landmarks, and is to be from X.
-
-    Returns
-    -------
-    ndarray of shape (s,)
-    """
-    total = np.zeros(len(landmarks))
-    # kernel values, and rows moved and scaled
-    width = len(landmarks) + 2 * X.shape[1]
-    for block in row_blocks(len(X), width, landmarks.itemsize):
-        rows = centered(X[block], center, landmarks.dtype)
-        total += gaussian_kernel(rows, landmarks, sigma).sum(axis=0, dtype=np.float64)
-    return projection @ (projection.T @ total)
-
-
-def landmark_degrees(
-    X: np.ndarray, landmarks: np.ndarray, sigma: float, weights: np.ndarray
-) -> np.ndarray:
-    """Return degrees k(x, Z) w in the Nystrom kernel, floored at 1 as in `feature_degrees`.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    landmarks : ndarray of shape (s, d)
-    sigma : float
-    weights : ndarray of shape (s,)
-        From `landmark_degree_weights`.
-    """
-    blocks = row_blocks(len(X), 2 * len(landmarks) + X.shape[1])
-    degrees = [gaussian_kernel(X[block], landmarks, sigma) @ weights for block in blocks]
-    return np.maximum(np.concatenate(degrees), 1)

@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
+from harness.kernels.functions import BoundKernel
 from harness.kernels.gaussian import (
     GaussianAt,
     centered,
@@ -22,22 +23,8 @@ from harness.kernels.symmetric import eigensystem
 
 FloatType = type[np.float32] | type[np.float64] | Literal["float32", "float64"]
 
-# Rows of a block of features: updates of an m x m matrix by fewer are slower.
-_BLOCK = 512
-_BLOCK_BYTES = 1 << 22
 # Of the largest eigenvalue: where values are so large that nothing is exact, something stays.
 _MOST_DROPPED = 1e-3
-
-
-def map_block_rows(d: int) -> int:
-    """Return rows of a block: fewer of wide ones, whose copies would exceed their features."""
-    return min(_BLOCK, max(16, _BLOCK_BYTES // (8 * d)))
-
-
-def map_blocks(n: int, d: int) -> list[slice]:
-    """Cut n rows of d columns into blocks that a map is given at once."""
-    rows = map_block_rows(d)
-    return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
 class FeatureMap(Protocol):
@@ -102,40 +89,6 @@ class RandomFourierFeatures:
         return features
 
 
-class KernelFeatures:
-    """z(x) = k(Z, x): the kernel's values at the landmarks Z, the reduced kernel's feature map.
-
-    Inner products are K_xZ K_Zx, another kernel than k itself. Holds the landmarks.
-
-    Parameters
-    ----------
-    landmarks : ndarray of shape (s, d)
-    sigma : float
-    dtype : type, default numpy.float32
-        Of the features.
-    center : ndarray of shape (d,), optional
-        What was subtracted from the landmarks, and is to be from rows.
-    """
-
-    def __init__(
-        self,
-        landmarks: np.ndarray,
-        sigma: float,
-        dtype: DTypeLike = np.float32,
-        center: np.ndarray | None = None,
-    ) -> None:
-        self.dtype = np.dtype(dtype)
-        self.landmarks = landmarks.astype(self.dtype, copy=False)
-        self.sigma = sigma
-        self._center = center
-        self.n_components = len(landmarks)
-
-    def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the features of X, shape (n, n_components), in `out` if it is given."""
-        rows = centered(X, self._center, self.dtype)
-        return gaussian_kernel(rows, self.landmarks, self.sigma, out)
-
-
 class NystromFeatures:
     """z(x) = S^-1/2 U' k(Z, x), with U S U' the kernel matrix of the landmarks Z.
 
@@ -174,6 +127,14 @@ class NystromFeatures:
         self.projection = U.astype(self.dtype, copy=False)
         self.n_components = U.shape[1]
 
+    @classmethod
+    def of_rows(cls, X: np.ndarray, rows: np.ndarray, kernel: BoundKernel) -> NystromFeatures:
+        """Make float64 features of rows of X, with a Gaussian kernel that is bound to X."""
+        landmarks = X[rows]
+        if kernel.center is not None:
+            landmarks -= kernel.center.astype(X.dtype)
+        return cls(landmarks, kernel.width, center=kernel.center)
+
     def kernel(self, X: np.ndarray) -> np.ndarray:
         """Return the kernel between the rows of X and the landmarks."""
         X = centered(X, self._center, self.landmarks.dtype)
@@ -183,13 +144,13 @@ class NystromFeatures:
         """Return the features of X, shape (n, n_components), in `out` if it is given."""
         return np.matmul(self.kernel(X), self.projection, out=out)
 
+    @staticmethod
+    def row_bytes(s: int, n_features: int, itemsize: int = 8) -> int:
+        """Bytes held for a row on its way to float64 `NystromFeatures`, beside these themselves.
 
-def nystrom_row_bytes(s: int, n_features: int, itemsize: int = 8) -> int:
-    """Bytes held for a row on its way to float64 `NystromFeatures`, beside these themselves.
-
-    It is picked, moved and scaled; kernel values in float32 are turned into float64.
-    """
-    return itemsize * (3 * n_features + s) + (0 if itemsize == 8 else 8 * s)
+        It is picked, moved and scaled; kernel values in float32 are turned into float64.
+        """
+        return itemsize * (3 * n_features + s) + (0 if itemsize == 8 else 8 * s)
 
 
 def landmark_spectrum(

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from harness.estimator import OneOf
+from harness.estimator import Estimator, OneOf, PositiveFloat
 from harness.kernels.elementwise_kernels import (
     cellwise_bytes,
     chi2_kernel,
@@ -367,3 +367,19 @@ KERNELS: dict[str, KernelFunction] = {
 """The kernels that come with the harness, by name."""
 
 KernelName = Annotated[str, OneOf(KERNELS)]
+
+
+class AnyKernel(Estimator):
+    """A kernel by its name, or one of a plugin."""
+
+    _: KW_ONLY
+    kernel: KernelName | KernelFunction = "rbf"
+    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel, if it has one."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+
+    def _kernel_on(self, X: np.ndarray) -> BoundKernel:
+        """Return the kernel with its width on X."""
+        return bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)

@@ -9,7 +9,6 @@ from numpy.typing import DTypeLike
 from scipy.linalg.blas import dsyrk
 
 from harness.kernels.gaussian import block_rows, row_blocks, stream_bytes
-from harness.kernels.symmetric import eigenvalues
 
 PACKED_COLUMNS = 256
 """Columns of the products by which a worker has BLAS make its buffers before any trial."""
@@ -75,29 +74,6 @@ def square_product_bytes(n: int) -> int:
     deep = max(min(n, 384) ** 2, halves)
     shallow = 256 * n if n > 512 else 0
     return 8 * max(0, max(deep, shallow) - PACKED_COLUMNS**2)
-
-
-def normalise_gram(S: np.ndarray, rounding: float) -> None:
-    """Centre a weighted Gram matrix and divide it by its largest eigenvalue, in place.
-
-    Parameters
-    ----------
-    S : ndarray of shape (k + 1, k + 1), float64
-        Of k features and a last column of ones.
-    rounding : float
-        Below a largest eigenvalue of this there is nothing but zeros.
-    """
-    mean = S[:, -1] / S[-1, -1]
-    for j in range(len(S) - 1):
-        S[:, j] -= mean * (mean[j] * S[-1, -1])
-    S[:, -1] = 0
-    largest = eigenvalues(S)[-1]
-    S /= largest if largest > rounding else np.inf
-
-
-def type_of_sums(dtype: np.dtype, weight: float, n: int) -> np.dtype:
-    """Return a type in which the rounding of n terms, times `weight`, is little beside 1."""
-    return dtype if np.finfo(dtype).eps * weight * n < 1e-2 else np.dtype(np.float64)
 
 
 def add_gram(G: np.ndarray, Z: np.ndarray) -> None:
@@ -169,15 +145,15 @@ class GramSum:
         mirror(self._total)
         return self._total
 
+    @staticmethod
+    def bytes(k: int) -> int:
+        """Bytes until the total is asked for: pages that the lower triangle reaches."""
+        return min(8 * k * k, 4 * k * k + 4096 * k)
 
-def summed_bytes(k: int) -> int:
-    """Bytes of a `GramSum` until its total is asked for: pages that its lower triangle reaches."""
-    return min(8 * k * k, 4 * k * k + 4096 * k)
-
-
-def panel_bytes(k: int) -> int:
-    """Bytes that `GramSum.add` holds of a product of float32 blocks with k columns."""
-    return 4 * k * min(k, _PANEL)
+    @staticmethod
+    def panel_bytes(k: int) -> int:
+        """Bytes that `add` holds of a product of float32 blocks with k columns."""
+        return 4 * k * min(k, _PANEL)
 
 
 def mirror(G: np.ndarray) -> None:

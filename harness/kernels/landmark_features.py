@@ -42,7 +42,7 @@ _FACTORED_AT_ONCE = 64
 class LandmarkFeatures:
     """z(x) = L^-1 k(B, x), in float32.
 
-    Holds `features_bytes` for the landmarks that are kept; `building_bytes` while it is made.
+    Holds `bytes` for the landmarks that are kept; `building_bytes` while it is made.
 
     Parameters
     ----------
@@ -251,6 +251,67 @@ class LandmarkFeatures:
             np.matmul(K, coefficients, out=scores[block])
         return scores
 
+    @staticmethod
+    def bytes(n_landmarks: int, n_features: int) -> int:
+        """Bytes of landmarks, their norms, L, and what solves with it."""
+        b, d = n_landmarks, n_features
+        return 4 * b * (b + d + 2) + inverses_bytes(b)
+
+    @staticmethod
+    def building_bytes(
+        n_landmarks: int,
+        n_features: int,
+        itemsize: int = 4,
+        kernel: str | KernelFunction = "rbf",
+    ) -> int:
+        """Bytes held while `LandmarkFeatures` are made, the features and landmarks included."""
+        b, d = n_landmarks, n_features
+        rows = min(b, _tile_rows(d))
+        reading = stream_bytes(b, 2 * d)
+        tile = 8 * rows * (2 * d + rows) + kernel_bytes(kernel, rows, rows, d, at_origin=True)
+        factoring = 8 * b * b + max(tile, blas_bytes(b, terms=_FACTORED_AT_ONCE))
+        # L in float32 takes the place of what it was computed in, and then landmarks are picked
+        picking = 4 * b * b + 4 * b * d
+        inverting = LandmarkFeatures.bytes(b, d) + 2 * inverses_bytes(min(b, PANEL))
+        return max(4 * b * d + max(reading, factoring, picking), inverting)
+
+    @staticmethod
+    def block_bytes(
+        n: int,
+        n_landmarks: int,
+        n_features: int,
+        itemsize: int = 8,
+        kernel: str | KernelFunction = "rbf",
+        picked: bool = True,
+        substituted: bool = True,
+    ) -> int:
+        """Bytes of a block of `LandmarkFeatures.blocks` at most; never falls as n or b grows.
+
+        Parameters
+        ----------
+        n, n_landmarks, n_features : int
+        itemsize : int, default 8
+            Bytes of an element of X.
+        kernel : str or KernelFunction, default "rbf"
+        picked : bool, default True
+            Whether rows are copied from X, or lie there one after another.
+        substituted : bool, default True
+            Whether features are made of kernel values.
+        """
+        # in float32, or moved
+        copied = 4 if itemsize != 4 or is_shift_invariant(kernel) else 0
+        row = 4 * n_landmarks + copied * n_features
+        row += itemsize * n_features if picked else 0
+        row += substitution_bytes(1, n_landmarks) if substituted else 0
+        # what rows are cut by; no part of a row, or bytes could fall where one row less fits
+        most = max(BLOCK_BYTES / (4 * _columns(n_landmarks, n_features)), 16, n_landmarks // 2)
+        held = int(min(n, most) * row)
+        if kernel == "rbf":
+            return held  # its copy of X is in the row
+        if not isinstance(kernel, str):
+            n = min(n, feature_block_rows(n_landmarks, n_features))
+        return held + kernel_bytes(kernel, n, n_landmarks, n_features, 4, at_origin=True)
+
 
 def _scale_to_unit_diagonal(K: np.ndarray) -> np.ndarray:
     """Divide rows and columns of K by the roots of its diagonal, in place, and return the roots.
@@ -276,67 +337,6 @@ def feature_block_rows(n_landmarks: int, n_features: int, columns: int = 0) -> i
 
 def _columns(n_landmarks: int, n_features: int) -> int:
     return n_landmarks + min(n_landmarks, PANEL) + 3 * n_features
-
-
-def feature_block_bytes(
-    n: int,
-    n_landmarks: int,
-    n_features: int,
-    itemsize: int = 8,
-    kernel: str | KernelFunction = "rbf",
-    picked: bool = True,
-    substituted: bool = True,
-) -> int:
-    """Bytes of a block of `LandmarkFeatures.blocks` at most; never falls as n or b grows.
-
-    Parameters
-    ----------
-    n, n_landmarks, n_features : int
-    itemsize : int, default 8
-        Bytes of an element of X.
-    kernel : str or KernelFunction, default "rbf"
-    picked : bool, default True
-        Whether rows are copied from X, or lie there one after another.
-    substituted : bool, default True
-        Whether features are made of kernel values.
-    """
-    # in float32, or moved
-    copied = 4 if itemsize != 4 or is_shift_invariant(kernel) else 0
-    row = 4 * n_landmarks + copied * n_features
-    row += itemsize * n_features if picked else 0
-    row += substitution_bytes(1, n_landmarks) if substituted else 0
-    # what rows are cut by; no part of a row, or bytes could fall where one row less fits
-    most = max(BLOCK_BYTES / (4 * _columns(n_landmarks, n_features)), 16, n_landmarks // 2)
-    held = int(min(n, most) * row)
-    if kernel == "rbf":
-        return held  # its copy of X is in the row
-    if not isinstance(kernel, str):
-        n = min(n, feature_block_rows(n_landmarks, n_features))
-    return held + kernel_bytes(kernel, n, n_landmarks, n_features, 4, at_origin=True)
-
-
-def features_bytes(n_landmarks: int, n_features: int) -> int:
-    """Bytes that `LandmarkFeatures` hold: landmarks, their norms, L, and what solves with it."""
-    b, d = n_landmarks, n_features
-    return 4 * b * (b + d + 2) + inverses_bytes(b)
-
-
-def building_bytes(
-    n_landmarks: int,
-    n_features: int,
-    itemsize: int = 4,
-    kernel: str | KernelFunction = "rbf",
-) -> int:
-    """Bytes held while `LandmarkFeatures` are made, the features and landmarks included."""
-    b, d = n_landmarks, n_features
-    rows = min(b, _tile_rows(d))
-    reading = stream_bytes(b, 2 * d)
-    tile = 8 * rows * (2 * d + rows) + kernel_bytes(kernel, rows, rows, d, at_origin=True)
-    factoring = 8 * b * b + max(tile, blas_bytes(b, terms=_FACTORED_AT_ONCE))
-    # L in float32 takes the place of what it was computed in, and then landmarks are picked
-    picking = 4 * b * b + 4 * b * d
-    inverting = features_bytes(b, d) + 2 * inverses_bytes(min(b, PANEL))
-    return max(4 * b * d + max(reading, factoring, picking), inverting)
 
 
 def _tile_rows(n_features: int) -> int:

@@ -12,28 +12,16 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.linalg.lapack import dpftrf, dpftri, dpftrs
 
-from harness.kernels.gaussian import BLOCK_BYTES, center_rows
+from harness.kernels.gaussian import (
+    BLOCK_BYTES,
+    center_rows,
+    column_medians,
+    gaussian_kernel,
+)
 from harness.kernels.gram import blas_bytes
 
 TILE = 256
 """Rows and columns of the tiles in which a matrix is filled."""
-
-
-def packed_bytes(n: int) -> int:
-    """Bytes of a packed n x n matrix: 4 n (n + 2), half of what it would take in full."""
-    half = (n + 1) // 2
-    return 8 * half * (2 * half + 1)
-
-
-def factoring_panel_bytes(n: int) -> int:
-    """Bytes that BLAS packs while a packed n x n matrix is factored; none while it is filled.
-
-    BLAS works on a half of the matrix. Triangular products do not cut their sums in halves, as
-    those of `square_product_bytes` do. A process keeps the panel: a second matrix is filled
-    beside it.
-    """
-    half = (n + 1) // 2
-    return blas_bytes(half, terms=half)
 
 
 def filling_bytes(n: int, n_features: int, itemsize: int) -> int:
@@ -47,27 +35,11 @@ def filling_bytes(n: int, n_features: int, itemsize: int) -> int:
     return 12 * tile**2 + (3 * tile + moved) * n_features * itemsize
 
 
-def gaussian_tile(n_features: int, itemsize: int) -> int:
-    """Return rows of the tiles of a Gaussian matrix: fewer of wide points, which a tile copies."""
-    return min(TILE, max(32, BLOCK_BYTES // (n_features * itemsize)))
-
-
-def gaussian_filling_bytes(n: int, n_features: int, itemsize: int, picked: int = 0) -> int:
-    """Bytes of a tile of `gaussian_tile` rows, of points that are moved to a center.
-
-    Its values and two masks; rows as they are moved, and as many times as they are picked, too.
-    """
-    tile = min((n + 1) // 2, gaussian_tile(n_features, itemsize))
-    moved = min(tile, center_rows(n_features, itemsize))
-    rows = (1 + picked) * tile + moved
-    return (itemsize + 2) * tile**2 + rows * n_features * itemsize
-
-
 class PackedSymmetric:
     """A symmetric matrix A that is filled tile by tile, then solved with or inverted in place.
 
-    Holds `packed_bytes(n)`; filling it, and products with it, hold one tile of `TILE` x `TILE`
-    numbers besides.
+    Holds `bytes(n)`; filling it, and products with it, hold one tile of `TILE` x `TILE` numbers
+    besides.
 
     Parameters
     ----------
@@ -207,3 +179,69 @@ class PackedSymmetric:
             self._packed = factor.reshape(self._packed.shape, order="F")
             self._factored = True
         return self._flat()
+
+    @staticmethod
+    def bytes(n: int) -> int:
+        """Bytes of a packed n x n matrix: 4 n (n + 2), half of what it would take in full."""
+        half = (n + 1) // 2
+        return 8 * half * (2 * half + 1)
+
+    @staticmethod
+    def factoring_bytes(n: int) -> int:
+        """Bytes that BLAS packs while a packed n x n matrix is factored; none while it is filled.
+
+        BLAS works on a half of the matrix. Triangular products do not cut their sums in halves, as
+        those of `square_product_bytes` do. A process keeps the panel: a second matrix is filled
+        beside it.
+        """
+        half = (n + 1) // 2
+        return blas_bytes(half, terms=half)
+
+
+def packed_gaussian(
+    X: np.ndarray, width: float, order: np.ndarray | None = None
+) -> tuple[PackedSymmetric, np.ndarray]:
+    """Return -K of the Gaussian kernel matrix K between all points, and the row sums of K.
+
+    Values are in the type of X, of points less their medians. Holds `packed_gaussian_bytes`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    width : float
+        In the units of X.
+    order : ndarray of shape (n,), optional
+        Row numbers in the order of the matrix; as they are by default.
+    """
+    matrix = PackedSymmetric(len(X), _tile_rows(X.shape[1], X.itemsize))
+    degrees, center = np.zeros(len(X)), column_medians(X)
+
+    def tile(rows: slice, columns: slice) -> np.ndarray:
+        left, right = (part if order is None else order[part] for part in (rows, columns))
+        K = gaussian_kernel(X[left], X[right], width, center=center)
+        if rows == columns:
+            # Rounding may make a point unlike itself where the width is tiny.
+            np.fill_diagonal(K, 1)
+        degrees[rows] += K.sum(axis=1, dtype=np.float64)
+        if rows != columns:
+            degrees[columns] += K.sum(axis=0, dtype=np.float64)
+        return np.negative(K, out=K)
+
+    matrix.fill(tile)
+    return matrix, degrees
+
+
+def packed_gaussian_bytes(n: int, n_features: int, itemsize: int, picked: int = 0) -> int:
+    """Bytes of a tile of `packed_gaussian`, of points that are moved to a center.
+
+    Its values and two masks; rows as they are moved, and as many times as they are picked, too.
+    """
+    tile = min((n + 1) // 2, _tile_rows(n_features, itemsize))
+    moved = min(tile, center_rows(n_features, itemsize))
+    rows = (1 + picked) * tile + moved
+    return (itemsize + 2) * tile**2 + rows * n_features * itemsize
+
+
+def _tile_rows(n_features: int, itemsize: int) -> int:
+    """Return rows of the tiles of a Gaussian matrix: fewer of wide points, which a tile copies."""
+    return min(TILE, max(32, BLOCK_BYTES // (n_features * itemsize)))

@@ -6,9 +6,12 @@ function returns as many, nonnegative.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Literal, get_args
 
 import numpy as np
+
+from harness.estimator import Estimator, PositiveFloat, PositiveInt
 
 Transfer = Literal["linear", "step", "polynomial", "poly-step", "regularized-laplacian"]
 TRANSFERS = get_args(Transfer)
@@ -90,3 +93,25 @@ def apply_transfer(
     if transfer == "poly-step":
         return poly_step(eigenvalues, cut + 1)
     return regularized_laplacian(eigenvalues, epsilon)
+
+
+class TransferSettings(Estimator):
+    """Settings of the transfer functions of a cluster kernel."""
+
+    _: KW_ONLY
+    epsilon: PositiveFloat = 0.3
+    """eps of the regularised Laplacian. The smaller, the more clusters count: clusters without
+    noise and a handful of labels want 0.05 or less.
+    """
+    degree: PositiveFloat = 2.0
+    """Of the polynomial."""
+    cut: PositiveInt | None = None
+    """Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
+    paper's n_labeled + 8 by default.
+    """
+
+    def _transferred(self, eigenvalues: np.ndarray, transfer: str, n_labeled: int) -> np.ndarray:
+        """Return what becomes of eigenvalues where so many points are labeled."""
+        return apply_transfer(
+            eigenvalues, transfer, n_labeled, self.epsilon, self.degree, self.cut
+        )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+from typing import Literal
+
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from harness.estimator import Estimator, PositiveFloat
 from harness.kernels.gaussian import (
     CENTER_SAMPLE,
     block_columns,
@@ -104,3 +108,17 @@ def width_bytes(n: int, n_features: int, itemsize: int = 8) -> int:
     distances = 4 * sample**2 * (2 if columns < n_features else 1)
     middling = itemsize * few * min(n_features, block_columns(few)) + 8 * n_features
     return max(distances + (itemsize + 8) * sample * columns, middling)
+
+
+class GaussianWidth(Estimator):
+    """The width of a Gaussian kernel."""
+
+    _: KW_ONLY
+    sigma: PositiveFloat = 1.0
+    """Width of the kernel."""
+    sigma_unit: Literal["median", "absolute"] = "median"
+    """What `sigma` counts: median distances between the points, or units of the features."""
+
+    def _width_on(self, X: np.ndarray) -> float:
+        """Return the width in the units of X."""
+        return kernel_width(X, self.sigma, self.sigma_unit)

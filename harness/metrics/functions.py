@@ -14,7 +14,7 @@ from sklearn import config_context, metrics
 
 from harness.errors import unknown_name
 from harness.metrics.names import CLASSIFICATION, CLUSTERING, REGRESSION, primary_metric_name
-from harness.plugin.hookspecs import Metric
+from harness.plugin.hookspecs import Metric, hookimpl
 
 SILHOUETTE_SAMPLE = 2000
 
@@ -102,6 +102,12 @@ BUILT_IN = (
     Metric("silhouette", silhouette, CLUSTERING, needs="features"),
     Metric("calinski_harabasz", calinski_harabasz, CLUSTERING, needs="features"),
 )
+
+
+@hookimpl
+def harness_metrics() -> tuple[Metric, ...]:
+    """Provide the metrics that every table has."""
+    return BUILT_IN
 
 
 def primary_metric(task: str, asked: Iterable[str], known: Iterable[Metric]) -> Metric:

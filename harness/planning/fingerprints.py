@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.datasets.catalog import Catalog
-from harness.metrics.names import METRICS, primary_metric_name
+from harness.metrics.names import primary_metric_name
 from harness.plugin.index import method_entry
 from harness.plugin.registry import NAMED
 from harness.study.schema import Grid, MethodChoice
@@ -116,12 +116,10 @@ def _scoring(study: Study, index: Mapping[str, Any], grid: Grid, task: str) -> l
 
     Which that is need not be said where it is the first of the study's metrics, or the default.
     """
-    own = {metric["name"]: frozenset(metric["tasks"]) for metric in index["metrics"]}
-    found = [m["code"][:12] for m in index["metrics"] if task in own[m["name"]]]
+    tasks = {metric["name"]: frozenset(metric["tasks"]) for metric in index["metrics"]}
+    found = [m["code"][:12] for m in index["metrics"] if m["code"] and task in tasks[m["name"]]]
     if grid.tuning is not None:
         metrics = study.settings.metrics
-        by_first, decides = (
-            primary_metric_name(task, m, METRICS | own) for m in (metrics[:1], metrics)
-        )
+        by_first, decides = (primary_metric_name(task, m, tasks) for m in (metrics[:1], metrics))
         found += [decides] * (decides != by_first)
     return found

@@ -20,7 +20,6 @@ from harness.datasets.meta import Meta
 from harness.datasets.sizes import Sizes, split_sizes
 from harness.errors import DamagedFileError, HarnessError, unknown_name
 from harness.files import below, is_file
-from harness.metrics.names import METRICS
 from harness.planning.fingerprints import deciding_parts
 from harness.planning.learned.question import USUAL_RUNS, most_bytes
 from harness.planning.row_keys import refuse_shared_places
@@ -35,7 +34,6 @@ from harness.study.budget import JOB_BYTES, Budget
 from harness.study.published_tables import table_names
 from harness.study.schema import Grid, MethodChoice
 from harness.study.study import Block, Study, load_study
-from harness.trial.search import BUILT_IN
 
 if TYPE_CHECKING:
     import numpy as np
@@ -229,11 +227,12 @@ def _not_loaded(_: np.random.Generator) -> NoReturn:
 
 def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catalog) -> None:
     mistakes = []
-    metrics = {*METRICS, *(metric["name"] for metric in index["metrics"])}
+    metrics = {metric["name"] for metric in index["metrics"]}
     for name in study.settings.metrics:
         if name not in metrics:
             mistakes.append(unknown_name("metric", name, metrics, f"{study.path}: metrics"))
-    for name, count in Counter(metric["name"] for metric in index["metrics"]).items():
+    own = Counter(metric["name"] for metric in index["metrics"] if metric["plugin_sha256"])
+    for name, count in own.items():
         owners = " and ".join(m["plugin_path"] for m in index["metrics"] if m["name"] == name)
         if count > 1:
             mistakes.append(HarnessError(f"metric {name!r} is provided twice, by {owners}"))
@@ -305,9 +304,8 @@ def _bad_values(study: Study) -> list[HarnessError]:
 
 
 def _bad_search(study: Study, name: str, index: Mapping[str, Any]) -> list[HarnessError]:
-    owners = [(search.name, "the harness itself") for search in BUILT_IN]
-    owners += _owners(index, "searches")
-    return _bad_name(index, "search", name, owners, f"{study.path}: tuning.search")
+    owners, where = _owners(index, "searches"), f"{study.path}: tuning.search"
+    return _bad_name(index, "search", name, owners, where)
 
 
 def _bad_functions(

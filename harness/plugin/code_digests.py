@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.plugin.registry import FileSource
+from harness.plugin.registry import FileSource, PackageSource
 from harness.plugin.source_digest import Modules, digest
 from harness.project import PACKAGE
 
@@ -83,6 +83,7 @@ def plugin_code(plugin: Plugin) -> dict[str, Any]:
     if isinstance(source, FileSource):
         name, top, path = source.name, source.name, source.path
     else:
+        assert isinstance(source, PackageSource), "what is built in is digested with the harness"
         name = source.entry_point.module
         top = name.partition(".")[0]
         path = _package_of(name)

@@ -290,7 +290,7 @@ def harness_datasets() -> Iterable[GeneratedDataset]:
 
 @hookspec
 def harness_metrics() -> Iterable[Metric]:
-    """Provide metrics beside the built-in ones."""
+    """Provide metrics; those of the harness come through this hook, too."""
 
 
 @hookspec
@@ -305,7 +305,7 @@ def harness_landmark_selectors() -> Iterable[LandmarkSelector]:
 
 @hookspec
 def harness_searches() -> Iterable[Search]:
-    """Provide searches beside the built-in ones."""
+    """Provide searches; those of the harness come through this hook, too."""
 
 
 @hookspec

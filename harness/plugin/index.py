@@ -13,7 +13,7 @@ from harness.plugin.code_digests import harness_code, plugin_code
 from harness.plugin.method import Method
 from harness.plugin.out_of_process import ask
 from harness.plugin.parameters import describe_parameters, own_names
-from harness.plugin.registry import PROVIDERS, Registry
+from harness.plugin.registry import BUILT_IN, PROVIDERS, Registry, built_in
 
 
 def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
@@ -30,8 +30,8 @@ def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
         "plugins": a list of {name, origin, path, sha256, failure, hooks};
         "methods", "datasets", "metrics", ...: descriptions, each with `plugin`, `plugin_path` and
         `plugin_sha256`, and with `code` and `versions` as `code_digests` tells them.
-        Kernels and landmark selectors that come with the harness are among them. "harness": the
-        code that runs and scores trials, likewise.
+        What comes with the harness is among them, without a digest. "harness": the code that
+        runs and scores trials, likewise.
 
     Raises
     ------
@@ -71,13 +71,17 @@ def unknown_entry(
 
 
 def _describe(folders: Sequence[Path]) -> dict[str, Any]:
-    from harness.kernels import KERNELS, SELECTORS
-
     registry = Registry.load(folders)
     index: dict[str, Any] = {"harness": harness_code(), "plugins": []}
     index |= {kind: [] for kind in PROVIDERS}
-    index["kernels"] += [{"name": name} | _BUILT_IN for name in KERNELS]
-    index["landmark selectors"] += [{"name": name} | _BUILT_IN for name in SELECTORS]
+    origin: dict[str, Any]
+    for kind in BUILT_IN:
+        for plugin in built_in(kind):
+            origin = {
+                **{"plugin": "harness", "plugin_path": plugin.source.location},
+                **{"plugin_sha256": "", "code": "", "versions": {}},
+            }
+            index[kind] += [_plain(item) | origin for item in plugin.provided[kind]]
     for plugin in registry.plugins:
         callers = [] if plugin.failure else registry.manager.get_hookcallers(plugin.module)
         owner = {
@@ -98,12 +102,6 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
 
 
 _OWNER_KEYS = {"": "name", "_path": "path", "_sha256": "sha256"}
-
-# A method that is given one by name imports it, so its own code has it.
-_BUILT_IN: dict[str, Any] = {
-    **{"plugin": "harness", "plugin_path": "harness.kernels", "plugin_sha256": ""},
-    **{"code": "", "versions": {}},
-}
 
 
 def _of_estimator(item: object) -> dict[str, Any]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 TASKS = ("binary", "multiclass", "regression", "clustering")
 SIZE_TRADES = ("quality", "time")
 LOOKS = ("fit", "predict")
+CONTROLS = ("", "chance", "truth")
 PREDICT_BLOCK = 1024
 """Rows that the harness hands to one call of `decision_function` or `predict`, at most."""
 
@@ -99,7 +100,7 @@ class Shape:
         What an estimator keeps of the X of `fit` is not counted, nor what a search needs of it.
         """
         held = self.data_bytes if self.predicts_seen else 0
-        return held + (self.block_bytes if self.n_test else 0)
+        return held + self.new_block_bytes
 
     @property
     def is_read(self) -> bool:
@@ -117,6 +118,11 @@ class Shape:
         return target_type(self.n_classes).itemsize if self.n_classes else 0
 
     @property
+    def n_machines(self) -> int:
+        """Machines of one class against the rest, and columns of scores: one for two classes."""
+        return self.n_classes if self.n_classes > 2 else 1
+
+    @property
     def block_rows(self) -> int:
         """Rows of one block handed to prediction: the fewer, the wider they are.
 
@@ -128,6 +134,11 @@ class Shape:
     def block_bytes(self) -> int:
         """Bytes of one block of rows handed to prediction."""
         return self.block_rows * self.row_bytes
+
+    @property
+    def new_block_bytes(self) -> int:
+        """The same of points that `fit` has not seen; 0 where it sees all."""
+        return self.block_bytes if self.n_test else 0
 
 
 def block_rows(row_bytes: int) -> int:
@@ -199,8 +210,10 @@ class Method:
     features : set of str, default {"fit", "predict"}
         What looks at features. `fit` gets zeros that take no memory in place of an X that it does
         not look at, prediction does for rows that it does not look at, and nothing is read.
-    oracle : bool, default False
-        A control whose predictions are replaced by the truth when they are scored.
+    control : str, default ""
+        What a method is a control for, which reports show and do not rank: "chance", for what
+        scores are without learning, or "truth": its predictions are replaced by the truth when
+        they are scored.
     reference : str, default ""
         Where the method is from.
     """
@@ -219,7 +232,7 @@ class Method:
     params: Mapping[str, Any] = field(default_factory=dict)
     uses_unlabeled: bool = True
     features: Set[str] = frozenset(LOOKS)
-    oracle: bool = False
+    control: str = ""
     reference: str = ""
     parameters: frozenset[str] = field(init=False, repr=False, compare=False)
     """Names that the estimator's constructor accepts."""
@@ -247,6 +260,9 @@ class Method:
         if self.size_affects not in SIZE_TRADES:
             message = f"method {self.name!r}: size_affects {self.size_affects!r} is not "
             raise ValueError(message + " or ".join(map(repr, SIZE_TRADES)))
+        if self.control not in CONTROLS:
+            message = f"method {self.name!r}: control {self.control!r} is not "
+            raise ValueError(message + " or ".join(map(repr, CONTROLS)))
         sized = {self.size} if self.size not in (None, N_UNLABELED) else set()
         for name in {*sized, *self.space, *self.params, *self.head_params}:
             if name not in accepted:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import importlib.metadata
 import importlib.util
 import sys
@@ -45,6 +46,14 @@ PROVIDERS = {
     "report sections": "harness_report_sections",
 }
 """What can be provided, and by which hook."""
+
+BUILT_IN = {
+    "metrics": "harness.metrics.functions",
+    "kernels": "harness.plugin.built_in_kernels",
+    "landmark selectors": "harness.plugin.built_in_kernels",
+    "searches": "harness.trial.search",
+}
+"""What comes with the harness, and the modules that provide it, by the hooks that plugins have."""
 
 NAMED = {"kernel": "kernels", "selector": "landmark selectors"}
 """Parameters of estimators whose values may be names, and of what."""
@@ -126,7 +135,21 @@ class PackageSource:
         return self.entry_point.load()
 
 
-Source = FileSource | PackageSource
+@dataclass(frozen=True)
+class BuiltInSource:
+    """A module of the harness that provides what plugins may provide."""
+
+    name: str
+    origin: str = "the harness"
+    location: str = "the harness itself"
+    sha256: str = ""
+
+    def load(self) -> ModuleType:
+        """Import the module."""
+        return importlib.import_module(self.name)
+
+
+Source = FileSource | PackageSource | BuiltInSource
 
 
 @dataclass
@@ -227,8 +250,14 @@ def plugin_location(error: BaseException) -> str:
     return place
 
 
+@functools.cache
+def built_in(kind: str) -> tuple[Plugin, ...]:
+    """Return what provides things of a kind that come with the harness, if any do."""
+    return (load_plugin(BuiltInSource(BUILT_IN[kind])),) if kind in BUILT_IN else ()
+
+
 class Registry:
-    """Loaded plugins, asked by name.
+    """Loaded plugins, and what comes with the harness, asked by name.
 
     Parameters
     ----------
@@ -251,8 +280,8 @@ class Registry:
         return cls(load_plugin(s) for s in sources if wanted is None or wanted(s))
 
     def items(self, kind: str) -> Iterator[tuple[Any, Plugin]]:
-        """Iterate over what is provided of one kind, with its plugin."""
-        for plugin in self.plugins:
+        """Iterate over what is provided of one kind, what is built in first, with its plugin."""
+        for plugin in (*built_in(kind), *self.plugins):
             for item in plugin.provided.get(kind, []):
                 yield item, plugin
 
@@ -264,22 +293,22 @@ class Registry:
         HarnessError
             If there is none, or more than one.
         """
+        one = "search" if kind == "searches" else kind.removesuffix("s")
         found = [(item, plugin) for item, plugin in self.items(kind) if item.name == name]
         if len(found) == 1:
             return found[0]
         if not found:
-            raise unknown_name(
-                kind.removesuffix("s"), name, (item.name for item, _ in self.items(kind))
-            )
+            raise unknown_name(one, name, (item.name for item, _ in self.items(kind)))
         owners = " and ".join(plugin.source.location for _, plugin in found)
-        raise HarnessError(f"{kind.removesuffix('s')} {name!r} is provided twice, by {owners}")
+        raise HarnessError(f"{one} {name!r} is provided twice, by {owners}")
 
     def look_up(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Replace the names of kernels and landmark selectors of plugins by the objects."""
         provided = {
             parameter: item
             for parameter, kind in NAMED.items()
-            for item, _ in self.items(kind)
+            for plugin in self.plugins
+            for item in plugin.provided.get(kind, [])
             if params.get(parameter) == item.name
         }
         return {**params, **provided}

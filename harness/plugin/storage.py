@@ -47,6 +47,17 @@ class Arrays(dict[str, float]):
         return sum(self.values())
 
 
+def beside(held: Mapping[str, float], phases: Mapping[str, Arrays]) -> dict[str, Arrays]:
+    """Return phases in each of which these arrays are held, too.
+
+    Examples
+    --------
+    >>> beside(Arrays(gram=800), {"solution": Arrays(vectors=80)})
+    {'solution': {'vectors': 80, 'gram': 800}}
+    """
+    return {name: arrays + held for name, arrays in phases.items()}
+
+
 @dataclass(frozen=True)
 class Storage:
     """Arrays that a method holds, phase by phase.

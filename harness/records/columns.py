@@ -13,6 +13,7 @@ COLUMNS: dict[str, str] = {
     "task": "string",
     "method": "string",  # the label of the study; `plugin_method` is the method behind it
     "plugin_method": "string",
+    "control": "string",  # "chance" or "truth" of a control; empty of a method
     "n_labeled": "int64",
     "n_unlabeled": "int64",
     "n_test": "int64",
@@ -82,8 +83,11 @@ MODEL_COSTS = (
 )
 
 LATER = frozenset(
-    {"n_kept", "planned_phase", "storage_model", "taken_again", "isolation", "decided_by"}
-    | set(MODEL_COSTS)
+    {
+        *("control", "n_kept", "planned_phase", "storage_model", "taken_again", "isolation"),
+        "decided_by",
+        *MODEL_COSTS,
+    }
 )
 """Columns that came later: null in a table that was written before."""
 

@@ -211,7 +211,7 @@ def _warning(best: Any, group: list[Any], score: Score) -> str:
     floor = [
         cell.method
         for cell in group
-        if cell.control and cell.plugin_method != "oracle" and sign * (cell.mean - best.mean) >= 0
+        if cell.control and not cell.truth and sign * (cell.mean - best.mean) >= 0
     ]
     if floor:
         words.append(f"It is no better than the control {floor[0]}.")

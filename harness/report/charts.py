@@ -49,9 +49,12 @@ def chart_data(
     shift = cells["method"].map({m: (i - centre) / len(methods) for i, m in enumerate(methods)})
     place = cells["budget"].map({budget: i for i, budget in enumerate(budgets)})
     kinds = budget_kinds(budgets)
+    controls = sorted(set(cells.loc[cells["control"], "method"]))
     data = {
         "method": list(cells["method"]),
         "control": [bool(value) for value in cells["control"]],
+        # names of controls that lie close stand on either side
+        "left": [method in controls[::-2] for method in cells["method"]],
         "budget": list(cells["budget"]),
         "kind": [kinds[budget] for budget in cells["budget"]],
         "place": [int(value) for value in place],
@@ -198,16 +201,13 @@ class Charts:
             "datum.control && controls && isValid(datum.mean)"
         ).transform_joinaggregate(first="min(place)", last="max(place)", groupby=["method"])
         across = controls.transform_filter("datum.first == datum.last")
-        # Random and prior often lie close: their names stand at opposite ends.
         last = len(self.budgets) - 1
         ends: list[tuple[str, int, str, Align, int]] = [
             ("first", 0, "true", "left", -20),
             ("last", last, "false", "right", 20),
         ]
         names = [
-            controls.transform_filter(
-                f"datum.place == datum.{end} && (datum.method == 'random') == {left}"
-            )
+            controls.transform_filter(f"datum.place == datum.{end} && datum.left == {left}")
             .transform_calculate(x=f"datum.first == datum.last ? {place} : datum.{end}")
             .mark_text(align=align, dx=dx, dy=-6, color=GREY)
             .encode(x, score, text="method:N")

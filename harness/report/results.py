@@ -26,8 +26,10 @@ STUDY = "study.yaml"
 PROVENANCE = "provenance.json"
 CALIBRATION = "calibration.json"
 
-CONTROLS = ("oracle", "prior", "random")
 CELL = ["problem", "budget", "method"]
+
+_CONTROLS = {"oracle": "truth", "prior": "chance", "random": "chance"}
+"""Of rows that were written before the column `control`."""
 
 _ORDER_OF_BUDGETS = {"size": 0, "bytes": 1, "none": 2}
 """No limit is the most that bytes can be, so that it stands beside them."""
@@ -44,9 +46,9 @@ class Results:
         The records as written, for sections of plugins.
     cells : pandas.DataFrame
         The rows of trials, each column of the type that its name promises, with `problem` (data
-        set, and task or labeled count where there are several), `control`, `train_s` (tune + fit),
-        `row` (its number among the trials),
-        and for `method` what the page calls it; `label` is what the study does.
+        set, and task or labeled count where there are several), `control` and `truth` (whether
+        the method is one, and is given the truth), `train_s` (tune + fit), `row` (its number
+        among the trials), and for `method` what the page calls it; `label` is what the study does.
     left_out : pandas.DataFrame
         The other rows, of pairs that do not go together: `dataset`, `method`, `outcome`, `reason`.
     problems : list of str
@@ -186,7 +188,8 @@ def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[st
     cells["seed"] = trials["seed"][~pairs].astype("int64")  # a float tells large ones not apart
     cells["budget"] = cells["budget"].fillna("none")
     cells["plugin_method"] = cells["plugin_method"].fillna(cells["method"])
-    cells["control"] = cells["plugin_method"].isin(CONTROLS)
+    kinds = cells["control"].fillna(cells["plugin_method"].map(_CONTROLS)).fillna("")
+    cells["control"], cells["truth"] = kinds != "", kinds == "truth"
     cells["train_s"] = cells["fit_s"] + cells["tune_s"].fillna(0)
     by = ["dataset", "n_labeled"]
     if cells.duplicated([*by, "budget", "method", "seed"]).any():

@@ -53,13 +53,12 @@ class SingleBudgetCharts(Charts):
         bars = scored.mark_rule(strokeWidth=1.6).encode(
             low, self._rows(), x2="high:Q", **self._strokes()
         )
-        # Random and prior often lie close: their names stand on either side.
         sides: list[tuple[str, Align, int]] = [("true", "left", -3), ("false", "right", 3)]
         names = [
-            controls.transform_filter(f"(datum.method == 'prior') == {prior}")
+            controls.transform_filter(f"datum.left == {left}")
             .mark_text(align=align, dx=dx, color=GREY)
             .encode(x, y=alt.value(-6), text="method:N")
-            for prior, align, dx in sides
+            for left, align, dx in sides
         ]
         return self._rows_of(
             controls.mark_rule(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(x),

@@ -123,6 +123,7 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
             n_labeled=("n_labeled", "first"),
             budget_bytes=("budget_bytes", "max"),
             control=("control", "first"),
+            truth=("truth", "first"),
             plugin_method=("plugin_method", "first"),
             n=("seed", "size"),
             n_ok=("ok", "sum"),

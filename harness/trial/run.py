@@ -234,7 +234,7 @@ def searched_space(
     ranges : mapping of str to Distribution, optional
         What it has searched besides or instead of the method's own space.
     """
-    from harness.kernels import has_width
+    from harness.kernels.functions import has_width
 
     space = {**method.space, **(ranges or {})}
     space = {name: over for name, over in space.items() if name not in params}

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from harness.errors import unknown_name
-from harness.plugin.hookspecs import Evaluate, Search
+from harness.plugin.hookspecs import Evaluate, Search, hookimpl
 from harness.plugin.search_space import settings_at
 
 if TYPE_CHECKING:
@@ -59,21 +58,10 @@ def sobol(
     evaluate(settings_at(space, qmc.Sobol(len(space), rng=rng).random_base2(power)[:trials]))
 
 
-BUILT_IN = (Search("grid", grid), Search("random", random), Search("sobol", sobol))
-
-
-def find_search(name: str, provided: Iterable[Search] = ()) -> Search:
-    """Return the search of a name, built in or among those that plugins provide.
-
-    Raises
-    ------
-    HarnessError
-        If there is none.
-    """
-    known = {search.name: search for search in (*BUILT_IN, *provided)}
-    if name not in known:
-        raise unknown_name("search", name, known)
-    return known[name]
+@hookimpl
+def harness_searches() -> tuple[Search, ...]:
+    """Provide the searches that come with the harness."""
+    return Search("grid", grid), Search("random", random), Search("sobol", sobol)
 
 
 def _grid_size(space: Mapping[str, Distribution], points: int) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import KW_ONLY, replace
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Annotated
 
 import numpy as np
 
@@ -22,8 +22,16 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils import check_random_state
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
+from harness.semi_supervised import (
+    DecisionThreshold,
+    DecisionThresholdMixin,
+    Labels,
+    PartlyLabeledClassifier,
+    SplitClassifier,
+    expand_scores,
+)
 
 from .scikit_learn import ridge_bytes, upcast_bytes, weights_bytes
 
@@ -33,38 +41,28 @@ _STEPS = 200
 """Steps of logistic regression: where it has not converged by then, scores hardly change."""
 
 
-class _FeatureClassifier(kernels.PartlyLabeledClassifier):
+class _FeatureClassifier(kernels.GaussianWidth, PartlyLabeledClassifier):
     """A feature map of scikit-learn's, and one of its linear classifiers on the features."""
 
     def _fit_map(self, X: np.ndarray) -> None:
-        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        width = self._width_on(X)
         rng = check_random_state(self.random_state)
         self._map = self._make_map(0.5 / width**2, len(X), rng).fit(X)
 
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        return self._scores(self._map.transform(X))
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return self._classifier.decision_function(self._map.transform(X))
 
-    def _scores(self, Z: np.ndarray) -> np.ndarray:
-        scores = self._classifier.decision_function(Z)
-        return kernels.expand_scores(scores, self._present, len(self.classes_))
+    def _as_decision(self, scores: np.ndarray) -> np.ndarray:
+        return expand_scores(scores, self._present, len(self.classes_))
 
 
 class RBFSamplerRidge(_FeatureClassifier):
-    """`RBFSampler` and `RidgeClassifier`, on the labeled points alone.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    """
+    """`RBFSampler` and `RidgeClassifier`, on the labeled points alone."""
 
     n_components: PositiveInt = 100
     """Random Fourier features: cosines with a random phase."""
     alpha: PositiveFloat = 1.0
     """Penalty of the squared norm."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between labeled points, or units of the features."""
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
 
@@ -73,59 +71,46 @@ class RBFSamplerRidge(_FeatureClassifier):
         if len(labels.rows) < len(X):
             X = X[labels.rows]
         self._fit_map(X)
-        self._train(self._map.transform(X), labels)
+        self._train_on(self._map.transform(X), labels)
 
     def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> RBFSampler:
         return RBFSampler(gamma=gamma, n_components=self.n_components, random_state=rng)
 
-    def _train(self, Z: np.ndarray, labels: kernels.Labels) -> None:
+    def _train_on(self, Z: np.ndarray, labels: Labels) -> None:
         self._classifier = RidgeClassifier(alpha=self.alpha).fit(Z, labels.codes)
 
 
-class NystroemRidge(kernels.SplitClassifier, RBFSamplerRidge):
-    """`Nystroem` and `RidgeClassifier`: landmarks from all points, least squares on the labeled.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    """
+class NystroemRidge(SplitClassifier, RBFSamplerRidge):
+    """`Nystroem` and `RidgeClassifier`: landmarks are of all points."""
 
     n_components: PositiveInt = 100
     """Landmarks; all points where there are fewer."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         labels = self._read(y)
         self._learn(X, labels.rows)
-        self._train(self._Z, labels)
+        self._train_on(self._Z, labels)
         del self._Z
 
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._fit_map(X)
         self._Z = self._map.transform(X[labeled])
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Learn from those of the labeled rows whose y is not -1."""
-        labels = self._read(y)
-        self._train(self._Z[labels.rows], labels)
-        self.held_out_scores_ = self._scores(self._Z[np.asarray(y) == -1])
-        return self
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
+        self._train_on(self._Z[labels.rows], labels)
+        return self._classifier.decision_function(self._Z[held_out])
 
     def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> Nystroem:
         return Nystroem(gamma=gamma, n_components=min(self.n_components, n), random_state=rng)
 
 
-class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _FeatureClassifier):
+class SelfTraining(DecisionThresholdMixin, SplitClassifier, _FeatureClassifier):
     """`SelfTrainingClassifier` around `LogisticRegression`, on `Nystroem` features of all points.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
     n_iter_ : int
         Fits of the classifier.
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores.
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`.
     """
@@ -138,14 +123,10 @@ class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _Fea
     """Probability from which on a point gets the class that is predicted."""
     max_iter: PositiveInt = 10
     """Rounds of labeling."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
     _: KW_ONLY
-    decision_threshold: kernels.DecisionThreshold = "zero"
+    decision_threshold: DecisionThreshold = "zero"
     """Where scores become classes. "zero" is scikit-learn's. "share", a study's default, moves
     scores until each class has its share of the labeled points among the others, after the rounds.
     """
@@ -153,9 +134,10 @@ class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _Fea
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         rows = self._read(y).rows
         self._learn(X, rows)
-        labels = self._label(y[rows])
-        self._place_threshold_by(self._Z, labels, super()._scores)
-        self.decision_scores_ = self._scores(self._Z)
+        labels = self._label(self._read(y[rows]))
+        decide = self._classifier.decision_function
+        self._place_threshold_by(self._Z, labels, decide)
+        self.decision_scores_ = self._moved(self._as_decision(decide(self._Z)))
         del self._Z
 
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
@@ -163,18 +145,12 @@ class SelfTraining(kernels.DecisionThresholdMixin, kernels.SplitClassifier, _Fea
         self._fit_map(X)
         self._Z = self._map.transform(X)
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Label and learn in turn, from those of the labeled rows whose y is not -1."""
-        labels, held_out = self._label(y), self._Z[self._labeled[np.asarray(y) == -1]]
-        self._place_threshold(super()._scores(held_out), labels, fewest=2)
-        self.held_out_scores_ = self._scores(held_out)
-        return self
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
+        self._label(labels)
+        return self._classifier.decision_function(self._Z[self._labeled[held_out]])
 
-    def _scores(self, Z: np.ndarray) -> np.ndarray:
-        return self._moved(super()._scores(Z))
-
-    def _label(self, y: np.ndarray) -> kernels.Labels:
-        labels = self._read(y)
+    def _label(self, labels: Labels) -> Labels:
+        """Label and learn in turn."""
         codes = np.full(len(self._Z), -1)
         codes[self._labeled[labels.rows]] = labels.codes
         base = LogisticRegression(C=self.C, max_iter=_STEPS)
@@ -259,8 +235,7 @@ def nystroem_storage(shape: Shape, size: int) -> Storage:
     )
     held = Arrays(X=shape.data_bytes if shape.predicts_seen else 0)
     return Storage(
-        fit={name: points + arrays for name, arrays in phases.items()}
-        | {"ridge": points + kept + ridge},
+        fit=beside(points, phases) | {"ridge": points + kept + ridge},
         predict={"a block": held + predicting},
     )
 
@@ -268,7 +243,7 @@ def nystroem_storage(shape: Shape, size: int) -> Storage:
 def self_training_storage(shape: Shape, size: int) -> Storage:
     """Count features of all points, and a copy of those with a label: it may be all of them."""
     n, m, i, Q = shape.n, min(size, shape.n), shape.itemsize, max(2, shape.n_classes)
-    columns = Q if Q > 2 else 1
+    columns = shape.n_machines
     points = Arrays(labels=48 * n)
     kept, phases, predicting = _landmark_phases(shape, m, n)
     features = points + kept + Arrays(X=shape.data_bytes, features=2 * n * m * i)
@@ -276,7 +251,7 @@ def self_training_storage(shape: Shape, size: int) -> Storage:
     steps = Arrays(lbfgs=8 * 40 * (m + 1) * columns, scores_and_gradients=2 * n * Q * i)
     held = points + Arrays(X=shape.data_bytes if shape.predicts_seen else 0)
     return Storage(
-        fit={name: points + Arrays(X=shape.data_bytes) + arrays for name, arrays in phases.items()}
+        fit=beside(points + Arrays(X=shape.data_bytes), phases)
         | {
             "logistic regression": features + steps,
             "probabilities": features + Arrays(probabilities=24 * n * Q),

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from harness import Arrays, Shape, Storage, kernels
+from harness import Arrays, Shape, Storage, beside, kernels
+from harness.semi_supervised import Labels
 
 from .duality_gap import bounds_bytes, feature_sums
 from .least_squares import ROUNDINGS, refine_ridge_machines, train_ridge_machines
@@ -48,7 +49,7 @@ class BudgetLSSVM(BudgetMachine):
     ) -> tuple[np.ndarray, np.ndarray]:
         return self._features.sums(self._X, self._rows[some], codes[some], n_classes)
 
-    def _minimise(self, labels: kernels.Labels, n: int) -> None:
+    def _minimise(self, labels: Labels, n: int) -> None:
         Q, codes = len(labels.classes), labels.codes_of_all(n)
         counts = np.bincount(labels.codes, minlength=Q)
         center = self._problem(labels).own
@@ -75,11 +76,11 @@ class BudgetLSSVM(BudgetMachine):
         self.intercept_, self.objective_ = found.intercepts, found.objective
         self.gap_ = found.doubt / found.objective
 
-    def _part_that_falls(self, labels: kernels.Labels) -> float:
+    def _part_that_falls(self, labels: Labels) -> float:
         # with the extra term w = 0 is no start, but far from it
         return 1.0 if self.multiplier_term else super()._part_that_falls(labels)
 
-    def _problem(self, labels: kernels.Labels) -> LandmarkProblem:
+    def _problem(self, labels: Labels) -> LandmarkProblem:
         problem = super()._problem(labels)
         if not self.multiplier_term:
             return problem
@@ -89,7 +90,7 @@ class BudgetLSSVM(BudgetMachine):
         return replace(problem, own=own.astype(np.float64))
 
     def _without_held_out(
-        self, whole: np.ndarray, labels: kernels.Labels, codes: np.ndarray
+        self, whole: np.ndarray, labels: Labels, codes: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Take the held-out rows from the sums over all rows.
 
@@ -138,7 +139,7 @@ def lssvm_storage(
         # y of the landmarks and what is made of it, and their rows
         held += Arrays(multipliers=8 * 4 * b * Q, landmark_rows=16 * b)
     return Storage(
-        fit=choosing | {name: held + arrays for name, arrays in training.items()},
+        fit=choosing | beside(held, training),
         predict=predict,
     )
 
@@ -149,9 +150,9 @@ def _exact_phases(shape: Shape, b: int, block: int, tuned: bool) -> dict[str, Ar
     bounds = bounds_bytes(n, b, shape.n_features, Q, "squared")
     phases = {
         "Gram matrix": Arrays(
-            gram=kernels.summed_bytes(b),
+            gram=kernels.GramSum.bytes(b),
             features=block,
-            panel=kernels.panel_bytes(b),
+            panel=kernels.GramSum.panel_bytes(b),
             # which row is of which class, in one byte and in float32
             classes=5 * (Q + 1) * min(n, block // (4 * b)),
             sums_by_class=12 * columns,
@@ -170,4 +171,4 @@ def _exact_phases(shape: Shape, b: int, block: int, tuned: bool) -> dict[str, Ar
         classes_so_far=8 * n,
     )
     phases["held-out scores"] = held_out_arrays(shape)
-    return {name: kept + arrays for name, arrays in phases.items()}
+    return beside(kept, phases)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from copy import deepcopy
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from harness import Arrays, Shape, kernels
-from harness.estimator import PositiveFloat, PositiveInt, RandomState
+from harness.estimator import PositiveFloat, PositiveInt
+from harness.semi_supervised import Labels, SplitClassifier
 
 from .duality_gap import bounds_bytes, objective_bounds
 from .feature_cache import FeatureCache
@@ -27,52 +28,35 @@ EXACT = 1e-3
 _CONVERGED = 0.02
 
 
-class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
+class BudgetMachine(kernels.Landmarks, kernels.AnyKernel, SplitClassifier):
     """A machine for each class against the rest, on features of landmarks."""
 
     _loss: ClassVar[str]
-    n_landmarks: PositiveInt = 100
-    """b, the points chosen by `selector`; all of them where there are fewer."""
     C: PositiveFloat = 10.0
     """Weight of the loss."""
-    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
-    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
-    selector: kernels.SelectorName | kernels.Selector = "uniform"
-    """How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
-    n_landmarks, random_state, kernel) that returns row numbers.
-    """
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel, if it has one."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     solver: Literal["exact", "sgd"] = "exact"
     """How the objective is minimised: to a gap that the machine says, or by mini-batches."""
     epochs: PositiveInt = 10
     """Of SGD."""
     batch_size: PositiveInt = 64
     """Of SGD."""
-    random_state: RandomState = None
-    """Seed or generator of all that is drawn."""
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         rows = self._read(y).rows
         self._choose(X, rows)
         self.fit_labels(y[rows])
+        # what serves other labels
         del self._X, self._rows, self._prepared, self._chosen
 
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Choose landmarks; `labeled` are the rows that may get labels."""
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._choose(X, labeled)
         if self.solver == "exact":
             self._prepare()
-        return self
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Train on those of the labeled rows whose y is not -1."""
-        self.held_out_scores_: np.ndarray | None = None  # before as many are computed
-        labels = self._read(y)
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
+        self.held_out_scores_ = np.empty(0)  # before as many are computed
         learn = self._minimise if self.solver == "exact" else self._descend
-        scores = learn(labels, len(y))
+        scores = learn(labels, len(self._rows))
         sgd, allowed = self.solver == "sgd", _CONVERGED / (1 + _CONVERGED)
         allowed *= self._part_that_falls(labels) if sgd else 1
         self.converged_ = bool(self.gap_ <= allowed)
@@ -85,12 +69,11 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
             message += "raise epochs or use solver='exact'" if sgd else "scale the features to 1"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         self.landmarks_ = self._features.landmarks
-        held = np.asarray(y) == -1
-        scores = self._scores(self._X, self._rows[held]) if scores is None else scores[held]
-        self.held_out_scores_ = self._as_decision(scores)
-        return self
+        if scores is None:
+            return self._scores(self._X, self._rows[held_out])
+        return scores[held_out]
 
-    def _part_that_falls(self, labels: kernels.Labels) -> float:
+    def _part_that_falls(self, labels: Labels) -> float:
         """Return by what part of the objective it is lower than that of constants.
 
         Where C is small, losses of a constant are nearly all of it, and what is 2 % above its
@@ -105,11 +88,10 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
 
     def _choose(self, X: np.ndarray, rows: np.ndarray) -> None:
         rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
-        b = min(self.n_landmarks, len(X))
-        chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
-        self._features, self.center_ = kernels.LandmarkFeatures(X, kernel, chosen), kernel.center
-        self._chosen = chosen
+        kernel = self._kernel_on(X)
+        self._chosen = self._select(X, self.n_landmarks, rng, kernel)
+        self._features = kernels.LandmarkFeatures(X, kernel, self._chosen)
+        self.center_ = kernel.center
         self._X, self._rows = X, rows
         self._prepared: FeatureCache | np.ndarray | None = None
         self._rng = deepcopy(rng) if self.solver == "sgd" else None
@@ -119,26 +101,23 @@ class BudgetMachine(kernels.PartlyLabeledClassifier, ABC):
         """Compute what serves all labels."""
 
     @abstractmethod
-    def _minimise(self, labels: kernels.Labels, n: int) -> np.ndarray | None:
+    def _minimise(self, labels: Labels, n: int) -> np.ndarray | None:
         """Set coefficients, intercept and objective; return scores of the rows if at hand."""
 
-    def _descend(self, labels: kernels.Labels, n: int) -> None:
+    def _descend(self, labels: Labels, n: int) -> None:
         assert self._rng is not None, "SGD draws"
         problem = self._problem(labels)
         # From the same state for all labels: a descent must not know of those before it.
         solution = descend(problem, self.epochs, self.batch_size, deepcopy(self._rng))
         self._take(*solution, *objective_bounds(problem, *solution))
 
-    def _problem(self, labels: kernels.Labels) -> LandmarkProblem:
+    def _problem(self, labels: Labels) -> LandmarkProblem:
         rows = self._rows[labels.rows]
         return LandmarkProblem(self._features, self._X, rows, labels, self.C, self._loss)
 
     def _take(self, a: np.ndarray, b: np.ndarray, objective: float, least: float) -> None:
         self.coef_, self.intercept_, self.objective_ = a, b, objective
         self.gap_ = (objective - least) / objective
-
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        return self._as_decision(self._scores(X))
 
     def _scores(self, X: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         return self._features.scores(X, self.coef_, rows) + self.intercept_
@@ -155,19 +134,20 @@ def shared_phases(
     points = Arrays(X=shape.data_bytes, labels=8 * 4 * shape.n_labeled)
     held = points + Arrays(
         blas=kernels.blas_bytes(b) + kernels.blas_bytes(b, 4),
-        landmark_features=kernels.features_bytes(b, d),
+        landmark_features=kernels.LandmarkFeatures.bytes(b, d),
     )
     choosing = {
         "width": points + Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
         "landmarks": points
         + Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),
-        "landmark features": points + Arrays(building=kernels.building_bytes(b, d, i, kernel)),
+        "landmark features": points
+        + Arrays(building=kernels.LandmarkFeatures.building_bytes(b, d, i, kernel)),
     }
-    block = kernels.feature_block_bytes(shape.n_labeled, b, d, i, kernel)
-    kernel_rows = kernels.feature_block_bytes(
+    block = kernels.LandmarkFeatures.block_bytes(shape.n_labeled, b, d, i, kernel)
+    kernel_rows = kernels.LandmarkFeatures.block_bytes(
         shape.block_rows, b, d, i, kernel, picked=False, substituted=False
     )
-    new = Arrays(kernel_rows=kernel_rows, block=shape.block_bytes if shape.n_test else 0)
+    new = Arrays(kernel_rows=kernel_rows, block=shape.new_block_bytes)
     return choosing, held, block, {"a block": held + new}
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.kernels.gaussian import block_rows
-from harness.kernels.labels import Labels
 from harness.kernels.landmark_features import LandmarkFeatures, feature_block_rows
 from harness.kernels.triangular_solve import PANEL
+from harness.semi_supervised.labels import Labels
 
 # Numbers in float32 that are held at once for each row of a block and each machine.
 _COLUMNS = 6

@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from harness import Arrays, Shape, Storage, kernels
+from harness import Arrays, Shape, Storage, beside, kernels
 from harness.estimator import NonNegativeFloat
+from harness.semi_supervised import Labels
 
 from .feature_cache import FeatureCache, cache_bytes
 from .machine import EXACT, BudgetMachine, sgd_phases, shared_phases
@@ -68,7 +69,7 @@ class BudgetSVM(BudgetMachine):
             self._prepared = FeatureCache(self._features, self._X, held, len(rows))
         return self._prepared
 
-    def _minimise(self, labels: kernels.Labels, n: int) -> np.ndarray:
+    def _minimise(self, labels: Labels, n: int) -> np.ndarray:
         cache = self._cache()
         codes, n_classes = labels.codes_of_all(n), len(labels.classes)
         problem = (self._features, self._X, self._rows, codes, n_classes, self.C)
@@ -77,7 +78,7 @@ class BudgetSVM(BudgetMachine):
         self.objective_, self.gap_ = found.objective, found.gap / found.objective
         return found.scores
 
-    def _descend(self, labels: kernels.Labels, n: int) -> None:
+    def _descend(self, labels: Labels, n: int) -> None:
         if self.smoothing:
             message = (
                 f"smoothing is {self.smoothing:g}, but solver='sgd' minimises the hinge as it is: "
@@ -125,6 +126,6 @@ def svm_storage(
     else:
         training = sgd_phases(shape, b, "hinge", block, tuned)
     return Storage(
-        fit=choosing | {name: held + arrays for name, arrays in training.items()},
+        fit=choosing | beside(held, training),
         predict=predict,
     )

@@ -7,15 +7,25 @@ has no label takes the weighted mean of all others, f_u = (D_uu - W_uu)^-1 W_ul 
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels
 from harness.estimator import PositiveFloat, PositiveInt
+from harness.kernels.neighbors import NeighborSearch
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    Labels,
+    SplitClassifier,
+    threshold_bytes,
+    threshold_rows,
+    transduced,
+)
 
+from .graph import CompleteGraph, extend_harmonically
 from .laplacian import SOLVE_COLUMNS, GroundedLaplacian, ReducedLaplacian, tile_copies_bytes
 
 # Unlabeled points up to which a factorisation is taken: about as fast as conjugate gradients at
@@ -26,29 +36,22 @@ _FACTORED = 4_000
 _ITERATIONS = {"complete": 200, "sparse": 2_000}
 
 
-class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifier):
+class HarmonicFunction(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifier):
     """Gaussian fields and harmonic functions, with Parzen induction out of sample.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
     label_distributions_ : ndarray of shape (n, n_classes)
         The harmonic function of each class; rows sum to one.
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores of the points of `fit`.
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`, from their `label_distributions_`. `decision_function`
         takes them for new points: it gives others, since a point is then its own neighbor.
     transduction_ : ndarray of shape (n,)
         The classes of the points of `fit`; labels that were given stay.
-    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
-        After `fit_labels`: scores of the points whose label it was not given.
     """
 
     sigma: PositiveFloat = 0.5
     """Width of the edge weights."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     n_neighbors: PositiveInt | None = None
     """Only edges between points of which one is among so many nearest of the other. All edges by
     default.
@@ -74,27 +77,18 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
         self.label_distributions_ = self._distributions(labels, extended, total, len(unlabeled))
         del extended
         # new points are scored otherwise: the threshold is one of its own
-        self._place_threshold_by(X, labels, self._induced_decision)
+        self._place_threshold_by(X, labels, self._scores)
         self._induced_offset = self.offset_
-        rows = kernels.threshold_rows(labels, len(X))
-        self._place_threshold(self._weighted(self.label_distributions_[rows]), labels)
-        self.decision_scores_ = self._moved(self._weighted(self.label_distributions_))
-        self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
-        self.transduction_[labels.rows] = self.classes_[labels.codes]
+        rows = threshold_rows(labels, len(X))
+        seen = self._as_decision(self._weighted(self.label_distributions_))
+        self._place_threshold(seen[rows], labels)
+        self.decision_scores_ = self._moved(seen)
+        self.transduction_ = transduced(self.decision_scores_, labels)
 
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
-        """Eliminate the points that never get a label, or build the graph.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-        labeled : ndarray of shape (n_labeled,)
-            Numbers of the rows that may get labels.
-        """
-        self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        """Eliminate the points that never get a label, or build the graph."""
         self.__dict__.pop("label_distributions_", None)
-        self._labeled = np.asarray(labeled)
+        self._labeled = labeled
         self._unlabeled = np.setdiff1d(np.arange(len(X)), self._labeled)
         self._reduced: ReducedLaplacian | None = None
         if self._prepare(X, len(self._unlabeled)):
@@ -103,11 +97,8 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
             ).reduce()
         else:
             self._kept_graph = self._graph()
-        return self
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Score those of the points that may have labels whose y is -1."""
-        labels = self._read(y)
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
         deviations = _deviations(labels)
         if self._reduced is not None:
             extended, total = self._reduced.extend(labels.rows, deviations)
@@ -116,12 +107,9 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
             everywhere = self._iterate(self._kept_graph, known, deviations)
             extended = everywhere[self._labeled]
             total = everywhere.sum(axis=0) - deviations.sum(axis=0)
-        n_unlabeled = len(self._unlabeled) + len(self._labeled) - len(labels.rows)
+        n_unlabeled = len(self._unlabeled) + len(held_out)
         distributions = self._distributions(labels, extended, total, n_unlabeled)
-        scores = self._weighted(distributions[np.asarray(y) == -1])
-        self._place_threshold(scores, labels, fewest=2)
-        self.held_out_scores_ = self._moved(scores)
-        return self
+        return self._weighted(distributions[held_out])
 
     def _prepare(self, X: np.ndarray, n_unlabeled: int) -> bool:
         """Set what all solvers need; return whether the system is to be factored."""
@@ -142,26 +130,25 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
         extent = (X.max(axis=0) - X.min(axis=0)).max()
         smallest = max(float(np.finfo(rounded).eps) ** 0.5 * float(extent), 1e-100)
         self._X, self._center = X, kernels.column_medians(X)
-        width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._width = max(width, smallest)
+        self._width = max(self._width_on(X), smallest)
         return factored
 
-    def _graph(self) -> kernels.CompleteGraph | kernels.NeighborGraph:
+    def _graph(self) -> CompleteGraph | kernels.NeighborGraph:
         if self.n_neighbors is None:
-            return kernels.CompleteGraph(self._X, self._width)
+            return CompleteGraph(self._X, self._width)
         return kernels.NeighborGraph(self._X, self.n_neighbors, self._width)
 
     def _iterate(
         self,
-        graph: kernels.CompleteGraph | kernels.NeighborGraph,
+        graph: CompleteGraph | kernels.NeighborGraph,
         known: np.ndarray,
         deviations: np.ndarray,
     ) -> np.ndarray:
         limit = _ITERATIONS["complete" if self.n_neighbors is None else "sparse"]
-        return kernels.extend_harmonically(graph, known, deviations, max_iterations=limit)[0]
+        return extend_harmonically(graph, known, deviations, max_iterations=limit)[0]
 
     def _distributions(
-        self, labels: kernels.Labels, extended: np.ndarray, total: np.ndarray, n_unlabeled: int
+        self, labels: Labels, extended: np.ndarray, total: np.ndarray, n_unlabeled: int
     ) -> np.ndarray:
         """Return label distributions from deviations; set what later predictions need."""
         self._prior = labels.prior
@@ -183,20 +170,24 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
 
     def _weighted(self, distributions: np.ndarray) -> np.ndarray:
         scores = distributions * self._mass_weights
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
+
+    def _as_decision(self, scores: np.ndarray) -> np.ndarray:
+        # a class without a label has a distribution, too: 0 everywhere
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _decision(self, X: np.ndarray) -> np.ndarray:
+        check_is_fitted(self, "label_distributions_")
+        return self._as_decision(self._scores(X)) + self._induced_offset
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
         """Return scores by Parzen induction (Delalleau, Bengio & Le Roux 2006).
 
         A new point takes the mean of all points of `fit`, weighted by its edges to them.
         """
-        check_is_fitted(self, "label_distributions_")
-        return self._induced_decision(X) + self._induced_offset
-
-    def _induced_decision(self, X: np.ndarray) -> np.ndarray:
         distributions, search = np.empty((len(X), len(self.classes_))), None
         if self.n_neighbors is not None:
-            search = kernels.NeighborSearch(self._X, self.n_neighbors, self._width)
+            search = NeighborSearch(self._X, self.n_neighbors, self._width)
         n, d = self._X.shape
         width = _induced_width(n, d, X.itemsize, self.n_neighbors)
         width += 24 * len(self.classes_)
@@ -204,7 +195,7 @@ class HarmonicFunction(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClas
             distributions[block] = self._induce(X[block], search)
         return self._weighted(distributions)
 
-    def _induce(self, X: np.ndarray, search: kernels.NeighborSearch | None) -> np.ndarray:
+    def _induce(self, X: np.ndarray, search: NeighborSearch | None) -> np.ndarray:
         if search is None:
             W = kernels.gaussian_kernel(X, self._X, self._width, center=self._center)
             found = W @ self.label_distributions_
@@ -229,7 +220,7 @@ class ClassMassNormalization(HarmonicFunction):
         return self._prior / np.maximum(mean, np.finfo(float).tiny)
 
 
-def _deviations(labels: kernels.Labels) -> np.ndarray:
+def _deviations(labels: Labels) -> np.ndarray:
     """Return labels as deviations from the prior; the last class is what the others leave."""
     return (np.eye(len(labels.classes))[labels.codes] - labels.prior)[:, :-1]
 
@@ -273,7 +264,7 @@ def storage(
     scores = Arrays(scores=8 * n * (Q if Q > 2 else 1))
     # rows are asked for by and by, as the threshold has them copied
     asked = Arrays(asked=kernels.stream_bytes(min(n, 256), shape.row_bytes, 1))
-    threshold = asked + Arrays(threshold=kernels.threshold_bytes(n, Q))
+    threshold = asked + Arrays(threshold=threshold_bytes(n, Q))
     kept = distributions + scores + Arrays(rows=8 * n)
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
@@ -282,9 +273,9 @@ def storage(
         "threshold": distributions + _inducing_arrays(shape, min(n, 256), n_neighbors) + threshold,
         "scores": distributions + scores + Arrays(weighted=8 * n * Q, order=16 * n),
     }
-    block = Arrays(block=shape.block_bytes if shape.n_test else 0)
+    block = Arrays(block=shape.new_block_bytes)
     new = kept + block + _inducing_arrays(shape, shape.block_rows, n_neighbors)
-    return Storage({name: points + arrays for name, arrays in fit.items()}, {"a block": X + new})
+    return Storage(beside(points, fit), {"a block": X + new})
 
 
 def _inducing_arrays(shape: Shape, rows: int, n_neighbors: int | None) -> Arrays:
@@ -294,7 +285,7 @@ def _inducing_arrays(shape: Shape, rows: int, n_neighbors: int | None) -> Arrays
     width = _induced_width(n, d, i, n_neighbors) + 3 * found
     new = Arrays(new_weights=kernels.stream_bytes(rows, width, 1), found=rows * found)
     if n_neighbors is not None:
-        return new + Arrays(neighbors=kernels.neighbor_search_bytes(n, d, n_neighbors))
+        return new + Arrays(neighbors=NeighborSearch.bytes(n, d, n_neighbors))
     return new + Arrays(moved=min(n, kernels.center_rows(d, i)) * d * i, norms=2 * n * i)
 
 
@@ -302,9 +293,9 @@ def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
     u, labeled, d, i = shape.n_unlabeled, shape.n_labeled, shape.n_features, shape.itemsize
     copies = tile_copies_bytes(shape.n, d, i)
     laplacian = Arrays(
-        laplacian=kernels.packed_bytes(u),
+        laplacian=kernels.PackedSymmetric.bytes(u),
         # as if it were filled a second time: what tiles leave in the heap has not been told apart
-        blas=kernels.factoring_panel_bytes(u),
+        blas=kernels.PackedSymmetric.factoring_bytes(u),
     )
     # a tile in float64 with two masks, or in float32 with a copy that a product makes
     tile = 12 * min(max(u, labeled), 2 * kernels.TILE) * kernels.TILE
@@ -318,7 +309,7 @@ def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
     columns = min((labeled + 1) // 2, kernels.TILE)
     rows = min(u, kernels.block_rows(kernels.TILE))
     reduced = laplacian + Arrays(
-        reduced=kernels.packed_bytes(labeled),
+        reduced=kernels.PackedSymmetric.bytes(labeled),
         # blocks below 64 KiB, that malloc does not map: rows of tiles
         left_in_the_heap=2 * min(copies, 1 << 16),
     )
@@ -327,7 +318,8 @@ def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
     return phases | {
         "influence": influence + Arrays(solved=8 * u * min(columns, SOLVE_COLUMNS)),
         "reduction": influence + weights,
-        "held-out scores": reduced + Arrays(half=kernels.packed_bytes((labeled + 1) // 2)),
+        "held-out scores": reduced
+        + Arrays(half=kernels.PackedSymmetric.bytes((labeled + 1) // 2)),
     }
 
 
@@ -335,7 +327,7 @@ def _iterating_phases(shape: Shape, n_neighbors: int | None) -> dict[str, Arrays
     n, d, i = shape.n, shape.n_features, shape.itemsize
     columns = shape.n_classes - 1
     if n_neighbors is not None:
-        making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
+        making, graph = kernels.NeighborGraph.bytes(n, d, n_neighbors)
         # of the iteration six, and of the graph's product three
         iterated = 8 * n * (9 * columns + 3)
         return {

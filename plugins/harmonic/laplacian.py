@@ -2,7 +2,7 @@
 
 The unlabeled points are eliminated by one Cholesky factorisation. What is left is a Laplacian of
 the labeled points alone, on which any of them can lose their labels at little cost: one
-factorisation serves all folds of a cross-validation. `harness.kernels.graph` has the formulas.
+factorisation serves all folds of a cross-validation. `graph` has the formulas.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from harness.kernels.gaussian import center_rows, column_medians, gaussian_kernel, row_blocks
-from harness.kernels.graph import TIE, keep_pairs, without_edges_one
+from harness.kernels.neighbors import without_edges_one
 from harness.kernels.packed_cholesky import TILE, PackedSymmetric
+
+from .graph import TIE, keep_pairs
 
 SOLVE_COLUMNS = 64
 """Right-hand sides that are solved for together."""

@@ -22,18 +22,16 @@ from harness import (
     Method,
     Shape,
     Storage,
+    beside,
     choice,
     hookimpl,
     kernels,
     log_uniform,
     overhead_bytes,
 )
-from harness.estimator import (
-    NonNegativeFloat,
-    PositiveFloat,
-    PositiveInt,
-    RandomState,
-)
+from harness.estimator import NonNegativeFloat, PositiveInt, RandomState
+from harness.kernels.degrees import gaussian_tiles
+from harness.semi_supervised import Labels, SVMOnFeatures, threshold_bytes, transduced
 
 from .proximal_low_rank import LowRankKernel, step_bytes
 
@@ -49,20 +47,15 @@ _VECTORS = 13
 _SCORED = ("scores", "threshold")
 
 
-class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
+class StochasticClusterKernelSVM(kernels.GaussianWidth, kernels.TransferSettings, SVMOnFeatures):
     """Linear SVM on the virtual samples of a stochastically optimised cluster kernel (SoCK).
 
     Steps begin at the paper's t = 2, where eta_t = 2 / t is 1: its first draw is discarded there.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores.
     eigenvalues_ : ndarray of shape (r,)
         Of L, before the transfer function.
-    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
-        Scores of the rows that may have labels and were given none.
     """
 
     rank: PositiveInt = 100
@@ -77,22 +70,8 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
     """What becomes of the eigenvalues, as for NysCK: the regularised Laplacian is without its
     multiple of the identity. "poly-step" is the paper's.
     """
-    epsilon: PositiveFloat = 0.3
-    """As for ClusK."""
-    degree: PositiveFloat = 2.0
-    """Of the polynomial."""
-    cut: PositiveInt | None = None
-    """Eigenvalues before the step: "step" keeps them, "poly-step" takes their square roots. The
-    paper's n_labeled + 8 by default.
-    """
     degrees: Literal["features", "exact"] = "features"
     """D: from 1,000 random features, at least 1; or exact, at n^2 d operations."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
-    C: PositiveFloat = 1.0
-    """Penalty of the squared hinge loss."""
     storage: Literal["held", "paper"] = "held"
     """By what a plan finds `rank`: the bytes that are held, or the paper's formula. The estimator
     itself does not read it.
@@ -109,7 +88,10 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
 
     def finish_fit(self) -> Self:
         """Train the SVM on the kernel as it is after the last step."""
-        return self.fit_labels(self._y)
+        self.fit_labels(self._y)
+        labels = self._read(self._y)
+        self._finish(self._X, replace(labels, rows=self._labeled[labels.rows]))
+        return self
 
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._labeled, self._y = labeled, None
@@ -118,21 +100,20 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
 
     def _steps(self, X: np.ndarray) -> Iterator[None]:
         rng = check_random_state(self.random_state)
-        self._X, self._center = X, kernels.column_medians(X)
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
+        self._X, self._center, self._width = X, kernels.column_medians(X), self._width_on(X)
         self._exact_degrees: np.ndarray | None = None
         if self.degrees == "exact":
             self._degrees = self._exact_degrees = kernels.exact_degrees(X, self._width)
         else:
-            self._degrees = kernels.feature_degrees(self._features(_DEGREE_FEATURES, rng), X)
+            self._degrees = kernels.feature_degrees(self._fourier(_DEGREE_FEATURES, rng), X)
         rank = min(self.rank, len(X))
         self._kernel = LowRankKernel(X, self._degrees, rank, self.threshold)
         for t in range(2, self.n_iter + 2):
-            self._kernel.step(self._features(self.n_components, rng), 2 / t)
+            self._kernel.step(self._fourier(self.n_components, rng), 2 / t)
             self._stale = True
             yield
 
-    def _features(
+    def _fourier(
         self, n_components: int, rng: np.random.RandomState
     ) -> kernels.RandomFourierFeatures:
         return kernels.RandomFourierFeatures(
@@ -150,44 +131,33 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
 
     def fit_labels(self, y: np.ndarray) -> Self:
         """Learn the SVM from labels of the rows that may have one, -1 where it is held out."""
-        labels, self._y = self._read(y), np.asarray(y)
-        lowered = self._kernel.eigenvalues
-        self.eigenvalues_ = lowered + self.threshold
-        known = len(labels.rows)
-        phi = kernels.apply_transfer(
-            self.eigenvalues_, self.transfer, known, self.epsilon, self.degree, self.cut
-        )
-        self._weights = np.sqrt(phi / lowered).astype(np.float32)
-        F = np.empty((len(y), len(lowered)), np.float32)
-        for block in self._blocks(len(F), picked=1):
-            F[block] = self._virtual_samples(self._kernel.factor[self._labeled[block]])
-        samples = F if known == len(F) else F[labels.rows]
-        self.coef_, self.intercept_ = kernels.train_linear_machines(samples, labels, self.C)
-        held_out = self._score(F[self._y == -1])
-        if len(held_out):
-            self._place_threshold(held_out, labels, fewest=2)
-        else:
-            del F, samples
-            factor = self._kernel.factor
-            everywhere = replace(labels, rows=self._labeled[labels.rows])
-            self._place_threshold_by(factor, everywhere, self._score_of_factor)
-        self.held_out_scores_ = self._moved(held_out)
-        self._scores: np.ndarray | None = None
+        self._y = np.asarray(y)
+        super().fit_labels(y)
+        self._seen_scores: np.ndarray | None = None
         self._stale = False
         return self
+
+    def _labeled_features(self, n_labels: int) -> np.ndarray:
+        lowered = self._kernel.eigenvalues
+        self.eigenvalues_ = lowered + self.threshold
+        phi = self._transferred(self.eigenvalues_, self.transfer, n_labels)
+        self._weights = np.sqrt(phi / lowered).astype(np.float32)
+        F = np.empty((len(self._labeled), len(lowered)), np.float32)
+        for block in self._seen_blocks(len(F), picked=1):
+            F[block] = self._virtual_samples(self._kernel.factor[self._labeled[block]])
+        return F
+
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
+        self._place_threshold_by(self._kernel.factor, labels, self._scores_of_factor)
 
     def _virtual_samples(self, B: np.ndarray) -> np.ndarray:
         """Return rows of F: of U phi(S)^1/2, of which those of B are multiples, with norm one."""
         return kernels.normalize_rows(B * self._weights)
 
-    def _score(self, F: np.ndarray) -> np.ndarray:
-        scores = F @ self.coef_ + self.intercept_
-        return self._as_decision(scores)
+    def _scores_of_factor(self, B: np.ndarray) -> np.ndarray:
+        return self._scores_of(self._virtual_samples(B))
 
-    def _score_of_factor(self, B: np.ndarray) -> np.ndarray:
-        return self._score(self._virtual_samples(B))
-
-    def _blocks(self, n: int, picked: int = 0) -> Iterator[slice]:
+    def _seen_blocks(self, n: int, picked: int = 0) -> Iterator[slice]:
         columns = 1 if len(self.classes_) == 2 else len(self.classes_)
         width = _score_width(self._kernel.factor.shape[1], columns, picked)
         return kernels.row_blocks(n, width, 4)
@@ -196,36 +166,32 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
     def decision_scores_(self) -> np.ndarray:
         """Scores of the points of `fit`, of shape (n,) for two classes, else (n, n_classes)."""
         self._learned()
-        if self._scores is None:
+        if self._seen_scores is None:
             B, columns = self._kernel.factor, self.coef_.shape[1]
             scores = np.empty((len(B), columns) if columns > 1 else len(B))
-            for block in self._blocks(len(B)):
-                scores[block] = self._moved(self._score_of_factor(B[block]))
-            self._scores = scores
-        return self._scores
+            for block in self._seen_blocks(len(B)):
+                scores[block] = self._moved(self._as_decision(self._scores_of_factor(B[block])))
+            self._seen_scores = scores
+        return self._seen_scores
 
     @property
     def transduction_(self) -> np.ndarray:
         """Classes of the points of `fit`; labels that were given stay."""
-        classes = kernels.predict_labels(self.decision_scores_, self.classes_)
-        given = self._y != -1
-        classes[self._labeled[given]] = self._y[given]
-        return classes
+        scores, labels = self.decision_scores_, self._read(self._y)
+        return transduced(scores, replace(labels, rows=self._labeled[labels.rows]))
 
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        """Return scores by the Nystrom extension of the eigenvectors."""
+    def _scores(self, X: np.ndarray) -> np.ndarray:
         self._learned()
-        width = _extended_bytes(len(self.eigenvalues_), X.shape[1], X.itemsize)
-        columns = self.coef_.shape[1]
-        scores = np.empty((len(X), columns) if columns > 1 else len(X))
-        for block in kernels.row_blocks(len(X), width, 1):
-            scores[block] = self._moved(self._score_of_factor(self._extend(X[block])))
-        return scores
+        return super()._scores(X)
 
-    def _extend(self, X: np.ndarray) -> np.ndarray:
-        """Return sum_j L(x, x_j) B_j / e, but for the degree of x.
+    def _blocks(self, n: int) -> Iterator[slice]:
+        d, itemsize = self._X.shape[1], self._X.itemsize
+        return kernels.row_blocks(n, _extended_bytes(len(self.eigenvalues_), d, itemsize), 1)
 
-        It would multiply a whole row of F, which is then normalised.
+    def _features(self, X: np.ndarray) -> np.ndarray:
+        """Return virtual samples of new points: sum_j L(x, x_j) B_j / e, the Nystrom extension.
+
+        The degree of x would multiply a whole row, which is then normalised.
         """
         B = np.zeros((len(X), len(self.eigenvalues_)), np.float32)
         for start in range(0, len(self._X), _TILE):
@@ -236,7 +202,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
             # or it would stand beside the next one
             del K
         B /= self.eigenvalues_
-        return B
+        return self._virtual_samples(B)
 
     def diagnostics(self, X: np.ndarray) -> dict[str, float]:
         """Return "error", |Z - L|_F / n with exact degrees (the paper's figure 2), and "rank".
@@ -247,7 +213,7 @@ class StochasticClusterKernelSVM(kernels.DecisionThresholdMixin, kernels.SplitCl
             self._exact_degrees = kernels.exact_degrees(X, self._width)
         scale = (self._exact_degrees**-0.5).astype(np.float32)
         B, squares = self._kernel.factor, 0.0
-        for rows, columns, L in kernels.gaussian_tiles(X, self._width):
+        for rows, columns, L in gaussian_tiles(X, self._width):
             L *= scale[rows, None]
             L *= scale[columns]
             L -= B[rows] @ B[columns].T
@@ -288,7 +254,7 @@ def storage_model(
         # the paper counts everything
         counted = 8 * n * (d + 2 * (a + size)) - overhead_bytes(shape, tuned)
         return Storage({"section 3.1": Arrays(counted=counted)})
-    b, i, columns = min(size, n), shape.itemsize, shape.n_classes if shape.n_classes > 2 else 1
+    b, i, columns = min(size, n), shape.itemsize, shape.n_machines
     # degrees, and their roots in float32
     held = Arrays(X=shape.data_bytes, degrees=12 * n)
     factor = Arrays(
@@ -307,14 +273,14 @@ def storage_model(
         "machines": samples + Arrays(machines=8 * labeled * (_VECTORS + 3 * columns)),
         "held-out scores": samples + Arrays(rows=labeled_block),
         "scores": held_out + Arrays(rows=block),
-        "threshold": held_out + Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes)),
+        "threshold": held_out + Arrays(threshold=threshold_bytes(n, shape.n_classes)),
     }
     if paused:
         learning = _paused_phases(shape, learning, columns)
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         "degrees": Arrays(weighing=_degree_bytes(n, d, degrees)),
-        **{name: factor + arrays for name, arrays in learning.items()},
+        **beside(factor, learning),
     }
     # scores of the points of fit stay until all are handed over
     seen = Arrays(seen_scores=8 * n * columns if shape.predicts_seen else 0)
@@ -323,7 +289,7 @@ def storage_model(
         new = Arrays(
             kernel_rows=kernels.stream_bytes(shape.block_rows, _extended_bytes(b, d, i), 1),
             moved=min(_TILE, kernels.center_rows(d, i)) * d * i,
-            block=shape.block_bytes,
+            block=shape.new_block_bytes,
         )
         predict["a block"] = factor + seen + new
     return Storage(fit, predict, held)
@@ -339,7 +305,7 @@ def _paused_phases(shape: Shape, learning: dict[str, Arrays], columns: int) -> d
         norms=4 * n, tiles=kernels.tile_bytes(n, shape.n_features), difference=4 * tile * tile
     )
     phases = learning | again | {"distance to L": difference}
-    return {name: kept + arrays for name, arrays in phases.items()}
+    return beside(kept, phases)
 
 
 def _degree_bytes(n: int, d: int, degrees: str) -> int:

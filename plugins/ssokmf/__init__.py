@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import (
     NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
-    RandomState,
 )
+from harness.semi_supervised import PartlyLabeledClassifier
 
 from .factorisation import NEAR, Factorisation, Moments, principal_factors
 
@@ -31,7 +31,7 @@ _ROUNDING = 1e-6
 _EXACT_ROUNDS, _EXACT_TOL = 200, 1e-4
 
 
-class SSOKMF(kernels.PartlyLabeledClassifier):
+class SSOKMF(kernels.Landmarks, kernels.AnyKernel, PartlyLabeledClassifier):
     """Minimise alpha/2 |phi(X) - phi(B) Wx H|^2 + beta/2 |Y - Wy H_t|^2 and ridges on all three.
 
     Equation 4-16, with l1 / 2 |Wx|^2 + l2 / 2 |Wy|^2 + l3 / 2 |H|^2. The labeled share t is that
@@ -40,7 +40,6 @@ class SSOKMF(kernels.PartlyLabeledClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (c,)
     landmarks_ : ndarray of shape (b, d), float32
         Less `center_`.
     center_ : ndarray of shape (d,) or None
@@ -59,8 +58,6 @@ class SSOKMF(kernels.PartlyLabeledClassifier):
         alternating least squares. Else there is a `ConvergenceWarning`.
     """
 
-    n_landmarks: PositiveInt = 100
-    """b, the points of the budget, chosen by `selector`; all of them where there are fewer."""
     rank: PositiveInt = 100
     """r, the length of a code; at most b."""
     alpha: PositiveFloat = 1.0
@@ -73,14 +70,7 @@ class SSOKMF(kernels.PartlyLabeledClassifier):
     """Ridges on Wx, Wy and H."""
     l3: PositiveFloat = 0.1
     """Ridges on Wx, Wy and H."""
-    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
-    """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`."""
-    selector: kernels.SelectorName | kernels.Selector = "uniform"
-    """A name of `harness.kernels.SELECTORS`, or a callable as described there."""
     sigma: PositiveFloat = 0.5
-    """Width of the kernel, if it has one."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     solver: Literal["als", "sgd"] = "als"
     """Alternating least squares, each step exact; or equations 4-18 to 4-20, with the signs that
     make them gradients, on mini-batches with steps from their stability bound, and the mean of
@@ -92,19 +82,15 @@ class SSOKMF(kernels.PartlyLabeledClassifier):
     """Rounds end where the objective falls by less than this part."""
     batch_size: PositiveInt = 64
     """Of SGD."""
-    random_state: RandomState = None
-    """Seed or generator of all that is drawn."""
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         labels = self._read(y)
         rng = check_random_state(self.random_state)
-        kernel = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
-        self._near, self._kernel = kernel.near, kernel.at_origin
-        b = min(self.n_landmarks, len(X))
-        chosen = kernels.select_landmarks(self.selector, X, b, rng, kernel)
-        self.center_ = kernel.center
+        kernel = self._kernel_on(X)
+        self._near, self._kernel, self.center_ = kernel.near, kernel.at_origin, kernel.center
+        chosen = self._select(X, self.n_landmarks, rng, kernel)
         self.landmarks_ = kernels.centered_rows(X, chosen, kernel.center)
-        codes = labels.codes_of_all(len(X))
+        codes, b = labels.codes_of_all(len(X)), len(chosen)
 
         K = np.empty((b, b))
         K[...] = self._kernel(self.landmarks_, self.landmarks_)
@@ -199,13 +185,12 @@ class SSOKMF(kernels.PartlyLabeledClassifier):
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
-    def _decision(self, X: np.ndarray) -> np.ndarray:
+    def _scores(self, X: np.ndarray) -> np.ndarray:
         scores = np.empty((len(X), len(self.classes_)), np.float32)
         b, d = self.landmarks_.shape
         for block in _blocks(len(X), b, len(self.classes_), d):
             np.matmul(self._rows(X[block]), self.coef_, out=scores[block])
-        scores = scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
-        return self._as_decision(scores)
+        return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
 
 
 def _row_width(b: int, c: int, d: int) -> int:
@@ -262,7 +247,7 @@ def storage(
         "eigenvectors": kernel_matrix
         + Arrays(eigenvectors=square, workspace=kernels.eigen_workspace(b)),
         "Gram matrices": reading + Arrays(rows=block),
-        "products": reading + Arrays(panel=kernels.panel_bytes(b)),
+        "products": reading + Arrays(panel=kernels.GramSum.panel_bytes(b)),
         "projection": reading + Arrays(rows=kernels.stream_bytes(b, 2 * b)),
         "factorisation": grams + factors + Arrays(by_class=8 * b * c * 4),
     }
@@ -279,13 +264,13 @@ def storage(
     fit = {
         "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
         "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),
-        **{name: landmarks + arrays for name, arrays in learning.items()},
+        **beside(landmarks, learning),
     }
     new = landmarks + Arrays(
         factors=8 * r * (b + c),
         coefficients=4 * b * c,
         rows=block,
-        block=shape.block_bytes if shape.n_test else 0,
+        block=shape.new_block_bytes,
     )
     return Storage(fit, {"a block": new}, held)
 

@@ -7,14 +7,23 @@ points, and are charged for nothing else.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge
 from sklearn.svm import SVC, LinearSVC
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, RandomState
+from harness.kernels.functions import KernelName
+from harness.kernels.gaussian import squared_norms
+from harness.semi_supervised import (
+    DecisionThreshold,
+    DecisionThresholdMixin,
+    Labels,
+    PartlyLabeledClassifier,
+    expand_scores,
+)
 
 from .libsvm import GROUP_ROWS, libsvm_tolerance, row_groups, square_matrix
 
@@ -41,7 +50,7 @@ _SPREAD_SAMPLE = 128
 _SCORED_ALONE = 512
 
 
-class _LabeledClassifier(kernels.PartlyLabeledClassifier):
+class _LabeledClassifier(PartlyLabeledClassifier):
     """What the three have in common: labels, validation, and the decision from scores."""
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
@@ -50,15 +59,11 @@ class _LabeledClassifier(kernels.PartlyLabeledClassifier):
         self._learn(X, labels.codes)
         self._learn_threshold(X, labels)
 
-    def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _learn_threshold(self, X: np.ndarray, labels: Labels) -> None:
         """Move scores, where an estimator has reason to."""
 
-    def _moved(self, scores: np.ndarray) -> np.ndarray:
-        return scores
-
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        scores = kernels.expand_scores(self._scores(X), self._present, len(self.classes_))
-        return self._moved(scores)
+    def _as_decision(self, scores: np.ndarray) -> np.ndarray:
+        return expand_scores(scores, self._present, len(self.classes_))
 
 
 class NearestNeighbor(_LabeledClassifier):
@@ -71,7 +76,7 @@ class NearestNeighbor(_LabeledClassifier):
         self._center = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
         self._norms = np.empty(len(X), X.dtype)
         for block in kernels.row_blocks(len(X), X.shape[1], X.itemsize):
-            self._norms[block] = kernels.squared_norms(X[block] - self._center)
+            self._norms[block] = squared_norms(X[block] - self._center)
 
     def _nearest(self, X: np.ndarray) -> np.ndarray:
         distances = (X - self._center) @ self._X.T
@@ -90,27 +95,21 @@ class NearestNeighbor(_LabeledClassifier):
         return scores[:, self._present] if len(self._present) != len(self.classes_) else scores
 
 
-class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
+class KernelSVM(kernels.AnyKernel, DecisionThresholdMixin, _LabeledClassifier):
     """Support vector machine on all labeled points (LIBSVM)."""
 
-    kernel: kernels.KernelName | kernels.KernelFunction = "rbf"
+    kernel: KernelName | kernels.KernelFunction = "rbf"
     """A name of `harness.kernels.KERNELS`, or an object like `harness.Kernel`. "rbf", "linear" and
     "poly2" LIBSVM computes itself, row by row; of others it is given the whole matrix.
     """
     C: PositiveFloat = 1.0
     """Penalty of the hinge loss."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel, if it has one."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: the natural width on labeled points, of the Gaussian kernel their
-    median distance, or units of the features.
-    """
     cache_rows: Annotated[int, Ge(2)] = 1024
     """Rows of the kernel matrix of two classes that LIBSVM keeps, in float32, instead of computing
     them again. It trades memory for time alone.
     """
     _: KW_ONLY
-    decision_threshold: kernels.DecisionThreshold = "zero"
+    decision_threshold: DecisionThreshold = "zero"
     """Where scores become classes. "zero" is LIBSVM's. "share", which the method `svm` has, moves
     scores of two classes until each has its share of the labeled points among these, scored
     without their own terms a_i y_i k(x_i, x_i) (Jaakkola & Haussler 1999). Votes of more classes
@@ -119,7 +118,7 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
 
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
         cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
-        bound = kernels.bind_kernel(self.kernel, X, self.sigma, self.sigma_unit)
+        bound = self._kernel_on(X)
         some = _spaced(len(X), _SPREAD_SAMPLE)
         K = bound(X[some], X[some])
         tol = libsvm_tolerance(K, codes[some], np.bincount(codes), self.C)
@@ -135,7 +134,7 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
             self._svm = svm.fit(square_matrix(self._bound, X), codes)
             self._vectors = X[svm.support_]
 
-    def _learn_threshold(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _learn_threshold(self, X: np.ndarray, labels: Labels) -> None:
         rows = _spaced(len(X), _SCORED_ALONE)
         if len(self.classes_) > 2 or self.decision_threshold == "zero":
             self.offset_ = np.zeros(() if len(self.classes_) == 2 else len(self.classes_))
@@ -143,14 +142,14 @@ class KernelSVM(kernels.DecisionThresholdMixin, _LabeledClassifier):
         duals = np.zeros(len(X))
         duals[self._svm.support_] = self._svm.dual_coef_[0]
         own = duals[rows] * self._own_values(X[rows])
-        self._place_threshold(self._scores(X[rows]) - own, labels)
+        self._place_threshold(self._as_decision(self._scores(X[rows])) - own, labels)
 
     def _own_values(self, X: np.ndarray) -> np.ndarray:
         """Return k(x, x)."""
         if self.kernel == "rbf":
             return np.ones(len(X))
         if self._bound is None:
-            squares = kernels.squared_norms(X)
+            squares = squared_norms(X)
             return squares if self.kernel == "linear" else (self._svm.gamma * squares + 1) ** 2
         bound = self._bound
         return np.array([bound(x[None], x[None])[0, 0] for x in X])
@@ -289,7 +288,7 @@ def svm_storage(
         converted = Arrays(converted=_converted_bytes(shape))
         model += Arrays(support_vectors=_float64_bytes(shape))
         training = {
-            **{name: converted + arrays for name, arrays in width.items()},
+            **beside(converted, width),
             "solver": converted + solver,
             "model": converted + model,
             "threshold": model + threshold,
@@ -312,7 +311,7 @@ def svm_storage(
 
 def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     """Count points centred in float64, and LIBLINEAR's copy with 16 bytes for each element."""
-    machines = shape.n_classes if shape.n_classes > 2 else 1
+    machines = shape.n_machines
     weights = 8 * (shape.n_features + 1) * (machines + 1)
     training = Arrays(
         centred=_float64_bytes(shape),
@@ -332,7 +331,7 @@ def _storage(
 ) -> Storage:
     """Return phases with the data, which are let go before prediction but in a search."""
     X = Arrays(X=shape.data_bytes)
-    fit = {name: X + arrays for name, arrays in training.items()}
+    fit = beside(X, training)
     return Storage(fit, {"a block": predicting + (X if tuned else Arrays())})
 
 

@@ -15,31 +15,32 @@ from __future__ import annotations
 
 import math
 import mmap
+from dataclasses import replace
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Gt, Interval, Le
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
+from harness.semi_supervised import Labels, LinearProduct, SplitClassifier, transduced
+from harness.semi_supervised.squared_hinge import Expansion
 
+from .gaussian_triangle import BAND, GaussianTriangle
 from .label_switching import TransductionProblem, concave_convex, inductive, switching
 
 # The first C* is at most this part of the last one, which hardly moves the inductive machine.
 _FIRST_WEIGHT = 0.04
 
 
-class TransductiveSVM(kernels.SplitClassifier):
+class TransductiveSVM(kernels.GaussianWidth, SplitClassifier):
     """Transductive support vector machine (TSVM, S3VM) with the squared hinge loss.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
     decision_scores_ : ndarray of shape (n,) or (n, n_classes)
         Scores of the points of `fit`.
-    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
-        Those of the rows that `fit_features` was told of and `fit_labels` given no label for.
     transduction_ : ndarray of shape (n,)
         Classes of the points of `fit`; labels that were given stay.
     objective_ : list of ndarray of shape (steps, 2)
@@ -57,10 +58,6 @@ class TransductiveSVM(kernels.SplitClassifier):
     """How the objective is minimised: by `switching` labels, or `concave_convex`."""
     kernel: Literal["rbf", "linear"] = "rbf"
     """Gaussian, or the product of the features."""
-    sigma: PositiveFloat = 1.0
-    """Width of the Gaussian kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     positive_share: Annotated[float, Interval(gt=0, lt=1)] | None = None
     """Share of the second class among the unlabeled points; that of the labeled ones by default.
     For two classes only.
@@ -81,19 +78,15 @@ class TransductiveSVM(kernels.SplitClassifier):
         if self.kernel == "linear":
             # the bias is free, so no point need be the origin
             center = self._center if self._center.any() else None
-            self._product: kernels.LinearProduct | kernels.GaussianTriangle
-            self._product = kernels.LinearProduct(X, center)
+            self._product: LinearProduct | GaussianTriangle
+            self._product = LinearProduct(X, center)
         else:
-            self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-            self._product = kernels.GaussianTriangle(X, self._width, self._center)
+            self._width = self._width_on(X)
+            self._product = GaussianTriangle(X, self._width, self._center)
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Train on labels for the rows named before, -1 where one is held out.
-
-        Nothing is taken over from earlier calls: equal labels and parameters, equal scores.
-        """
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
+        """Train on these labels; nothing is taken over from those before."""
         self._validate_params()
-        labels = self._read(y)
         if self.positive_share is not None and len(self.classes_) > 2:
             message = f"positive_share is for two classes, y has {len(self.classes_)}"
             raise ValueError(message)
@@ -103,32 +96,30 @@ class TransductiveSVM(kernels.SplitClassifier):
         coefficients = np.empty(scores.shape, self._X.dtype)
         self._intercepts, self.objective_ = np.empty(targets.shape[1]), []
         for j, column in enumerate(targets.T):
-            f, path = self._train(labeled, column)
+            f, path = self._machine(labeled, column)
             scores[:, j], coefficients[:, j] = f.scores, f.coefficients
             self._intercepts[j] = f.bias
             self.objective_.append(np.reshape(path, (-1, 2)))
             # or it would be held while the next machine is trained
             del f
         self._coefficients = coefficients
-        if isinstance(self._product, kernels.LinearProduct):
+        if isinstance(self._product, LinearProduct):
             self._coefficients = self._product.weights(coefficients.T).T
         self.decision_scores_ = self._as_decision(scores)
-        self.held_out_scores_ = self.decision_scores_[self._candidates[np.asarray(y) == -1]]
-        self.transduction_ = kernels.predict_labels(self.decision_scores_, self.classes_)
-        self.transduction_[labeled] = self.classes_[labels.codes]
-        return self
+        self.transduction_ = transduced(self.decision_scores_, replace(labels, rows=labeled))
+        return scores[self._candidates[held_out]]
 
-    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
         del self._product  # which later labels alone would need
 
-    def _train(
+    def _machine(
         self, labeled: np.ndarray, targets: np.ndarray
-    ) -> tuple[kernels.Expansion, list[tuple[float, float]]]:
+    ) -> tuple[Expansion, list[tuple[float, float]]]:
         """Return one machine and the path of its objective."""
         n = self._product.n
         if not np.ptp(targets):
             # a class without a labeled point
-            return kernels.Expansion.zero(n, targets[0]), []
+            return Expansion.zero(n, targets[0]), []
         unlabeled = np.setdiff1d(np.arange(n), labeled)
         share = (targets > 0).mean() if self.positive_share is None else self.positive_share
         last = self.C * self.unlabeled_weight
@@ -144,7 +135,7 @@ class TransductiveSVM(kernels.SplitClassifier):
             return concave_convex(problem, self.ramp), problem.path
         return switching(problem, self.max_switches), problem.path
 
-    def _decision(self, X: np.ndarray) -> np.ndarray:
+    def _scores(self, X: np.ndarray) -> np.ndarray:
         scores = np.empty((len(X), len(self._intercepts)))
         if self.kernel == "linear":
             for block in kernels.row_blocks(len(X), X.shape[1], X.itemsize):
@@ -155,7 +146,7 @@ class TransductiveSVM(kernels.SplitClassifier):
             for block, K in kernels.gaussian_rows(X, self._X, self._width, blocks, self._center):
                 np.matmul(K, self._coefficients, out=scores[block])
         scores += self._intercepts
-        return self._as_decision(scores)
+        return scores
 
 
 def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching") -> Storage:
@@ -165,7 +156,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
     and coefficients of all machines, and a block of new points.
     """
     n, d, i, rows = shape.n, shape.n_features, shape.itemsize, shape.block_rows
-    Q = shape.n_classes if shape.n_classes > 2 else 1
+    Q = shape.n_machines
     X = Arrays(X=shape.data_bytes)
     scores, coefficients = Arrays(scores=8 * n * Q), Arrays(coefficients=i * n * Q)
     known = Arrays(labels=8 * shape.n_labeled * (Q + 2))
@@ -181,7 +172,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
         # of classes without a labeled point, scores are copied twice
         "scores": machines + Arrays(copies=2 * 8 * n * Q if Q > 1 else 0, order=16 * n),
     }
-    kept = X + scores + Arrays(order=8 * n, block=shape.block_bytes if shape.n_test else 0)
+    kept = X + scores + Arrays(order=8 * n, block=shape.new_block_bytes)
     new_scores = Arrays(new_scores=16 * rows * Q)
     if kernel == "linear":
         block, weights = kernels.stream_bytes(n, d, i), Arrays(weights=2 * i * d * Q)
@@ -190,13 +181,13 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
         }
         new = weights + new_scores + Arrays(rows=kernels.stream_bytes(rows, d, i))
         return Storage(fit, {"a block": kept + new})
-    matrix = X + Arrays(kernel_matrix=kernels.triangle_bytes(n))
+    matrix = X + Arrays(kernel_matrix=GaussianTriangle.bytes(n))
     moved = Arrays(moved=min(n, kernels.center_rows(d, i)) * d * i)
-    band = Arrays(band=kernels.BAND * i * (d + (n if i == 8 else 0)), norms=8 * n * 4)
+    band = Arrays(band=BAND * i * (d + (n if i == 8 else 0)), norms=8 * n * 4)
     fit = {
         "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
         "kernel matrix": matrix + known + band + moved,
-        **{name: matrix + arrays for name, arrays in training.items()},
+        **beside(matrix, training),
     }
     new = coefficients + moved + new_scores
     new += Arrays(kernel_rows=kernels.stream_bytes(rows, n + d, i))

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from harness.kernels.kernel_operators import CenteredProduct, KernelProduct
-from harness.kernels.squared_hinge import (
+from harness.semi_supervised.kernel_operators import CenteredProduct, KernelProduct
+from harness.semi_supervised.squared_hinge import (
     Expansion,
     HingeLosses,
     minimise,

@@ -8,21 +8,23 @@ Features are float32 and come in blocks of rows, of which one Gram matrix is kep
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import (
-    Estimator,
     NonNegativeFloat,
-    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     RandomState,
 )
+from harness.kernels.gaussian import CENTER_SAMPLE
+from harness.kernels.gram import square_product_bytes
+from harness.semi_supervised import SplitLeastSquares, centered_ridge
 
 from .canonical_correlation import (
     CanonicalCorrelations,
@@ -37,32 +39,12 @@ _LEAST_CORRELATION = 1e-6
 _SKETCH_ROWS = 20
 
 
-class CorrelatedViews(kernels.SplitLeastSquares, Estimator):
+class CorrelatedViews(kernels.GaussianWidth, SplitLeastSquares):
     """Canonical ridge regression on two random views; subclasses draw the views.
 
     With z the canonical coordinates of a view and c the correlations, minimises over w and b
 
         mean_i (y_i - w'z_i - b)^2 + sum_j (1 - c_j) / c_j w_j^2 + alpha |w|^2.
-
-    Parameters
-    ----------
-    alpha : float, default 1e-2
-        The paper's gamma.
-    sigma : float, default 2.0
-        Width of the kernel.
-    sigma_unit : {"median", "absolute"}, default "median"
-        What `sigma` counts: median distances between the points, or units of the features.
-    ridge : float, default 1e-2
-        Of the canonical correlation analysis, in mean variances of a view's features.
-    combine : bool, default False
-        True averages the predictors of both views; False predicts from the first, as the paper
-        does.
-    cca : {"exact", "randomized"}, default "exact"
-        "randomized" analyses 20 M random sums of rows in the place of all.
-    n_classes : int, optional
-        0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
-        unknown, and each is regressed as +1 against -1.
-    random_state : int, RandomState instance or None, default None
 
     Attributes
     ----------
@@ -70,14 +52,28 @@ class CorrelatedViews(kernels.SplitLeastSquares, Estimator):
         Descending.
     coef_ : ndarray of shape (s, Q)
         Of the landmarks' kernel functions, or of random features, of the views that predict.
-    intercept_ : ndarray of shape (Q,)
     """
+
+    _: KW_ONLY
+    alpha: PositiveFloat = 0.01
+    """The paper's gamma."""
+    sigma: PositiveFloat = 2.0
+    ridge: NonNegativeFloat = 0.01
+    """Of the canonical correlation analysis, in mean variances of a view's features."""
+    combine: bool = False
+    """True averages the predictors of both views; False predicts from the first, as the paper
+    does.
+    """
+    cca: Literal["exact", "randomized"] = "exact"
+    """"randomized" analyses 20 M random sums of rows in the place of all."""
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
 
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Draw the views, analyse them on all points, and keep the labeled ones' coordinates."""
         rng = check_random_state(self.random_state)
         # Around these centres of rows and of features little cancels in float32.
-        sample = X[:: -(-len(X) // kernels.CENTER_SAMPLE)]
+        sample = X[:: -(-len(X) // CENTER_SAMPLE)]
         self._center = kernels.column_medians(X)
         self._views = self._draw_views(X, rng)
         self._origins = [self._origin(view, sample) for view in self._views]
@@ -148,9 +144,7 @@ class CorrelatedViews(kernels.SplitLeastSquares, Estimator):
     def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
         c = np.maximum(self.canonical_correlations_, _LEAST_CORRELATION)
         penalty = len(values) * (self.alpha + (1 - c) / c)
-        self._weights = [
-            kernels.centered_ridge(z[rows], values, penalty) for z in self._coordinates
-        ]
+        self._weights = [centered_ridge(z[rows], values, penalty) for z in self._coordinates]
 
     def _values_of(self, rows: np.ndarray) -> np.ndarray:
         both = zip(self._coordinates, self._weights, strict=True)
@@ -205,37 +199,18 @@ class _FourierView:
         return basis
 
 
-class XNV(CorrelatedViews):
+class XNV(kernels.LandmarkSelection, CorrelatedViews):
     """Correlated Nystrom views: M landmarks each, of which no point is in both."""
 
     n_landmarks: PositiveInt = 100
-    """M, at most half of the points: more are taken as that."""
-    selector: str | kernels.Selector = "uniform"
-    """Chooses 2 M landmarks, which are then dealt out at random; see `kernels.select_landmarks`.
-    """
-    alpha: PositiveFloat = 0.01
-    """As in `CorrelatedViews`."""
-    sigma: PositiveFloat = 2.0
-    """As in `CorrelatedViews`."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """As in `CorrelatedViews`."""
-    ridge: NonNegativeFloat = 0.01
-    """As in `CorrelatedViews`."""
-    combine: bool = False
-    """As in `CorrelatedViews`."""
-    cca: Literal["exact", "randomized"] = "exact"
-    """As in `CorrelatedViews`."""
-    n_classes: NonNegativeInt | None = None
-    """As in `CorrelatedViews`."""
-    random_state: RandomState = None
-    """As in `CorrelatedViews`."""
+    """M, at most half of the points. `selector` chooses 2 M, which are dealt out at random."""
 
     def _draw_views(self, X: np.ndarray, rng: np.random.RandomState) -> list[_LandmarkView]:
         M = min(self.n_landmarks, len(X) // 2)
         if not M:
             raise ValueError("n_samples=1 is too few: two views need a landmark each")
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)
-        drawn = kernels.select_landmarks(self.selector, X, 2 * M, rng, kernel)
+        drawn = self._select(X, 2 * M, rng, kernel)
         deals = np.sort(rng.permutation(drawn).reshape(2, M), axis=1)
         return [
             _LandmarkView(kernels.centered_rows(X, rows, self._center), kernel.width)
@@ -248,25 +223,9 @@ class XKS(CorrelatedViews):
 
     n_components: PositiveInt = 100
     """M, the features of each view; they come in pairs, so an odd number is rounded down."""
-    alpha: PositiveFloat = 0.01
-    """As in `CorrelatedViews`."""
-    sigma: PositiveFloat = 2.0
-    """As in `CorrelatedViews`."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """As in `CorrelatedViews`."""
-    ridge: NonNegativeFloat = 0.01
-    """As in `CorrelatedViews`."""
-    combine: bool = False
-    """As in `CorrelatedViews`."""
-    cca: Literal["exact", "randomized"] = "exact"
-    """As in `CorrelatedViews`."""
-    n_classes: NonNegativeInt | None = None
-    """As in `CorrelatedViews`."""
-    random_state: RandomState = None
-    """As in `CorrelatedViews`."""
 
     def _draw_views(self, X: np.ndarray, rng: np.random.RandomState) -> list[_FourierView]:
-        width, d = kernels.kernel_width(X, self.sigma, self.sigma_unit), X.shape[1]
+        width, d = self._width_on(X), X.shape[1]
         return [
             _FourierView(kernels.RandomFourierFeatures(d, self.n_components, width, rng))
             for _ in range(2)
@@ -295,10 +254,7 @@ def landmark_storage(
         ),
         "landmarks": first + Arrays(picked=kernels.stream_bytes(M, 2 * d)),
         # of the second view, eigenvectors beside its kernel matrix
-        "projection": first
-        + Arrays(
-            kernel_matrix=8 * M * M, eigenvectors=8 * M * M, workspace=kernels.eigen_workspace(M)
-        ),
+        "projection": first + kernels.eigen_arrays(M),
     }
     return _storage(shape, M, 4 * M * d + 4 * M * M, drawing, combine, cca, tuned)
 
@@ -324,7 +280,7 @@ def _storage(
     n, d, labeled, used = shape.n, shape.n_features, shape.n_labeled, 1 + combine
     columns, targets = 2 * M, max(1, shape.n_classes)
     # of NumPy's library, and of SciPy's, which sums up the Gram matrix
-    square = kernels.square_product_bytes(M)
+    square = square_product_bytes(M)
     panels = Arrays(
         numpy_blas=max(square, kernels.blas_bytes(M, terms=labeled)),
         scipy_blas=max(square, kernels.blas_bytes(columns, 4, terms=384)),
@@ -343,7 +299,7 @@ def _storage(
     return Storage(
         fit={
             "width": points + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
-            **{name: points + Arrays(view=view) + arrays for name, arrays in drawing.items()},
+            **beside(points + Arrays(view=view), drawing),
             "Gram matrix": analysing + Arrays(gram=48 * M * M) + rows,
             "canonical correlations": analysing + Arrays(correlations=canonical_bytes(M)),
             "coordinates": points + coordinates + Arrays(map=12 * M * M) + rows,

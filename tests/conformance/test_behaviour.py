@@ -2,7 +2,7 @@
 
 import pytest
 
-PREDICT = "return kernels.predict_labels(self.decision_function(X), self.classes_)"
+PREDICT = "return predict_labels(self.decision_function(X), self.classes_)"
 SCORES = "return self._means.decision_function("
 ALL_SCORES = "return self._means.decision_function(self._kernel(X, self._Z))"
 FIT_END = "        return self\n"

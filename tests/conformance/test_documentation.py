@@ -52,6 +52,16 @@ def test_the_plugin_on_the_page_of_hooks_passes_everything(tmp_path):
     assert [finding for finding in findings if finding.result == "fails"] == []
 
 
+@pytest.mark.slow
+def test_the_method_of_the_manual_passes_everything(tmp_path):
+    code = re.search(r"```python\n([^`]*?class RandomFeatureSVM.*?)```", TEXT, re.DOTALL)[1]
+    plugin = tmp_path / "rff_svm.py"
+    plugin.write_text(code)
+    findings = list(check_file(plugin))
+    assert any(finding.check.startswith("storage honest") for finding in findings)
+    assert [finding for finding in findings if finding.result == "fails"] == []
+
+
 def test_the_kernel_and_selector_of_the_manual_take_points_that_repeat():
     code = re.search(r"```python\n([^`]*?)\n# in an estimator's fit", TEXT)[1]
     given = {}

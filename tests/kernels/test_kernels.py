@@ -7,11 +7,13 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from harness import kernels
-from harness.kernels.degrees import landmark_degrees
+from harness.kernels.features import landmark_spectrum
+from harness.kernels.gaussian import CENTER_SAMPLE
 from harness.kernels.landmarks import uniform_landmarks
 from harness.kernels.symmetric import triangle_in_float32
 from harness.kernels.transfer_functions import TRANSFERS, poly_step, step
 from harness.kernels.width import median_distance
+from harness.semi_supervised import expand_scores, read_labels
 
 
 @pytest.fixture(name="X")
@@ -84,7 +86,7 @@ def test_median_distance_of_equal_points_is_one_and_of_many_duplicates_not_zero(
 @pytest.mark.parametrize(("n", "d"), [(40, 6), (500, 20), (60, 8_000), (900, 3_000)])
 def test_widths_and_middles_of_many_columns_hold_a_block_of_them(n, d, dtype):
     X = np.random.default_rng(0).normal(size=(n, d)).astype(dtype) + 100
-    sample = X[:: -(-n // kernels.CENTER_SAMPLE)]
+    sample = X[:: -(-n // CENTER_SAMPLE)]
     tracemalloc.start()
     try:
         width = median_distance(X)
@@ -119,9 +121,6 @@ def test_degrees_are_at_least_one_where_features_are_few(X):
 def test_degrees_from_all_points_as_landmarks_are_exact(X):
     nystrom = kernels.NystromFeatures(X, 1.0)
     expected = gaussian(X, X, 1.0).sum(axis=1)
-    weights = kernels.landmark_degree_weights(X, X, 1.0, nystrom.projection)
-    own = landmark_degrees(X, X, 1.0, weights)
-    np.testing.assert_allclose(own, expected, rtol=1e-8)
     np.testing.assert_allclose(kernels.feature_degrees(nystrom, X), expected, rtol=1e-8)
 
 
@@ -164,7 +163,7 @@ def test_what_is_kept_of_a_spectrum_in_float32_is_that_of_float64(offset, sigma)
     """Repeated landmarks make eigenvalues of zero, far points rounding: none of it is kept."""
     Z = np.random.default_rng(0).normal(size=(400, 3)) * 3 + offset
     Z = np.concatenate([Z, Z[:100]])
-    single, _ = kernels.landmark_spectrum(Z.astype(np.float32), sigma, 0)
+    single, _ = landmark_spectrum(Z.astype(np.float32), sigma, 0)
     exact = np.linalg.eigvalsh(kernels.gaussian_kernel(Z, Z, sigma))[::-1]
     assert 50 < len(single) <= 400
     np.testing.assert_allclose(single, exact[: len(single)], rtol=0.3)
@@ -258,21 +257,21 @@ def test_gram_is_summed_up_in_place():
 
 
 def test_labels_without_a_point_keep_their_column():
-    labels = kernels.read_labels(np.array([-1, 2, 0, -1]), n_classes=4)
+    labels = read_labels(np.array([-1, 2, 0, -1]), n_classes=4)
     np.testing.assert_array_equal(labels.rows, [1, 2])
     np.testing.assert_array_equal(labels.prior, [0.5, 0, 0.5, 0])
-    spread = kernels.expand_scores(np.array([3.0, -3.0]), labels.present, 4)
+    spread = expand_scores(np.array([3.0, -3.0]), labels.present, 4)
     np.testing.assert_array_equal(spread.argmax(axis=1), [2, 0])
     np.testing.assert_array_equal(labels.targets(), [[-1, -1, 1, -1], [1, -1, -1, -1]])
 
 
 def test_a_class_takes_one_byte():
     y = np.array([-1, 2, 0, -1, 5])
-    labels = kernels.read_labels(y)
+    labels = read_labels(y)
     assert labels.codes.dtype == np.int8
     np.testing.assert_array_equal(labels.codes, [1, 0, 2])
-    assert kernels.read_labels(y, n_classes=200).codes.dtype == np.int16
-    np.testing.assert_array_equal(kernels.read_labels(y, n_classes=200).codes, [2, 0, 5])
+    assert read_labels(y, n_classes=200).codes.dtype == np.int16
+    np.testing.assert_array_equal(read_labels(y, n_classes=200).codes, [2, 0, 5])
 
 
 @pytest.mark.parametrize(("n", "r"), [(1, 1), (2, 1), (7, 7), (300, 150), (301, 301)])

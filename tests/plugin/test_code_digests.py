@@ -58,7 +58,8 @@ def test_a_comment_or_docstring_makes_nothing_stale(stale, module):
     ("module", "users"),
     [
         ("landmark_features", {"budget_machines", "nysck"}),
-        ("graph", {"harmonic"}),
+        ("neighbors", {"harmonic"}),
+        ("landmarks/hashing", {"budget_machines", "nysck"}),
         ("gaussian", {"budget_machines", "harmonic", "nysck"}),
     ],
 )

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from harness import kernels
+from harness.semi_supervised import predict_labels
 
 
 def gamma_of(X, sigma=1.0):
@@ -26,7 +27,7 @@ def test_ridge_on_random_features_is_the_pipeline_on_the_labeled_points(n_classe
         RBFSampler(gamma=gamma_of(X[known], 0.5), n_components=30, random_state=rng),
         RidgeClassifier(alpha=0.2),
     ).fit(X[known], y[known])
-    model = RBFSamplerRidge(30, 0.2, 0.5, random_state=3).fit(X, y)
+    model = RBFSamplerRidge(30, 0.2, sigma=0.5, random_state=3).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), pipeline.decision_function(X))
     np.testing.assert_array_equal(model.predict(X), pipeline.predict(X))
 
@@ -111,14 +112,12 @@ def test_self_training_decides_by_the_shares_of_the_labels_if_it_is_told_to(n_cl
         rule: SelfTraining(30, decision_threshold=rule, random_state=0).fit(X, y)
         for rule in ("zero", "share")
     }
-    decided = kernels.predict_labels(models["share"].decision_scores_, models["share"].classes_)[
-        ~kept
-    ]
+    decided = predict_labels(models["share"].decision_scores_, models["share"].classes_)[~kept]
     found = np.bincount(decided, minlength=n_classes) / len(decided)
     np.testing.assert_allclose(found, shares, atol=0.03)
     np.testing.assert_array_equal(
         models["share"].predict(X),
-        kernels.predict_labels(models["share"].decision_scores_, np.arange(9)),
+        predict_labels(models["share"].decision_scores_, np.arange(9)),
     )
     offsets = models["share"].decision_scores_ - models["zero"].decision_scores_
     np.testing.assert_allclose(offsets, np.broadcast_to(offsets[0], offsets.shape), atol=1e-12)

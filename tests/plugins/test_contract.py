@@ -14,12 +14,12 @@ from registered import CASES, LEARNERS, METHODS, all_scores, build, with_variant
 from scipy import sparse
 from sklearn.base import clone
 
-from harness import kernels
 from harness.conformance import check_methods
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.hard_inputs import INPUTS
 from harness.conformance.problems import fitted, make_problem, predictions
 from harness.plugin.parameters import describe_parameters
+from harness.semi_supervised import predict_labels
 
 # SGD and SSOKMF say that they are not at the minimum, which is not asked here.
 pytestmark = pytest.mark.filterwarnings("ignore:after .* (epochs|rounds) the objective")
@@ -193,7 +193,7 @@ def test_every_point_labeled(method, n_classes):
     estimator = build(method).fit(X, truth)
     # The classes overlap: only 1-NN is right at all of its own points.
     scores = getattr(estimator, "decision_scores_", all_scores(estimator, X)[0])
-    right = kernels.predict_labels(scores, estimator.classes_) == truth
+    right = predict_labels(scores, estimator.classes_) == truth
     assert right.mean() >= (1 if method.name == "1nn" else 0.7)
 
 

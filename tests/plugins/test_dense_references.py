@@ -8,7 +8,7 @@ from dense import SETS, gaussian, median, off, squared_hinge
 from harmonic import HarmonicFunction
 from kernel_ridge import CenteredKernelRidge, NystromKernelRidge
 from laprls import LapRLS
-from mssksc_exact import MSSKSC
+from mssksc.exact import MSSKSC
 from sklearn.exceptions import ConvergenceWarning
 from sssl import SSSL, NystromSSSL
 from views import XNV

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from supervised import KernelSVM, LinearSVM
 from tsvm import TransductiveSVM
 
-from harness import kernels
+from harness.semi_supervised import GramProduct, LinearProduct, read_labels, train_machines
 
 COSTS = [1e-3, 0.01, 1.0, 100.0, 1e4]
 
@@ -30,9 +30,9 @@ def test_machines_of_the_squared_hinge(kernel, n, C, data):
     width = median(X) * (5 if kernel == "wide" else 1)
     K = X @ X.T if kernel == "linear" else gaussian(X, X, width)
     small = K.astype(np.float32)
-    linear = kernels.LinearProduct(X.astype(np.float32))
-    product = linear if kernel == "linear" else kernels.GramProduct(small)
-    a, b = kernels.train_machines(product, kernels.read_labels(y, 2), C)
+    linear = LinearProduct(X.astype(np.float32))
+    product = linear if kernel == "linear" else GramProduct(small)
+    a, b = train_machines(product, read_labels(y, 2), C)
     expected = squared_hinge(K, np.where(y == 1, 1.0, -1.0), C)
     assert off(K @ a[:, 0] + b[0], expected) < 0.01
 

@@ -28,7 +28,7 @@ def gaussian(X, Z, width=0.8):
 def test_without_a_graph_it_is_kernel_ridge_regression(waves):
     X, y, _ = waves
     expected = CenteredKernelRidge(alpha=30 * 1e-2, **WIDTH).fit(X, y).predict(X)
-    exact = LapRLS(1e-2, manifold=0.0, **WIDTH).fit(X, y).predict(X)
+    exact = LapRLS(alpha=1e-2, manifold=0.0, **WIDTH).fit(X, y).predict(X)
     np.testing.assert_allclose(exact, expected, atol=1e-8)
     on_all = LandmarkLapRLS(120, alpha=1e-2, manifold=0.0, **WIDTH).fit(X, y).predict(X)
     np.testing.assert_allclose(on_all, expected, atol=1e-3)
@@ -38,7 +38,7 @@ def test_without_a_graph_it_is_kernel_ridge_regression(waves):
 def test_it_minimises_the_objective(waves, graph_sigma):
     """Its coefficients solve (J K + l alpha (I + M K)) a = J (y - b), sum J (y - b - K a) = 0."""
     X, y, _ = waves
-    model = LapRLS(1e-2, manifold=5.0, n_neighbors=6, graph_sigma=graph_sigma, **WIDTH)
+    model = LapRLS(alpha=1e-2, manifold=5.0, n_neighbors=6, graph_sigma=graph_sigma, **WIDTH)
     model.fit(X, y)
     graph = kernels.NeighborGraph(X - X.mean(axis=0), 6, graph_sigma or 0.8)
     W = graph.multiply(np.arange(120), np.eye(120))
@@ -54,7 +54,7 @@ def test_a_strong_graph_makes_values_vary_less_along_edges(waves):
     graph = kernels.NeighborGraph(X, 10, 0.8)
     steps = []
     for manifold in (0, 1e2, 1e4):
-        f = LapRLS(1e-3, manifold, **WIDTH).fit(X, y).predict(X)[:, None]
+        f = LapRLS(alpha=1e-3, manifold=manifold, **WIDTH).fit(X, y).predict(X)[:, None]
         f -= f.mean()
         along = graph.degrees @ f**2 - f[:, 0] @ graph.multiply(np.arange(120), f)
         steps.append(float(along[0] / (f**2).sum()))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from blobs import blobs
-from mssksc_exact import MSSKSC
+from mssksc.exact import MSSKSC
 from sklearn.kernel_ridge import KernelRidge
 
 from harness import kernels

@@ -8,7 +8,8 @@ import pytest
 from blobs import blobs
 from cluster_kernel import ClusterKernelSVM
 from dense import dense_cluster_kernel
-from nysck import NystromClusterKernelSVM, _paper_rank
+from nysck import NystromClusterKernelSVM
+from nysck.literal import paper_rank
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
@@ -47,7 +48,7 @@ def test_with_all_points_as_landmarks_it_is_the_cluster_kernel(transfer):
     X, y, _ = blobs(50, 2)
     options = {"transfer": transfer, "epsilon": 0.05, "degree": 3.0}
     model = NystromClusterKernelSVM(n_landmarks=100, **options, **ABSOLUTE).fit(X, y)
-    F = model._virtual_samples(X)
+    F = model._features(X)
     expected = dense_cluster_kernel(
         X, 0.8, lambda e: kernels.apply_transfer(e, transfer, 12, epsilon=0.05, degree=3.0)
     )
@@ -61,7 +62,7 @@ def test_the_cut_of_steps_can_be_set(transfer):
     usual = NystromClusterKernelSVM(n_landmarks=100, **options).fit(X, y)
     for cut, same in ((20, True), (4, False)):
         model = NystromClusterKernelSVM(n_landmarks=100, cut=cut, **options).fit(X, y)
-        F = model._virtual_samples(X)
+        F = model._features(X)
         K = dense_cluster_kernel(
             X, 0.8, lambda e, cut=cut: kernels.apply_transfer(e, transfer, 0, cut=cut)
         )
@@ -88,7 +89,7 @@ def test_literal_variant_is_the_papers_and_d_cancels(degrees):
     k = model.projection_.shape[1]
     landmarks = model.landmarks_ + model.center_
     expected = literal_samples(X, landmarks, k, 12, D)
-    F = model._virtual_samples(X)
+    F = model._features(X)
     np.testing.assert_allclose(F @ F.T, expected @ expected.T, atol=3e-5)
 
 
@@ -132,7 +133,7 @@ def test_the_papers_storage_gives_the_papers_ranks(n, d, megabytes, rank):
     assert int(np.sum(8 * n * (d + k * np.log(k) + 2 * k) <= megabytes * 10**6)) == rank
     shape = Shape(1000, n - 1000, d, 2)
     found = plan(METHOD, shape, megabytes * 10**6, {"storage": "paper"})
-    assert _paper_rank(found.size) == rank
+    assert paper_rank(found.size) == rank
     assert found.planned_bytes <= megabytes * 10**6
 
 
@@ -170,7 +171,7 @@ def test_with_few_labels_the_literal_variant_ends_before_poly_step_squares():
 
 
 def test_default_rank_of_the_literal_variant_is_the_papers():
-    assert [_paper_rank(s) for s in (1, 444, 2600)] == [1, 97, 428]
+    assert [paper_rank(s) for s in (1, 444, 2600)] == [1, 97, 428]
     X, y, _ = blobs(100, 2)
     literal = NystromClusterKernelSVM(150, variant="literal", **ABSOLUTE).fit(X, y)
     assert literal.projection_.shape[1] == 20  # n_labeled + 8, below the 41 of k log k
@@ -180,7 +181,7 @@ def test_a_point_that_no_landmark_sees_keeps_a_row_of_zeros():
     X, y, _ = blobs(30, 2)
     model = NystromClusterKernelSVM(20, **ABSOLUTE).fit(X, y)
     far = np.full((1, 4), 1e4)
-    assert not model._virtual_samples(far).any()
+    assert not model._features(far).any()
     assert np.isfinite(model.decision_function(far)).all()
 
 
@@ -298,7 +299,7 @@ def test_rows_have_norm_one_or_are_zero_however_far_a_point_is(transfer):
     model = NystromClusterKernelSVM(30, transfer=transfer, **ABSOLUTE).fit(X, y)
     far = np.zeros((61, 4))
     far[:, 0] = X[:, 0].max() + 0.8 * np.linspace(5, 20, 61)
-    norms = np.linalg.norm(model._virtual_samples(far), axis=1)
+    norms = np.linalg.norm(model._features(far), axis=1)
     np.testing.assert_allclose(norms[norms > 0], 1, rtol=1e-5)
     assert np.all(norms[:20] > 0)
     assert not norms[-5:].any()
@@ -326,7 +327,7 @@ def test_points_that_occur_often_change_nothing(transfer, dtype):
     once = NystromClusterKernelSVM(60, **settings).fit(X, y)
     often = NystromClusterKernelSVM(180, **settings).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
     np.testing.assert_allclose(once.eigenvalues_, often.eigenvalues_, atol=1e-5)
-    F, G = once._virtual_samples(X), often._virtual_samples(X)
+    F, G = once._features(X), often._features(X)
     np.testing.assert_allclose(F @ F.T, G @ G.T, atol=1e-3 if dtype == np.float32 else 1e-5)
 
 

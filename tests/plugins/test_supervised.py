@@ -108,7 +108,7 @@ def test_rows_of_the_cache_change_nothing_but_time():
 def test_kernels_are_those_of_the_same_name(name, n_classes):
     X = np.abs(blobs(150, 2)[0])
     y = np.arange(len(X)) % n_classes
-    ours = KernelSVM(name, sigma=1.3, sigma_unit="absolute").fit(X, y)
+    ours = KernelSVM(kernel=name, sigma=1.3, sigma_unit="absolute").fit(X, y)
     kernel = kernels.KERNELS[name].function
     theirs = SVC(kernel="precomputed").fit(kernel(X, X, 1.3), y)
     scores = theirs.decision_function(kernel(X, X, 1.3))
@@ -118,7 +118,7 @@ def test_kernels_are_those_of_the_same_name(name, n_classes):
 def test_a_kernel_of_a_plugin_is_one_like_others():
     X, y, _ = blobs(60, 2)
     of_a_plugin = Kernel("mine", kernels.KERNELS["rbf"].function, kernels.KERNELS["rbf"].unit)
-    ours, theirs = KernelSVM(of_a_plugin).fit(X, y), KernelSVM("rbf").fit(X, y)
+    ours, theirs = KernelSVM(kernel=of_a_plugin).fit(X, y), KernelSVM(kernel="rbf").fit(X, y)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=5e-3)
 
 

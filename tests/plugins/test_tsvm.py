@@ -12,9 +12,8 @@ from sklearn.svm import LinearSVC
 from tsvm import TransductiveSVM, label_switching
 from tsvm.label_switching import TransductionProblem, concave_convex, switching
 
-from harness import kernels
-from harness.kernels import Expansion
-from harness.kernels.squared_hinge import HingeLosses, minimise
+from harness.semi_supervised import LinearProduct
+from harness.semi_supervised.squared_hinge import Expansion, HingeLosses, minimise
 
 FORMS = ["switching", "cccp"]
 KERNELS = ["rbf", "linear"]
@@ -27,7 +26,7 @@ def hinge(t):
 def problem(X, y, tol=1e-10, share=0.5, weight=0.3, stages=4):
     labeled = np.flatnonzero(y >= 0)
     weights = [weight / 3**stage for stage in range(stages - 1, -1, -1)]
-    product = kernels.LinearProduct(X)
+    product = LinearProduct(X)
     unlabeled = np.flatnonzero(y < 0)
     targets = np.where(y[labeled] == 1, 1.0, -1.0)
     return TransductionProblem(product, labeled, unlabeled, targets, share, 1.0, weights, tol)

@@ -8,11 +8,11 @@ import threadpoolctl
 
 from harness.conformance.finding import NotApplicableError
 from harness.metrics.functions import BUILT_IN, primary_metric
+from harness.plugin.registry import Registry
 from harness.sandbox import Limits, Sandbox
 from harness.study.schema import Tuning
 from harness.trial.assignment import Assignment
 from harness.trial.run import run_trial
-from harness.trial.search import find_search
 from harness.trial.warm_up import warm_up
 
 sandboxes = []
@@ -29,7 +29,8 @@ def measure(method, shape, size, task, folder, tuning=None):
     """Return outcome, reason and peak in bytes of one trial."""
     assignment = assign(method, shape, size, task, folder)
     if tuning is not None:
-        assignment = replace(assignment, tuning=Tuning(**tuning), search=find_search("grid"))
+        search, _ = Registry([]).get("searches", "grid")
+        assignment = replace(assignment, tuning=Tuning(**tuning), search=search)
     trial = partial(run_trial, assignment)
     result = sandboxes[0].run(trial, Limits(seconds=300))
     return result.outcome, result.reason, result.peak_bytes

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from harness import Search, choice, log_uniform, settings_at, uniform
+from harness import choice, log_uniform, settings_at, uniform
 from harness.errors import HarnessError
+from harness.plugin.registry import Registry
 from harness.project import ROOT
-from harness.trial.search import BUILT_IN, find_search
 
 SPACE = {"C": log_uniform(1e-3, 1e3), "a": uniform(-1, 1), "k": choice(["x", "y"])}
 
@@ -21,12 +21,13 @@ def tried(search, space, trials, seed=0):
         calls.append(settings)
         return [0.0] * len(settings)
 
-    find_search(search).function(space, evaluate, trials, np.random.default_rng(seed))
+    found, _ = Registry([]).get("searches", search)
+    found.function(space, evaluate, trials, np.random.default_rng(seed))
     (settings,) = calls
     return settings
 
 
-@pytest.mark.parametrize("search", [search.name for search in BUILT_IN])
+@pytest.mark.parametrize("search", [search.name for search, _ in Registry([]).items("searches")])
 @pytest.mark.parametrize("trials", [1, 7, 16])
 def test_settings_stay_in_range_and_number(search, trials):
     settings = tried(search, SPACE, trials)
@@ -88,7 +89,5 @@ def test_the_search_of_the_manual_is_one():
 
 
 def test_searches_are_found_by_name():
-    mine = Search("mine", print)
-    assert find_search("mine", [mine]) is mine
     with pytest.raises(HarnessError, match="unknown search 'sobel'; did you mean 'sobol'"):
-        find_search("sobel", [mine])
+        Registry([]).get("searches", "sobel")

@@ -142,7 +142,7 @@ def test_a_name_that_is_provided_twice(project, monkeypatch, built_in):
     assert load_workload(study).blocks
     with (folder / "twice.py").open("a") as file:
         file.write('    yield Kernel("linear", lambda X, Z, width: X @ Z.T)\n')
-    twice = "'linear' is provided twice, by harness.kernels and .*twice.py"
+    twice = "'linear' is provided twice, by the harness itself and .*twice.py"
     with pytest.raises(HarnessError, match=twice):
         load_workload(study)
     listed = [{"budget-svm": {"kernel": "rbf"}}, {"tsvm": {"kernel": "rbf"}}]

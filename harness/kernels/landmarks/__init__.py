@@ -7,11 +7,12 @@ A selector is `selector(X, n_landmarks, random_state, kernel) -> row numbers`, o
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Annotated
 
 import numpy as np
 
-from harness.estimator import OneOf
+from harness.estimator import Estimator, OneOf, PositiveInt, RandomState
 from harness.kernels.functions import BoundKernel, KernelFunction
 from harness.kernels.landmarks.columns import (
     cssp,
@@ -140,3 +141,28 @@ _STORAGE: dict[str, Callable[[int, int, int, int, str | KernelFunction], int]] =
     "k-means++": kmeans_plus_plus_bytes,
     "leverage": leverage_bytes,
 }
+
+
+class LandmarkSelection(Estimator):
+    """How landmarks are chosen."""
+
+    _: KW_ONLY
+    selector: SelectorName | Selector = "uniform"
+    """How landmarks are chosen: a name of `harness.kernels.SELECTORS`, or a callable (X,
+    n_landmarks, random_state, kernel) that returns row numbers.
+    """
+    random_state: RandomState = None
+    """Seed or generator of all that is drawn."""
+
+    def _select(
+        self, X: np.ndarray, n_landmarks: int, rng: np.random.RandomState, kernel: BoundKernel
+    ) -> np.ndarray:
+        """Return row numbers of landmarks; all rows where there are fewer."""
+        return select_landmarks(self.selector, X, min(n_landmarks, len(X)), rng, kernel)
+
+
+class Landmarks(LandmarkSelection):
+    """Landmarks, and how many."""
+
+    n_landmarks: PositiveInt = 100
+    """Points chosen by `selector`; all of them where there are fewer."""

@@ -13,13 +13,6 @@ def draw_rows(n: int, size: int, random_state: np.random.RandomState) -> np.ndar
     return np.sort(sample_without_replacement(n, size, random_state=random_state))
 
 
-def spread_rows(n: int, size: int, random_state: np.random.RandomState) -> np.ndarray:
-    """Draw a number from each of min(n, size) equal stretches of those below n."""
-    size = min(n, size)
-    places = np.arange(size) + random_state.random_sample(size)
-    return (places * (n / size)).astype(np.intp)
-
-
 def fill_up(
     chosen: np.ndarray, rows: np.ndarray, size: int, random_state: np.random.RandomState
 ) -> np.ndarray:

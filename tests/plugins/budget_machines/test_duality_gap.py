@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from harness import kernels
 from harness.kernels import landmark_features
+from harness.semi_supervised import read_labels
 
 
 def toy(n=300):
@@ -20,7 +21,7 @@ def toy(n=300):
 
 
 def problem_of(X, y, b, C, loss="hinge", kernel="rbf", sigma=1.0, n_classes=None):
-    labels = kernels.read_labels(y, n_classes)
+    labels = read_labels(y, n_classes)
     chosen = np.random.default_rng(0).permutation(len(X))[:b]
     features = kernels.LandmarkFeatures(X, kernels.bind_kernel(kernel, X, sigma), chosen)
     return LandmarkProblem(features, X, np.arange(len(X)), labels, C, loss)

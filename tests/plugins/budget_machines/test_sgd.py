@@ -7,12 +7,13 @@ from budget_machines.sgd import descend
 
 from harness import kernels
 from harness.kernels import landmark_features
+from harness.semi_supervised import read_labels
 
 
 def problem(n=700, d=20, loss="hinge"):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
-    labels = kernels.read_labels((X[:, 0] > 0).astype(int) + (X[:, 1] > 1))
+    labels = read_labels((X[:, 0] > 0).astype(int) + (X[:, 1] > 1))
     features = kernels.LandmarkFeatures(X[:10], kernels.bind_kernel("rbf", X))
     return LandmarkProblem(features, X, np.arange(n), labels, 1.0, loss)
 

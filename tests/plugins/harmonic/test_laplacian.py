@@ -4,12 +4,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from harmonic.graph import TIE, CompleteGraph, extend_harmonically
 from harmonic.laplacian import GroundedLaplacian
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from harness import kernels
-from harness.kernels.graph import TIE
 
 WIDTH = 1.0
 
@@ -52,7 +52,7 @@ def test_products_of_parts_are_those_of_the_dense_matrix(X, dtype):
     rows = np.random.default_rng(1).permutation(700)[:600]
     V = np.random.default_rng(2).normal(size=(600, 3))
     for graph, W, tolerance in (
-        (kernels.CompleteGraph(X.astype(dtype), WIDTH), complete_weights(X), 1e-4),
+        (CompleteGraph(X.astype(dtype), WIDTH), complete_weights(X), 1e-4),
         (kernels.NeighborGraph(X.astype(dtype), 9, WIDTH), neighbor_weights(X, 9), 1e-5),
     ):
         np.testing.assert_allclose(graph.degrees, W.sum(axis=1), rtol=1e-5)
@@ -71,7 +71,7 @@ def test_a_search_for_neighbors_copies_a_few_rows_whatever_their_number_of_colum
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    making, _ = kernels.neighbor_graph_bytes(n, d, k)
+    making, _ = kernels.NeighborGraph.bytes(n, d, k)
     assert 0.4 * making < peak < making + 50_000
 
 
@@ -95,9 +95,7 @@ def test_more_neighbors_than_points_are_all(X):
 def test_conjugate_gradients_and_factorisation_are_the_closed_form(X, width):
     known, values = given(X)
     expected = harmonic(complete_weights(X, width), known, values)
-    found, n_iterations = kernels.extend_harmonically(
-        kernels.CompleteGraph(X, width), known, values
-    )
+    found, n_iterations = extend_harmonically(CompleteGraph(X, width), known, values)
     assert n_iterations < 150
     # Rounding of the exponents in float32 grows as the width shrinks.
     np.testing.assert_allclose(found, expected, atol=1e-6 if width >= 1 else 2e-5)
@@ -109,25 +107,25 @@ def test_conjugate_gradients_and_factorisation_are_the_closed_form(X, width):
 def test_on_a_neighbor_graph_too(X):
     known, values = given(X)
     expected = harmonic(neighbor_weights(X, 12), known, values)
-    found, _ = kernels.extend_harmonically(kernels.NeighborGraph(X, 12, WIDTH), known, values)
+    found, _ = extend_harmonically(kernels.NeighborGraph(X, 12, WIDTH), known, values)
     np.testing.assert_allclose(found, expected, atol=2e-6)
 
 
 def test_columns_of_which_one_is_solved_at_once(X):
     known, values = given(X)
     values[:, 0] = 0
-    graph = kernels.CompleteGraph(X, WIDTH)
-    both, _ = kernels.extend_harmonically(graph, known, values)
-    alone, _ = kernels.extend_harmonically(graph, known, values[:, 1:])
+    graph = CompleteGraph(X, WIDTH)
+    both, _ = extend_harmonically(graph, known, values)
+    alone, _ = extend_harmonically(graph, known, values[:, 1:])
     assert not both[:, 0].any()
     np.testing.assert_allclose(both[:, 1:], alone, atol=2e-6)
 
 
 def test_an_error_that_is_left_is_told(X):
     known, values = given(X)
-    graph = kernels.CompleteGraph(X, 0.5)
+    graph = CompleteGraph(X, 0.5)
     with pytest.warns(ConvergenceWarning, match="after 3 iterations"):
-        found, _ = kernels.extend_harmonically(graph, known, values, max_iterations=3)
+        found, _ = extend_harmonically(graph, known, values, max_iterations=3)
     # What is left is still a mean of what was given.
     assert (found >= values.min(axis=0)).all()
     assert (found <= values.max(axis=0)).all()
@@ -137,10 +135,10 @@ def test_parts_that_hold_no_value_stay_at_zero(X):
     apart = np.concatenate([X, X + 1e3])
     known, values = given(X)
     for graph in (
-        kernels.CompleteGraph(apart, WIDTH),
+        CompleteGraph(apart, WIDTH),
         kernels.NeighborGraph(apart, 10, WIDTH),
     ):
-        found, _ = kernels.extend_harmonically(graph, known, values)
+        found, _ = extend_harmonically(graph, known, values)
         np.testing.assert_allclose(found[700:], 0, atol=1e-12)
     free = np.setdiff1d(np.arange(1400), known)
     found = GroundedLaplacian(apart, WIDTH, free, known).extend(values)
@@ -185,5 +183,5 @@ def test_nothing_unknown_is_nothing_to_solve(X):
     found, total = laplacian.reduce().extend(everyone[:25], values[:25])
     np.testing.assert_allclose(found, 1, atol=1e-7)
     np.testing.assert_allclose(total, 25)
-    graph = kernels.CompleteGraph(X[:50], WIDTH)
-    assert kernels.extend_harmonically(graph, everyone, values)[1] == 0
+    graph = CompleteGraph(X[:50], WIDTH)
+    assert extend_harmonically(graph, everyone, values)[1] == 0

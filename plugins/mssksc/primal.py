@@ -10,18 +10,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, sqrt
-from typing import Any, Literal, Self
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform, uniform
+from harness import Arrays, Shape, Storage, beside, kernels
 from harness.estimator import (
     NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
     RandomState,
 )
+from harness.kernels.features import FeatureMap
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    Labels,
+    SplitClassifier,
+    threshold_block_rows,
+    threshold_bytes,
+)
+
+from .feature_blocks import (
+    KernelFeatures,
+    map_block_rows,
+    map_blocks,
+    normalise_gram,
+    spread_rows,
+    type_of_sums,
+)
+from .stationary import solve_stationary
 
 # Points drawn for each prototype that is chosen among them.
 _POOL = 10
@@ -33,14 +51,11 @@ _SOLVER_WORKSPACE = 540
 _NO_MINIMUM, _ROUNDED = "lower gamma1 or raise gamma2", "lower gamma2"
 
 
-class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifier):
+class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifier):
     """Multi-class semi-supervised kernel spectral clustering, solved in the primal.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores.
     coef_ : ndarray of shape (m, Q)
         One column for two classes: the second would be its opposite.
     intercept_ : ndarray of shape (Q,)
@@ -70,10 +85,6 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
     """Weight of the labels, for each labeled point. Larger values overfit a few labels: by up to
     0.1 of AUC at 100 on a9a, australian, svmguide3 and breast_cancer.
     """
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     degrees: Literal["floored", "feature", "exact"] = "floored"
     """Degrees in the kernel of the features, which for random features can be negative: floored at
     1, the least that a Gaussian degree can be, or as they are, none of them 0; or exact ones of
@@ -104,7 +115,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
         if self.gamma1:
             start = self._spectral_term(X)
             start *= -self.gamma1
-        dtype = kernels.type_of_sums(self._map.dtype, self.gamma2, len(labels.rows))
+        dtype = type_of_sums(self._map.dtype, self.gamma2, len(labels.rows))
         H = kernels.GramSum(self._m + 1, dtype, start)
         right: np.ndarray = np.zeros((), dtype)
         for block, features in self._features(X, labels.rows):
@@ -116,7 +127,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
         del H, start
         self._place_threshold_by(X, labels, self._scores)
 
-    def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
+    def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         """Keep the features of `labeled`; the spectral term waits for a gamma1 that is not 0."""
         self._draw_features(X, len(labeled))
         self._X = X
@@ -126,19 +137,17 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
         self._samples = np.empty((len(labeled), self._m + 1), self._map.dtype)
         for block, Phi in self._features(X, labeled):
             self._samples[block] = Phi
-        return self
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Solve with those of the labeled rows whose y is not -1."""
-        labels = self._read(y)
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
         if self.gamma1 and self._spectral is None:
             self._spectral = self._spectral_term(self._X)
         spectral = self._spectral if self.gamma1 else None
-        if self._known is None or self._gram is None or not np.array_equal(self._known, y):
-            self._known, self._gram = y.copy(), None
+        known = labels.codes_of_all(len(self._samples))
+        if self._known is None or self._gram is None or not np.array_equal(self._known, known):
+            self._known, self._gram = known, None
             gram = kernels.GramSum(self._m + 1, np.float64)
             self._cross: np.ndarray = np.zeros(())
-            for block in kernels.map_blocks(len(labels.rows), self._X.shape[1]):
+            for block in map_blocks(len(labels.rows), self._X.shape[1]):
                 Phi = self._samples[labels.rows[block]].astype(np.float64, copy=False)
                 gram.add(Phi)
                 self._cross = self._cross + Phi.T @ labels.targets(block)
@@ -150,23 +159,18 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
                 H[:, j] -= self.gamma1 * spectral[:, j]
         self._solve(H, self.gamma2 * self._cross)
         weights = np.vstack([self.coef_, self.intercept_]).astype(self._map.dtype)
-        held_out = np.flatnonzero(np.asarray(y) == -1)
         scores = np.empty((len(held_out), weights.shape[1]))
-        for block in kernels.map_blocks(len(held_out), self._X.shape[1]):
+        for block in map_blocks(len(held_out), self._X.shape[1]):
             scores[block] = self._samples[held_out[block]] @ weights
-        scores = self._as_decision(scores)
-        self._place_threshold(scores, labels, fewest=2)
-        self.held_out_scores_ = self._moved(scores)
-        return self
+        return scores
 
     def _draw_features(self, X: np.ndarray, n_labeled: int) -> None:
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.column_medians(X)
+        self._width, self._center = self._width_on(X), kernels.column_medians(X)
         self._rng = check_random_state(self.random_state)
         self._map = self._make_map(X, n_labeled)
         self._m = self._map.n_components
 
-    def _make_map(self, X: np.ndarray, n_labeled: int) -> kernels.FeatureMap:
+    def _make_map(self, X: np.ndarray, n_labeled: int) -> FeatureMap:
         m = self.n_components
         if m is None:
             m = prototype_count(n_labeled, len(X) - n_labeled)
@@ -175,12 +179,12 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
             return kernels.RandomFourierFeatures(*drawn)
         Z = self._prototypes(X, min(m, len(X)))
         if self.features == "kernel":
-            return kernels.KernelFeatures(Z, self._width, self.dtype, self._center)
+            return KernelFeatures(Z, self._width, self.dtype, self._center)
         return kernels.NystromFeatures(Z, self._width, dtype=self.dtype, center=self._center)
 
     def _prototypes(self, X: np.ndarray, m: int) -> np.ndarray:
         # a function of its own: the pool is let go before prototypes are whitened
-        rows = kernels.spread_rows(len(X), _POOL * m, self._rng)
+        rows = spread_rows(len(X), _POOL * m, self._rng)
         pool = X if len(rows) == len(X) else X[rows]
         kernel = kernels.BoundKernel(kernels.KERNELS["rbf"], self._width, self._center)
         chosen = kernels.select_landmarks(self.selector, pool, m, self._rng, kernel)
@@ -193,7 +197,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
             degrees = kernels.exact_degrees(X, self._width)
         else:
             sampled = len(X) > _DEGREE_SAMPLE
-            rows = kernels.spread_rows(len(X), _DEGREE_SAMPLE, self._rng) if sampled else None
+            rows = spread_rows(len(X), _DEGREE_SAMPLE, self._rng) if sampled else None
             total = np.zeros(self._m)
             for _, Phi in self._features(X, rows):
                 total += Phi[:, :-1].sum(axis=0, dtype=np.float64)
@@ -213,7 +217,7 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
         del Phi, D  # a total may be twice as many pages
         S = term.total()
         if self.normalize:
-            kernels.normalise_gram(S, len(X) * np.finfo(self._map.dtype).eps)
+            normalise_gram(S, len(X) * np.finfo(self._map.dtype).eps)
         return S
 
     def _features(
@@ -221,8 +225,8 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks and features, in one array, with a last column of ones for the bias."""
         n = len(X) if rows is None else len(rows)
-        Phi = np.empty((min(kernels.map_block_rows(X.shape[1]), n), self._m + 1), self._map.dtype)
-        for block in kernels.map_blocks(n, X.shape[1]):
+        Phi = np.empty((min(map_block_rows(X.shape[1]), n), self._m + 1), self._map.dtype)
+        for block in map_blocks(n, X.shape[1]):
             Phi = Phi[: block.stop - block.start]
             Phi[:, -1] = 1
             self._map.transform(X[block if rows is None else rows[block]], out=Phi[:, :-1])
@@ -231,19 +235,16 @@ class PrimalMSSKSC(kernels.DecisionThresholdMixin, kernels.PartlyLabeledClassifi
     def _solve(self, H: np.ndarray, right: np.ndarray) -> None:
         penalised = len(H) if self.penalise_bias else len(H) - 1
         H[np.arange(penalised), np.arange(penalised)] += 1
-        found = kernels.solve_stationary(H, right.astype(np.float64), _NO_MINIMUM, _ROUNDED)
+        found = solve_stationary(H, right.astype(np.float64), _NO_MINIMUM, _ROUNDED)
         self.coef_, self.intercept_ = np.split(np.ascontiguousarray(found), [len(found) - 1])
         self.intercept_ = self.intercept_[0]
-
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        return self._moved(self._scores(X))
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         coef = self.coef_.astype(self._map.dtype)
         scores = np.empty((len(X), coef.shape[1]))
         for block, Phi in self._features(X):
             np.add(Phi[:, :-1] @ coef, self.intercept_, out=scores[block])
-        return self._as_decision(scores)
+        return scores
 
 
 def prototype_count(n_labeled: int, n_unlabeled: int) -> int:
@@ -255,7 +256,7 @@ def prototype_count(n_labeled: int, n_unlabeled: int) -> int:
     return labeled + (n_unlabeled if n_unlabeled < 500 else ceil(sqrt(n_unlabeled)))
 
 
-def storage(
+def primal_storage(
     shape: Shape,
     size: int | None,
     features: str = "fourier",
@@ -269,7 +270,7 @@ def storage(
     n, d, labeled, item = shape.n, shape.n_features, shape.n_labeled, np.dtype(dtype).itemsize
     m = prototype_count(labeled, shape.n_unlabeled) if size is None else size
     m = m if features == "fourier" else min(m, n)
-    rows, picked = kernels.map_block_rows(d), d * shape.itemsize
+    rows, picked = map_block_rows(d), d * shape.itemsize
     # y, in the copies that checking it makes
     held = Arrays(X=shape.data_bytes, labels=2 * n + 9 * labeled)
     maps = {
@@ -286,44 +287,40 @@ def storage(
     # of a row: its features, itself in the type of the map, and scaled; kernel values
     of_map, of_points = {"fourier": (1, 1), "nystrom": (2, 2), "kernel": (1, 2)}[features]
     width = (of_map * m + of_points * d) * item
-    placed = min(n, kernels.threshold_block_rows(picked))
+    placed = min(n, threshold_block_rows(picked))
     threshold = Arrays(
-        threshold=kernels.threshold_bytes(n, shape.n_classes), rows=placed * (width + picked)
+        threshold=threshold_bytes(n, shape.n_classes), rows=placed * (width + picked)
     )
     training = _matrix_phases(shape, m, width, degrees, np.dtype(dtype), gamma2, tuned)
     fit = {
         "labels": Arrays(checked=7 * labeled),
         "width": Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
         **({} if features == "fourier" else _prototype_phases(shape, m, features, selector, item)),
-        **{name: feature_map + arrays for name, arrays in training.items()},
+        **beside(feature_map, training),
         "threshold": feature_map + threshold,
     }
     new = feature_map + Arrays(
-        block=shape.block_bytes if shape.n_test else 0, rows=min(rows, shape.block_rows) * width
+        block=shape.new_block_bytes, rows=min(rows, shape.block_rows) * width
     )
     return Storage(fit, {"a block": new}, held)
-
-
-def _machines(shape: Shape) -> int:
-    return shape.n_classes if shape.n_classes > 2 else 1
 
 
 def _matrix_phases(
     shape: Shape, m: int, width: int, degrees: str, dtype: np.dtype, gamma2: float, tuned: bool
 ) -> dict[str, Arrays]:
     """Return what is held while matrices of order m are summed up and solved with."""
-    n, d, labeled, columns = shape.n, shape.n_features, shape.n_labeled, _machines(shape)
-    item, rows, picked = dtype.itemsize, kernels.map_block_rows(d), d * shape.itemsize
+    n, d, labeled, columns = shape.n, shape.n_features, shape.n_labeled, shape.n_machines
+    item, rows, picked = dtype.itemsize, map_block_rows(d), d * shape.itemsize
     matrix = 8 * (m + 1) ** 2
     block = min(rows, n) * (width + (picked if n > _DEGREE_SAMPLE else 0))
     of_degrees = {"rows": block}
     if degrees == "exact":
         of_degrees = {"degrees": 8 * n, "rows": max(block, kernels.tile_bytes(n, d))}
-    exact = kernels.type_of_sums(dtype, gamma2, labeled).itemsize == 8
+    exact = type_of_sums(dtype, gamma2, labeled).itemsize == 8
     known = width + picked + 16 * columns + ((m + 1) * 8 if exact and item == 4 else 0)
-    panel = Arrays(panel=kernels.panel_bytes(m + 1) if item == 4 else 0)
+    panel = Arrays(panel=kernels.GramSum.panel_bytes(m + 1) if item == 4 else 0)
     # sums of all points in float32 reach half of a matrix, the labels' stand beside a whole one
-    total = kernels.summed_bytes(m + 1) if item == 4 and not tuned else matrix
+    total = kernels.GramSum.bytes(m + 1) if item == 4 and not tuned else matrix
     phases = {
         "sums of all points": panel + Arrays(total=total, **of_degrees),
         "sums of labeled points": panel
@@ -342,7 +339,7 @@ def _matrix_phases(
     fold = min(rows, labeled) * (m + 1) * (item + 8)
     phases["sums of a fold"] = Arrays(total=matrix, of_fold=matrix, rows=fold)
     phases["solution"] += Arrays(total=matrix, of_fold=matrix)
-    return {name: kept + arrays for name, arrays in phases.items()}
+    return beside(kept, phases)
 
 
 def _prototype_phases(
@@ -357,38 +354,10 @@ def _prototype_phases(
         "prototypes": pool + prototypes + Arrays(moved=kernels.stream_bytes(m, 2 * d)),
     }
     if features == "nystrom":
-        matrices = Arrays(kernel_matrix=8 * m * m, eigenvectors=8 * m * m)
-        workspace = Arrays(workspace=kernels.eigen_workspace(m))
-        phases["whitening"] = prototypes + matrices + workspace
+        phases["whitening"] = prototypes + kernels.eigen_arrays(m)
     return phases
 
 
 def sizes(shape: Shape) -> tuple[int, int]:
     """Return a pair of features at the least, as many as points or 10,000 at the most."""
     return 2, max(2, min(shape.n, 10_000))
-
-
-@hookimpl
-def harness_methods() -> list[Method]:
-    """Provide RFF-, FS- and RD-MSSKSC."""
-    # k(x, Z) is not whitened: in float32 the identity would be lost beside its squares
-    reduced: dict[str, Any] = {"features": "kernel", "gamma2": 100.0, "dtype": "float64"}
-    return [
-        Method(
-            name,
-            PrimalMSSKSC,
-            storage,
-            params=params | {"decision_threshold": "share"},
-            space={"gamma1": uniform(0, 0.99), "gamma2": gamma2, "sigma": log_uniform(0.06, 4)},
-            size="n_components",
-            sizes=sizes,
-            tasks={"binary", "multiclass"},
-            head_params={"gamma1", "gamma2"},
-            reference="mehrkanoon2016",
-        )
-        for name, params, gamma2 in [
-            ("rff-mssksc", {"features": "fourier"}, log_uniform(0.1, 1e4)),
-            ("fs-mssksc", {"features": "nystrom"}, log_uniform(0.1, 1e4)),
-            ("rd-mssksc", reduced, log_uniform(1e2, 1e5)),
-        ]
-    ]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from harness import kernels
-from harness.kernels.least_squares import read_targets
+from harness.semi_supervised import centered_kernel_ridge, centered_ridge
+from harness.semi_supervised.least_squares import read_targets
 
 
 @pytest.fixture(params=[(40, 6), (6, 40)], ids=["tall", "wide"])
@@ -17,7 +17,7 @@ def problem(request):
 
 def test_ridge_with_one_penalty_is_scikit_learns(problem):
     F, values = problem
-    w, b = kernels.centered_ridge(F, values, 0.3)
+    w, b = centered_ridge(F, values, 0.3)
     other = Ridge(alpha=0.3).fit(F, values)
     np.testing.assert_allclose(w, other.coef_.T, atol=1e-10)
     np.testing.assert_allclose(b, other.intercept_, atol=1e-10)
@@ -26,7 +26,7 @@ def test_ridge_with_one_penalty_is_scikit_learns(problem):
 def test_the_gradient_vanishes_with_a_penalty_for_each_feature(problem):
     F, values = problem
     penalty = np.geomspace(1e-3, 1e3, F.shape[1])
-    w, b = kernels.centered_ridge(F, values, penalty)
+    w, b = centered_ridge(F, values, penalty)
     residual = values - F @ w - b
     np.testing.assert_allclose(F.T @ residual, penalty[:, None] * w, atol=1e-8)
     np.testing.assert_allclose(residual.sum(axis=0), 0, atol=1e-9)
@@ -34,8 +34,8 @@ def test_the_gradient_vanishes_with_a_penalty_for_each_feature(problem):
 
 def test_on_a_kernel_matrix_it_is_ridge_on_the_features(problem):
     F, values = problem
-    a, b = kernels.centered_kernel_ridge(F @ F.T, values, 0.3)
-    w, expected = kernels.centered_ridge(F, values, 0.3)
+    a, b = centered_kernel_ridge(F @ F.T, values, 0.3)
+    w, expected = centered_ridge(F, values, 0.3)
     np.testing.assert_allclose(F.T @ a, w, atol=1e-9)
     np.testing.assert_allclose(b, expected, atol=1e-9)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.kernels.kernel_operators import KernelProduct
+from harness.semi_supervised.kernel_operators import KernelProduct
 
 # A Newton step is solved to this part of its first residual: the next one has other active losses.
 _FORCING = 0.1

@@ -14,173 +14,17 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels
-from harness.estimator import Estimator, Fraction, PositiveFloat, PositiveInt, RandomState
+from harness import Arrays, Method, Shape, Storage, beside, hookimpl, kernels
+from harness.estimator import Fraction, PositiveFloat, PositiveInt
+
+from .codebook import Codebook, balanced_line_fit
+from .components import KernelComponents, row_bytes
 
 SELECTION_SAMPLE = 4096
 """Points on which widths and numbers of clusters are compared."""
 
-# Components of less variance than this are rounding, and their signs are noise.
-_TOLERANCE = 1e-10
 
-
-class KernelComponents:
-    """The first weighted kernel principal components, on features of prototypes.
-
-    The eigenvalues are those of V P_v Omega, equation 2, for the Nystrom kernel. Two passes over
-    X; holds 16 s^2 bytes and a block of rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    prototypes : ndarray of shape (s, d)
-    width : float
-        Of the Gaussian kernel, in the units of X.
-    n_components : int
-        At most s are found.
-    center : ndarray of shape (d,)
-        What was subtracted from the prototypes, and is to be from X.
-    """
-
-    def __init__(
-        self,
-        X: np.ndarray,
-        prototypes: np.ndarray,
-        width: float,
-        n_components: int,
-        center: np.ndarray,
-    ) -> None:
-        self._nystrom = nystrom = kernels.NystromFeatures(prototypes, width, center=center)
-        P, s = nystrom.projection, len(prototypes)
-        weights = kernels.landmark_degree_weights(X, prototypes, width, P, center)
-        # Moments of k(x, Z), which are projected once at the end instead of row by row.
-        G, mean, mass = np.zeros((s, s), order="F"), np.zeros(s), 0.0
-        step = max(kernels.block_rows(_row_bytes(s, X.shape[1], X.itemsize), 1), s // 4)
-        for start in range(0, len(X), step):
-            block = slice(start, start + step)
-            K = nystrom.kernel(X[block])
-            V = 1 / np.maximum(K @ weights, 1)
-            mean += V @ K
-            mass += V.sum()
-            K *= np.sqrt(V)[:, None]
-            kernels.add_gram(G, K)
-            del K
-        mean /= mass
-        for j in range(s):
-            G[j:, j] -= mass * mean[j] * mean[j:]
-        kernels.mirror(G)
-        m = min(n_components, s)
-        self.eigenvalues, W = kernels.largest_eigenpairs(kernels.project_gram(G, P), m)
-        self.eigenvalues = self.eigenvalues[::-1].copy()
-        coef = P @ W[: P.shape[1], ::-1]
-        coef[:, self.eigenvalues < _TOLERANCE] = 0
-        # The last column gives degrees, which the line fit of two clusters asks for.
-        self._coef = np.column_stack([coef, weights])
-        self._bias = np.append(-mean @ coef, 0)
-        # Only what prediction needs stays.
-        del nystrom.projection
-
-    def transform(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return score variables (n, n_components), float32, and degrees (n,), at least 1."""
-        found = np.empty((len(X), len(self._bias)), np.float32)
-        for block in kernels.row_blocks(
-            len(X), _row_bytes(len(self._coef), X.shape[1], X.itemsize), 1
-        ):
-            found[block] = self._nystrom.kernel(X[block]) @ self._coef + self._bias
-        return found[:, :-1], np.maximum(found[:, -1], 1)
-
-
-class Codebook:
-    """The commonest sign patterns of score variables, each with its mean direction.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, m)
-    n_clusters : int
-        Words; fewer where there are not so many patterns.
-
-    Attributes
-    ----------
-    words : ndarray of shape (k, m), bool
-        Commonest first.
-    directions : ndarray of shape (k, m)
-        Mean of the unit vectors of the points with that pattern.
-    """
-
-    def __init__(self, scores: np.ndarray, n_clusters: int) -> None:
-        packed, codes, counts = np.unique(
-            np.packbits(scores > 0, axis=1), axis=0, return_inverse=True, return_counts=True
-        )
-        chosen = np.argsort(-counts, kind="stable")[:n_clusters]
-        self.words = np.unpackbits(packed[chosen], axis=1, count=scores.shape[1]).astype(bool)
-        sums = [_unit(scores[codes.ravel() == word]).sum(axis=0) for word in chosen]
-        self.directions = _unit(np.array(sums))
-
-    def decode(self, scores: np.ndarray, decoding: str) -> np.ndarray:
-        """Return the nearest word of each row: in Hamming distance, then in angle, or in angle."""
-        cosines = _unit(scores) @ self.directions.T
-        if decoding == "cosine":
-            return cosines.argmax(axis=1)
-        # Signs that agree less those that differ: 2 more for each step of Hamming distance, while
-        # two cosines differ by 2 at most.
-        signs = np.where(scores > 0, np.float32(1), np.float32(-1))
-        cosines *= 0.999
-        cosines += signs @ np.where(self.words, np.float32(1), np.float32(-1)).T
-        return cosines.argmax(axis=1)
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(norms > 0, norms, 1)
-
-
-def balanced_line_fit(
-    scores: np.ndarray,
-    degrees: np.ndarray,
-    labels: np.ndarray,
-    n_clusters: int,
-    balance_weight: float = 0.3,
-) -> float:
-    """Return how nearly each cluster is a line through the origin, and how equal clusters are.
-
-    Of well separated clusters the score variables are multiples of the degree, so that a cluster's
-    share of variance along its first direction is 1. It is mapped from [1 / m, 1] to [0, 1] and
-    averaged over the clusters. Moments are about the origin, where the lines meet: about its own
-    mean, a cluster of a few outliers is as good a line.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, m)
-        m = n_clusters - 1, or fewer where there are not so many prototypes.
-    degrees : ndarray of shape (n,)
-        The second of m = 2 variables where there are two clusters.
-    labels : ndarray of shape (n,)
-    n_clusters : int
-    balance_weight : float, default 0.3
-        Share of the balance, the smallest cluster's size over the largest's; 1 - eta of Alzate &
-        Suykens 2010, section 6.
-
-    Returns
-    -------
-    float
-        Between 0 and 1. An empty cluster is no line.
-    """
-    if n_clusters == 2:
-        scores = np.column_stack([scores, degrees])
-        scores /= np.sqrt(np.mean(scores**2, axis=0)) + np.finfo(np.float32).tiny
-    m, fits = scores.shape[1], np.zeros(n_clusters)
-    for j in range(n_clusters):
-        members = scores[labels == j].astype(np.float64)
-        spread = np.linalg.eigvalsh(members.T @ members)
-        if spread[-1] > 0:
-            # Of one variable everything is a line.
-            fits[j] = (m * spread[-1] / spread.sum() - 1) / (m - 1) if m > 1 else 1
-    counts = np.bincount(labels, minlength=n_clusters)
-    balance = counts.min() / counts.max()
-    return float((1 - balance_weight) * fits.mean() + balance_weight * balance)
-
-
-class KernelSpectralClustering(ClusterMixin, Estimator):
+class KernelSpectralClustering(ClusterMixin, kernels.LandmarkSelection):
     """Kernel spectral clustering with out-of-sample extension, fixed size.
 
     Attributes
@@ -201,8 +45,6 @@ class KernelSpectralClustering(ClusterMixin, Estimator):
     """Of several numbers, the one whose balanced line fit is best."""
     n_prototypes: PositiveInt = 100
     """Points of the Nystrom map; all of them where there are fewer."""
-    selector: str | kernels.Selector = "uniform"
-    """How prototypes are chosen; where it asks for a kernel, at a width of one median distance."""
     sigma: PositiveFloat | Sequence[float] = (0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5)
     """Width of the kernel. Of several, the one whose balanced line fit is best on a sample of
     4,096 points.
@@ -216,8 +58,6 @@ class KernelSpectralClustering(ClusterMixin, Estimator):
     """
     balance_weight: Fraction = 0.3
     """Share of the balance in the balanced line fit, 0 to 1."""
-    random_state: RandomState = None
-    """Seed or generator of all that is drawn."""
 
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Find the clusters; y is ignored."""
@@ -234,10 +74,9 @@ class KernelSpectralClustering(ClusterMixin, Estimator):
             raise ValueError(f"n_clusters={numbers.max()} is more than the {len(X)} points")
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X)
-        s = min(self.n_prototypes, len(X))
         assert kernel.center is not None, "the Gaussian kernel is one of differences"
         self._center = kernel.center
-        prototypes = X[kernels.select_landmarks(self.selector, X, s, rng, kernel)]
+        prototypes = X[self._select(X, self.n_prototypes, rng, kernel)]
         prototypes -= self._center.astype(X.dtype)
         units = {float(w): kernels.kernel_width(X, w, self.sigma_unit) for w in widths}
         self.line_fits_: dict[tuple[float, int], float] = {}
@@ -304,11 +143,6 @@ class KernelSpectralClustering(ClusterMixin, Estimator):
         return self._components.transform(X)
 
 
-def _row_bytes(s: int, d: int, itemsize: int) -> int:
-    """Bytes held for a row: its kernel values in both precisions, itself as moved and scaled."""
-    return (8 if itemsize == 8 else 12) * s + 2 * itemsize * d
-
-
 def storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
     """Count prototypes, 16 s^2 of matrices and a block, scores and codes.
 
@@ -316,7 +150,7 @@ def storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
     """
     n, d, i, Q = shape.n, shape.n_features, shape.itemsize, max(2, shape.n_classes)
     s, compared = min(size, n), min(n, SELECTION_SAMPLE)
-    row = _row_bytes(s, d, i)
+    row = row_bytes(s, d, i)
     held = Arrays(
         X=shape.data_bytes,
         labels=8 * n,
@@ -338,14 +172,14 @@ def storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         "prototypes": Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-        **{name: sample + arrays for name, arrays in components.items()},
+        **beside(sample, components),
         "comparison": sample + scoring + _score_arrays(compared, Q),
         "scores": scoring + _score_arrays(n, Q),
     }
     new = Arrays(
         kernel_rows=kernels.stream_bytes(shape.block_rows, row, 1),
         components=8 * s * (Q + 1),
-        block=shape.block_bytes if shape.n_test else 0,
+        block=shape.new_block_bytes,
     )
     return Storage(fit, {"a block": new + _score_arrays(shape.block_rows, Q)}, held)
 

@@ -1,4 +1,4 @@
-"""What all classifiers of partly labeled points do alike: checks, labels, and classes from scores.
+"""What all classifiers of partly labeled points do alike: checks, labels, folds and decisions.
 
 An author writes what is his own: what is learned from all points, the machine on the labeled ones,
 and the scores of new points.
@@ -16,15 +16,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness.estimator import ClassCount, Estimator
-from harness.kernels.labels import Labels, as_decision, predict_labels, read_labels
+from harness.semi_supervised.labels import Labels, as_decision, predict_labels, read_labels
 
 
 class PartlyLabeledClassifier(ClassifierMixin, Estimator):
     """A classifier of points of which some have no label: y is -1 there.
 
-    A subclass writes `_fit(X, y)`, which begins with `_read(y)`, and `_decision(X)`, the scores of
-    new points. X is in C order, float32 or float64; new points are in the type of `_X`, where an
-    estimator keeps its points there.
+    A subclass writes `_fit(X, y)`, which begins with `_read(y)`, and `_scores(X)` of new points,
+    a column a class, or one for two classes. X is in C order, float32 or float64; new points are
+    in the type of `_X`, where an estimator keeps its points there.
 
     Attributes
     ----------
@@ -65,13 +65,23 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
         dtype = [np.float64, np.float32] if kept is None else kept.dtype
         return self._decision(validate_data(self, X, reset=False, dtype=dtype, order="C"))
 
-    @abstractmethod
     def _decision(self, X: np.ndarray) -> np.ndarray:
-        """Return scores of new points."""
+        return self._moved(self._as_decision(self._scores(X)))
+
+    @abstractmethod
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        """Return scores of new points, of shape (n, 1) for two classes, else (n, n_classes)."""
 
     def _as_decision(self, scores: np.ndarray) -> np.ndarray:
         """Return scores (n, 1) or (n, n_classes) as a decision, classes without a label last."""
         return as_decision(scores, self._present, len(self.classes_))
+
+    def _place_threshold(self, scores: np.ndarray, labels: Labels, fewest: int = 0) -> None:
+        """Find where decisions become classes; `DecisionThresholdMixin` does, zero is no place."""
+
+    def _moved(self, scores: np.ndarray) -> np.ndarray:
+        """Return decisions as they are handed out."""
+        return scores
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of the highest score; of two classes, the second above 0."""
@@ -81,9 +91,14 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
 class SplitClassifier(PartlyLabeledClassifier):
     """The same with a fit in two stages, for searches that keep the first.
 
-    A subclass writes `_learn(X, labeled)`, all that no label decides; `fit_labels(y)`, the machine
-    on those of the labeled rows whose y is not -1, with `held_out_scores_` of the others; and
-    `_finish(X, labels)`, what is left to do where the fit is not one of a search.
+    A subclass writes `_learn(X, labeled)`, all that no label decides; `_train(labels, held_out)`,
+    the machine on the labels that are known, which returns the scores of rows whose label is not;
+    and `_finish(X, labels)`, what is left to do where the fit is not one of a search.
+
+    Attributes
+    ----------
+    held_out_scores_ : ndarray of shape (h,) or (h, n_classes)
+        After `fit_labels`: of the rows that may have labels and were given none.
     """
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
@@ -99,13 +114,25 @@ class SplitClassifier(PartlyLabeledClassifier):
         self._learn(X, np.asarray(labeled))
         return self
 
+    def fit_labels(self, y: np.ndarray) -> Self:
+        """Train on those of the labeled rows whose y is not -1; score the others."""
+        labels = self._read(y)
+        scores = self._train(labels, np.flatnonzero(np.asarray(y) == -1))
+        decisions = self._as_decision(scores)
+        self._place_threshold(decisions, labels, fewest=2)
+        self.held_out_scores_ = self._moved(decisions)
+        return self
+
     @abstractmethod
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
-        """Learn what no label decides."""
+        """Learn what no label decides; `labeled` are the rows that may get labels."""
 
     @abstractmethod
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Train on those of the labeled rows whose y is not -1."""
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
+        """Train on `labels`, and return scores of the rows whose label is held out.
+
+        Both count rows among those that may get labels. Scores are as those of `_scores`.
+        """
 
     def _finish(self, X: np.ndarray, labels: Labels) -> None:
-        """Let go of what only a search needs."""
+        """Let go of what only a search needs; `labels` counts the rows of X."""

@@ -15,8 +15,8 @@ from typing import Literal
 
 import numpy as np
 
-from harness.estimator import Estimator
-from harness.kernels.labels import Labels
+from harness.semi_supervised.classifiers import PartlyLabeledClassifier
+from harness.semi_supervised.labels import Labels
 
 DecisionThreshold = Literal["share", "zero"]
 """Moved to the shares of the classes, or as a method's paper has it."""
@@ -29,10 +29,10 @@ _SCORED_TOGETHER, _SCORED_BYTES = 256, 1 << 20
 _TURNS = 10
 
 
-class DecisionThresholdMixin(Estimator):
-    """An estimator whose scores are moved as its parameter `decision_threshold` says.
+class DecisionThresholdMixin(PartlyLabeledClassifier):
+    """A classifier whose decisions are moved as its parameter `decision_threshold` says.
 
-    `fit` calls `_place_threshold` with scores of points that have no label, which are not moved
+    `fit` calls `_place_threshold` with decisions of points that have no label, which are not moved
     yet, or `_place_threshold_by`; whatever is handed out goes through `_moved`.
 
     Attributes
@@ -67,7 +67,7 @@ class DecisionThresholdMixin(Estimator):
     def _place_threshold_by(
         self, X: np.ndarray, labels: Labels, score: Callable[[np.ndarray], np.ndarray]
     ) -> None:
-        """Do the same with a function that scores rows of X, a few hundred at a time."""
+        """Do the same with a function such as `_scores`, of a few hundred rows of X at a time."""
         shared = self.decision_threshold != "zero"
         rows = threshold_rows(labels, len(X)) if shared else np.empty(0, np.int64)
         if len(rows) < _FEWEST:
@@ -75,7 +75,7 @@ class DecisionThresholdMixin(Estimator):
             return
         together = threshold_block_rows(X.shape[1] * X.itemsize)
         parts = [score(X[rows[i : i + together]]) for i in range(0, len(rows), together)]
-        self._place_threshold(np.concatenate(parts), labels)
+        self._place_threshold(self._as_decision(np.concatenate(parts)), labels)
 
     def _moved(self, scores: np.ndarray) -> np.ndarray:
         """Return scores with `offset_` added, in place where they can hold it."""

@@ -13,13 +13,21 @@ the regularised Laplacian with 1 + eps = 1 / g1.
 from __future__ import annotations
 
 import warnings
-from typing import Literal, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
-from harness import Arrays, Method, Shape, Storage, hookimpl, kernels, log_uniform, uniform
+from harness import Arrays, Shape, Storage, kernels
 from harness.estimator import NonNegativeFloat, PositiveFloat
+from harness.semi_supervised import (
+    DecisionThresholdMixin,
+    Labels,
+    SplitClassifier,
+    threshold_bytes,
+    threshold_rows,
+)
+
+from .stationary import solve_indefinite
 
 
 class SpectralResolvent:
@@ -45,23 +53,7 @@ class SpectralResolvent:
         self, X: np.ndarray, width: float, gamma1: float, order: np.ndarray, n_labeled: int
     ) -> None:
         self._gamma1, self._free = gamma1, len(order) - n_labeled
-        side = kernels.gaussian_tile(X.shape[1], X.itemsize)
-        self._matrix = kernels.PackedSymmetric(len(order), side)
-        self.degrees = np.zeros(len(order))
-        center = kernels.column_medians(X)
-
-        def tile(rows: slice, columns: slice) -> np.ndarray:
-            points, others = X[order[rows]], X[order[columns]]
-            K = kernels.gaussian_kernel(points, others, width, center=center)
-            if rows == columns:
-                # Rounding may make a point unlike itself where the width is tiny.
-                np.fill_diagonal(K, 1)
-            self.degrees[rows] += K.sum(axis=1, dtype=np.float64)
-            if rows != columns:
-                self.degrees[columns] += K.sum(axis=0, dtype=np.float64)
-            return np.negative(K, out=K)
-
-        self._matrix.fill(tile)
+        self._matrix, self.degrees = kernels.packed_gaussian(X, width, order)
         self._matrix.scale(np.sqrt(gamma1 / self.degrees))
         self._matrix.add_to_diagonal(1)
         self.influence = self.apply(np.ones((len(order), 1)))[:, 0]
@@ -97,14 +89,11 @@ class SpectralResolvent:
         T *= root[:, None]
 
 
-class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
+class MSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifier):
     """Multi-class semi-supervised kernel spectral clustering, exact.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    offset_ : ndarray of shape () or (n_classes,)
-        What the threshold adds to scores.
     dual_coef_ : ndarray of shape (n, Q)
         alpha; one column for two classes, because the second would be its opposite.
     intercept_ : ndarray of shape (Q,)
@@ -122,10 +111,6 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
     """
     gamma2: PositiveFloat = 1.0
     """Weight of the labels, for each labeled point."""
-    sigma: PositiveFloat = 1.0
-    """Width of the kernel."""
-    sigma_unit: Literal["median", "absolute"] = "median"
-    """What `sigma` counts: median distances between the points, or units of the features."""
     penalise_bias: bool = False
     """False is equation 7. True adds b^2 / 2, which makes the kernel Omega + 1 of a model without
     bias, as equations 11, 13 and 19 have it.
@@ -147,8 +132,7 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
             )
             raise ValueError(message)
         self._X, self._labeled = X, labeled
-        self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
-        self._center = kernels.column_medians(X)
+        self._width, self._center = self._width_on(X), kernels.column_medians(X)
         self._order = np.concatenate([np.delete(np.arange(len(X)), labeled), labeled])
         self._influence, self._pull = np.ones(len(X)), 0.0
         self._resolvent: SpectralResolvent | None = None
@@ -167,22 +151,21 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         if self._resolvent is not None:
             self._resolvent.transform(self._gram)
 
-    def fit_labels(self, y: np.ndarray) -> Self:
-        """Solve for those of the labeled rows whose y is not -1.
+    def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
+        """Solve the system of the labeled points.
 
         Warns
         -----
         UserWarning
             If the objective has no minimum; its stationary point is then used.
         """
-        labels = self._read(y)
-        influence = self._influence[len(self._influence) - len(y) :]
+        influence = self._influence[len(self._influence) - len(self._gram) :]
         system = self._gram[np.ix_(labels.rows, labels.rows)]
         system[np.diag_indices(len(system))] += 1 / self.gamma2
         u = influence[labels.rows]
         right = np.column_stack([labels.targets(), u])
         try:
-            solution = kernels.solve_indefinite(system, right)
+            solution = solve_indefinite(system, right)
         except LinAlgError as error:
             message = f"the labeled points' {error}: lower gamma2"
             raise ValueError(message) from error
@@ -193,20 +176,16 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
                 f"the problem has no minimum (curvature along the bias {self.curvature_:.3g})"
             )
             message += ": lower gamma1 or raise gamma2; its stationary point is used"
-            warnings.warn(message, stacklevel=2)
+            warnings.warn(message, stacklevel=3)
         self.intercept_ = u @ of_targets / self.curvature_
         multipliers = of_targets - np.outer(of_bias, self.intercept_)
-        self._multipliers = np.zeros((len(y), multipliers.shape[1]))
+        self._multipliers = np.zeros((len(influence), multipliers.shape[1]))
         self._multipliers[labels.rows] = multipliers
-        held_out = np.asarray(y) == -1
         scores = self._gram[held_out] @ self._multipliers
         scores += np.outer(influence[held_out], self.intercept_)
-        scores = self._as_decision(scores)
-        self._place_threshold(scores, labels, fewest=2)
-        self.held_out_scores_ = self._moved(scores)
-        return self
+        return scores
 
-    def _finish(self, X: np.ndarray, labels: kernels.Labels) -> None:
+    def _finish(self, X: np.ndarray, labels: Labels) -> None:
         del self._gram
         scores = self._kernel_product(X, X[labels.rows], self._multipliers)[self._order]
         self.dual_coef_ = np.zeros(scores.shape)
@@ -224,13 +203,12 @@ class MSSKSC(kernels.DecisionThresholdMixin, kernels.SplitClassifier):
         self.decision_scores_ = np.empty_like(scores)
         self.decision_scores_[self._order] = scores
         self.decision_scores_ = self._as_decision(self.decision_scores_)
-        rows = kernels.threshold_rows(labels, len(X))
+        rows = threshold_rows(labels, len(X))
         self._place_threshold(self.decision_scores_[rows], labels)
         self.decision_scores_ = self._moved(self.decision_scores_)
 
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        scores = self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
-        return self._moved(self._as_decision(scores))
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
 
     def _kernel_product(self, X: np.ndarray, Z: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         product = np.empty((len(X), vectors.shape[1]))
@@ -246,18 +224,18 @@ def _row_bytes(n: int, d: int, itemsize: int) -> int:
     return (itemsize + 8) * n + itemsize * d
 
 
-def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
+def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     """Count n^2 / 2 doubles packed, two to three matrices of the labeled points.
 
     4 n (n + 2) + 16 l^2: K of the labeled points, with a copy that becomes the system to solve, or
     with the rows of the factor that K is made of.
     """
     n, labeled, d, i = shape.n, shape.n_labeled, shape.n_features, shape.itemsize
-    Q = shape.n_classes if shape.n_classes > 2 else 1
+    Q = shape.n_machines
     held = Arrays(X=shape.data_bytes, scores_and_degrees=8 * n * (5 + 2 * Q))
     panels = Arrays(blas=kernels.blas_bytes(labeled))
-    packed = Arrays(packed=kernels.packed_bytes(n))
-    factored = panels + packed + Arrays(factoring_blas=kernels.factoring_panel_bytes(n))
+    packed = Arrays(packed=kernels.PackedSymmetric.bytes(n))
+    factored = panels + packed + Arrays(factoring_blas=kernels.PackedSymmetric.factoring_bytes(n))
     known = Arrays(known=labeled * d * i, moved=kernels.center_rows(d, i) * d * i)
     of_known = Arrays(kernel_of_labeled=8 * labeled**2)
     row = _row_bytes(labeled, d, i)
@@ -270,7 +248,7 @@ def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         "kernel matrix": (factored if tuned else panels + packed)
-        + Arrays(tile=kernels.gaussian_filling_bytes(n, d, i, picked=2)),
+        + Arrays(tile=kernels.packed_gaussian_bytes(n, d, i, picked=2)),
         "rows of the factor": reducing + Arrays(rows=of_factor),
         "Schur complement": reducing
         + Arrays(factor=8 * labeled**2, rows=kernels.stream_bytes(labeled, 5 * labeled)),
@@ -284,9 +262,7 @@ def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
         + Arrays(workspace=8 * 64 * labeled, right_hand_sides=8 * labeled * (2 * Q + 2)),
         "kernel of all points": factored + known + Arrays(rows=kernels.stream_bytes(n, row, 1)),
         "extension": factored + Arrays(known=labeled * d * i, vectors=8 * n * 3 * Q),
-        "threshold": panels
-        + scores
-        + Arrays(threshold=kernels.threshold_bytes(n, shape.n_classes)),
+        "threshold": panels + scores + Arrays(threshold=threshold_bytes(n, shape.n_classes)),
     }
     new = Arrays()
     if shape.n_test:
@@ -297,25 +273,3 @@ def storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
             block=shape.block_bytes,
         )
     return Storage(fit, {"a block": panels + new}, held)
-
-
-@hookimpl
-def harness_methods() -> list[Method]:
-    """Provide exact MSSKSC."""
-    return [
-        Method(
-            "mssksc",
-            MSSKSC,
-            storage,
-            size="n_unlabeled",
-            tasks={"binary", "multiclass"},
-            params={"decision_threshold": "share"},
-            space={
-                "gamma1": uniform(0, 0.95),
-                "gamma2": log_uniform(1, 1e4),
-                "sigma": log_uniform(0.1, 2),
-            },
-            head_params={"gamma2"},
-            reference="mehrkanoon2016",
-        )
-    ]

@@ -141,6 +141,13 @@ def as_decision(scores: np.ndarray, present: np.ndarray, n_classes: int) -> np.n
     return expand_scores(scores[:, present], present, n_classes)
 
 
+def transduced(scores: np.ndarray, labels: Labels) -> np.ndarray:
+    """Return the classes of the points of `fit` from their scores; labels that were given stay."""
+    found = predict_labels(scores, labels.classes)
+    found[labels.rows] = labels.classes[labels.codes]
+    return found
+
+
 def predict_labels(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the class of the highest score; of two classes, the second where it is positive."""
     return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]

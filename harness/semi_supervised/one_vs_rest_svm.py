@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.kernels.kernel_operators import KernelProduct, LinearProduct
-from harness.kernels.labels import Labels
-from harness.kernels.squared_hinge import Expansion, HingeLosses, minimise
+from harness.semi_supervised.kernel_operators import KernelProduct, LinearProduct
+from harness.semi_supervised.labels import Labels
+from harness.semi_supervised.squared_hinge import Expansion, HingeLosses, minimise
 
 
 def train_machines(

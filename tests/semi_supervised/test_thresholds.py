@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.kernels import read_labels, threshold_rows
-from harness.kernels.thresholds import share_offsets
+from harness.semi_supervised import read_labels, threshold_rows
+from harness.semi_supervised.thresholds import share_offsets
 
 
 def labels(counts, n_classes=None):

@@ -7,7 +7,7 @@ systems that are solved, and `fit` and `predict` around them. Classes are regres
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
@@ -20,8 +20,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from harness.kernels.labels import predict_labels, read_labels
+from harness.estimator import Estimator, NonNegativeInt, PositiveFloat
+from harness.kernels.gaussian import expansion_bytes
 from harness.kernels.symmetric import solve_positive_definite
+from harness.plugin.method import Shape
+from harness.plugin.storage import Arrays
+from harness.semi_supervised.labels import predict_labels, read_labels
 
 
 @dataclass(frozen=True)
@@ -143,10 +147,20 @@ def _solve_plus_identity(A: np.ndarray, right: np.ndarray) -> np.ndarray:
     return solve_positive_definite(A.T, right)
 
 
-class SquaredLossMixin(RegressorMixin):
+class SquaredLossMixin(RegressorMixin, Estimator):
     """`predict` and scores of an estimator of values or, with `n_classes`, of classes.
 
-    It has a parameter `n_classes` and, once fitted, `_values(X)` of shape (n, Q).
+    A subclass writes `_values(X)`, of shape (n, Q).
+
+    Attributes
+    ----------
+    intercept_ : ndarray of shape (Q,)
+    """
+
+    _: KW_ONLY
+    n_classes: NonNegativeInt | None = None
+    """0 or None: y holds values, NaN where unknown. Two or more: y holds classes, -1 where
+    unknown, and each is regressed as +1 against -1.
     """
 
     def _read(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, Targets]:
@@ -181,25 +195,6 @@ class SquaredLossMixin(RegressorMixin):
         return _one_column_flat(self._values(X))
 
 
-class RidgeOnFeatures:
-    """Least squares of `SplitLeastSquares` on `_features`, those of the labeled rows.
-
-    The mean of the squared errors is minimised, plus `alpha` times the squared norm.
-    """
-
-    alpha: float
-    _features: np.ndarray
-
-    def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
-        penalty = len(values) * self.alpha
-        self._weights, self.intercept_ = centered_ridge(
-            self._features[rows], values, penalty, overwrite=not isinstance(rows, slice)
-        )
-
-    def _values_of(self, rows: np.ndarray) -> np.ndarray:
-        return self._features[rows] @ self._weights + self.intercept_
-
-
 class SplitLeastSquares(SquaredLossMixin):
     """The same with a fit in two stages, for searches that keep the first.
 
@@ -227,6 +222,45 @@ class SplitLeastSquares(SquaredLossMixin):
         values = _one_column_flat(self._values_of(held_out))
         setattr(self, "held_out_scores_" if self.n_classes else "held_out_values_", values)
         return self
+
+
+class RidgeOnFeatures(SplitLeastSquares):
+    """Least squares on features: the mean of the squared errors plus `alpha` times |w|^2.
+
+    `fit_features` leaves `_features`, those of the labeled rows.
+    """
+
+    _: KW_ONLY
+    alpha: PositiveFloat = 0.001
+    """Penalty, beside the mean of the squared errors."""
+
+    def _fit_values(self, rows: slice | np.ndarray, values: np.ndarray) -> None:
+        penalty = len(values) * self.alpha
+        self._weights, self.intercept_ = centered_ridge(
+            self._features[rows], values, penalty, overwrite=not isinstance(rows, slice)
+        )
+
+    def _values_of(self, rows: np.ndarray) -> np.ndarray:
+        return self._features[rows] @ self._weights + self.intercept_
+
+
+def expansion_arrays(shape: Shape, n_points: int, itemsize: int) -> Arrays:
+    """Return what a prediction by `kernels.gaussian_expansion` holds beside its points.
+
+    Parameters
+    ----------
+    shape : Shape
+    n_points : int
+        Points of the expansion.
+    itemsize : int
+        Bytes of an element of theirs.
+    """
+    rows = expansion_bytes(shape.block_rows, n_points, shape.n_features, itemsize)
+    return Arrays(
+        coefficients=8 * n_points * max(1, shape.n_classes),
+        X_and_block=shape.predict_data_bytes,
+        kernel_rows=rows,
+    )
 
 
 def _one_column_flat(values: np.ndarray) -> np.ndarray:

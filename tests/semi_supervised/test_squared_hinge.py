@@ -5,10 +5,11 @@ import tracemalloc
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
+from tsvm.gaussian_triangle import BAND, GaussianTriangle
 
-from harness import kernels
-from harness.kernels.kernel_operators import CenteredProduct
-from harness.kernels.squared_hinge import HingeLosses, minimise, newton_step
+from harness.semi_supervised import LinearProduct
+from harness.semi_supervised.kernel_operators import CenteredProduct
+from harness.semi_supervised.squared_hinge import Expansion, HingeLosses, minimise, newton_step
 
 
 @pytest.fixture
@@ -24,19 +25,19 @@ def gaussian(X, width):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_triangle_multiplies_as_the_whole_matrix_and_takes_half_the_bytes(n, dtype, rng):
     X = rng.normal(size=(n, 3)).astype(dtype)
-    triangle = kernels.GaussianTriangle(X, 1.3)
+    triangle = GaussianTriangle(X, 1.3)
     vector = rng.normal(size=n)
     K = gaussian(X.astype(float), 1.3)
     product = triangle.multiply(vector)
     assert product.dtype == np.float64
     np.testing.assert_allclose(product, K @ vector, atol=1e-6 * (K @ abs(vector)).max())
-    assert sum(band.nbytes for band in triangle._bands) == kernels.triangle_bytes(n)
-    assert kernels.triangle_bytes(n) <= 2 * n * (n + kernels.BAND)
+    assert sum(band.nbytes for band in triangle._bands) == GaussianTriangle.bytes(n)
+    assert GaussianTriangle.bytes(n) <= 2 * n * (n + BAND)
 
 
 def test_linear_and_centered_products(rng):
     X, vector, rows = rng.normal(size=(30, 4)), rng.normal(size=30), np.arange(5, 25)
-    linear = kernels.LinearProduct(X)
+    linear = LinearProduct(X)
     np.testing.assert_allclose(linear.multiply(vector), X @ X.T @ vector)
     moved = X - X[rows].mean(axis=0)
     centered = CenteredProduct(linear, rows)
@@ -65,8 +66,8 @@ def test_derivatives_are_those_of_the_value(rng):
 
 def test_it_is_the_linear_svm_of_liblinear():
     X, y, losses = problem()
-    kernel = kernels.LinearProduct(X)
-    f = minimise(kernel, kernels.Expansion.zero(80), losses, 1e-12)
+    kernel = LinearProduct(X)
+    f = minimise(kernel, Expansion.zero(80), losses, 1e-12)
     # A large constant feature leaves the intercept nearly free of the penalty.
     peer = LinearSVC(C=3.0, dual=False, intercept_scaling=1e3, tol=1e-10).fit(X, y)
     np.testing.assert_allclose(kernel.weights(f.coefficients), peer.coef_[0], rtol=1e-4)
@@ -77,8 +78,8 @@ def test_it_is_the_linear_svm_of_liblinear():
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e2])
 def test_optimality_conditions_hold_and_the_objective_falls(free_bias, C):
     X, _, losses = problem(C=C)
-    kernel = kernels.GaussianTriangle(X, 1.5)
-    f, path = kernels.Expansion.zero(80, 0.2), []
+    kernel = GaussianTriangle(X, 1.5)
+    f, path = Expansion.zero(80, 0.2), []
     for _ in range(60):
         path.append(f.objective(losses))
         f, done = newton_step(kernel, f, losses, 1e-9 * path[-1], free_bias)
@@ -97,31 +98,31 @@ def test_optimality_conditions_hold_and_the_objective_falls(free_bias, C):
 
 def test_two_equal_points_have_a_closed_form():
     """At one place with k = 1 the margin equation is a = 2 C (1 - a - b)."""
-    kernel = kernels.LinearProduct(np.ones((1, 1)))
+    kernel = LinearProduct(np.ones((1, 1)))
     losses = HingeLosses(np.array([4.0]), np.zeros(1))
-    f = minimise(kernel, kernels.Expansion.zero(1), losses, 1e-14, free_bias=False)
+    f = minimise(kernel, Expansion.zero(1), losses, 1e-14, free_bias=False)
     np.testing.assert_allclose(f.coefficients, 8 / 9)
-    free = minimise(kernel, kernels.Expansion.zero(1), losses, 1e-14)
+    free = minimise(kernel, Expansion.zero(1), losses, 1e-14)
     np.testing.assert_allclose([free.coefficients[0], free.bias], [0, 1], atol=1e-12)
 
 
 def test_the_bound_on_the_excess_holds():
     X, _, losses = problem()
-    kernel = kernels.LinearProduct(X)
-    best = minimise(kernel, kernels.Expansion.zero(80), losses, 1e-13, free_bias=False)
+    kernel = LinearProduct(X)
+    best = minimise(kernel, Expansion.zero(80), losses, 1e-13, free_bias=False)
     least = best.objective(losses)
     for tol in (1e-1, 1e-3, 1e-6):
-        f = minimise(kernel, kernels.Expansion.zero(80), losses, tol, free_bias=False)
+        f = minimise(kernel, Expansion.zero(80), losses, tol, free_bias=False)
         assert least <= f.objective(losses) * (1 + 1e-12) <= least / (1 - tol) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("free_bias", [True, False])
 def test_a_newton_step_holds_eleven_vectors(free_bias, rng):
     n = 20_000
-    kernel = kernels.LinearProduct(rng.normal(size=(n, 1)))
+    kernel = LinearProduct(rng.normal(size=(n, 1)))
     signs = rng.integers(2, size=n)
     losses = HingeLosses(signs.astype(float), 1.0 - signs)
-    start = kernels.Expansion.zero(n)
+    start = Expansion.zero(n)
     tracemalloc.start()
     _, solved = newton_step(kernel, start, losses, 0.0, free_bias)
     held = tracemalloc.get_traced_memory()[1]
