@@ -94,6 +94,7 @@ $ harness run first                     # leaves results/first/report.html
 
 `plugins/` has the methods, `datasets.yaml` the data, `studies/` what is compared. What is there
 comes before what came with the harness. `harness methods` and `harness datasets` list both.
+`harness add FILE` adds data of your own.
 """
 
 

@@ -239,6 +239,26 @@ def test_columns_that_tell_nothing_are_left_out_and_told(added):
     assert (found.body["read"]["ignore"], X.shape) == (["name", "nothing", "when"], (60, 3))
 
 
+def test_of_many_columns_that_are_left_out_some_are_told_with_their_reason(added):
+    names = [f"e{at}" for at in range(30)]
+    lines = [f"{',' * 30}{row / 3},{row % 2}" for row in range(40)]
+    found, entry, _, _ = added(rows(",".join([*names, "a", "y"]), *lines))
+    assert (entry.d, len(found.body["read"]["ignore"])) == (1, 30)
+    assert sum("is empty: left out" in sentence for sentence in found.told) == 8
+    assert any(s.startswith("left out for such reasons, too: 'e8', 'e9'") for s in found.told)
+
+
+def test_what_can_only_be_read_whole_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.datasets.adding.tables.MOST_WHOLE", 10)
+    np.savez("x.npz", X=np.zeros((5, 2)), y=[0, 1, 0, 1, 0])
+    (tmp_path / "x.arff").write_text("@relation r\n@attribute a real\n@data\n1\n")
+    for name in ("x.npz", "x.arff"):
+        with pytest.raises(
+            HarnessError, match=r"can only be read whole, and the file has .*: write"
+        ):
+            add(name)
+
+
 def test_texts_among_numbers(added):
     marks = ["1.5", "n.a.", "NA", "?", ""]
     lines = [f"{marks[row] if row < 5 else row / 7},{'xy'[row % 2]}" for row in range(100)]

@@ -26,6 +26,9 @@ from harness.errors import HarnessError, shown, unknown_name
 
 _NAMES_KEPT = 20
 """So many different values are names, however few rows there are."""
+_MOST_TOLD = 8
+"""Columns that are left out and told of with a reason each."""
+
 _ODD_TEXTS = 3
 _ODD_SHARE = 0.05
 """So few texts among numbers mean that there is no value."""
@@ -144,6 +147,7 @@ def judge_columns(
         Whether the format's reader is told which texts mean that there is no value.
     """
     columns = Columns()
+    left_out: list[str] = []
     marks: dict[str, None] = {}
     extra = _extra_marks(profiles, nominal, target) if marked else []
     for profile in profiles:
@@ -153,10 +157,14 @@ def judge_columns(
                 raise HarnessError(f"{where}: column {quoted(profile.name)} {reason}")
             if profile.name not in keep:
                 columns.ignored.append(profile.name)
-                columns.told.append(f"{quoted(profile.name)} {reason}: left out (--keep keeps it)")
+                left_out.append(f"{quoted(profile.name)} {reason}: left out (--keep keeps it)")
                 continue
         _judge(profile, columns, where, profile.name in nominal, extra, marked)
         marks |= dict.fromkeys(profile.marks)
+    columns.told += left_out[:_MOST_TOLD]
+    if len(left_out) > _MOST_TOLD:
+        names = listed(columns.ignored[_MOST_TOLD:])
+        columns.told.append(f"left out for such reasons, too: {names} (`ignore` in the entry)")
     if extra:
         marks |= dict.fromkeys(extra)
         columns.told.append(
