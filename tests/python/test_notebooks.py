@@ -19,6 +19,16 @@ TUTORIAL = ROOT / "docs" / "notebooks" / "first_study.ipynb"
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nothing_in_the_home_folder(tmp_path_factory):
+    """What a kernel keeps of its own goes to a folder of the tests."""
+    folder = tmp_path_factory.mktemp("kernel")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR"):
+            patch.setenv(name, str(folder / name.lower()))
+        yield
+
+
 def executed(notebook, folder, allow_errors=False):
     client = NotebookClient(
         notebook,
