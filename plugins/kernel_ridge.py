@@ -134,8 +134,8 @@ def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     fitting = X + points + Arrays(values=value)
     kernel_matrix = Arrays(
         kernel_matrix=8 * n * n,
-        # of the kernel matrix, in NumPy's library, and of its factorisation, in SciPy's
-        blas=kernels.blas_bytes(n, terms=d) + kernels.blas_bytes(n, terms=n),
+        # of the kernel matrix and of its factor, in SciPy's library
+        blas=max(kernels.blas_bytes(n, terms=d, others=n), kernels.cholesky_blas_bytes(n)),
     )
     return Storage(
         fit={
@@ -159,29 +159,37 @@ def storage(
     """
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
     columns = max(1, shape.n_classes)
-    # of the Gram matrix, and of the product that makes a block of its features; more rows than
-    # s / 4 are within what is packed already
-    panels = Arrays(blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(n, s // 4), terms=s))
-    landmarks = panels + Arrays(landmarks=s * d * i)
+    # in NumPy's library of the product that makes a block of features; more rows than s / 4 are
+    # within what is packed already. In SciPy's of the kernel, the Gram matrix and its factor
+    rows = min(n, s // 4)
+    kernel = kernels.blas_bytes(s, i, terms=d, others=s)
+    summing = max(kernel, kernels.blas_bytes(s, terms=rows, others=s))
+    features = kernels.blas_bytes(rows, terms=s, others=s)
+    blas = features + max(summing, kernels.cholesky_blas_bytes(s))
+    landmarks = Arrays(landmarks=s * d * i)
     points = Arrays(X=shape.data_bytes, values=8 * shape.n_labeled * (1 + 2 * columns))
-    choosing, fitting = points + panels, points + landmarks
+    fitting = points + landmarks
     projection = Arrays(projection=8 * s * s)
-    block = kernels.gram_block_bytes(shape.n_labeled, s, _copied(d, i))
+    # two of three copies of points at a time, or features and kernel values
+    row, part = 2 * s + _copied(d, i), kernels.gram_block_bytes(shape.n_labeled, s, _copied(d, i))
+    block = int(part * max(2 / 3, 2 * s / row))
     return Storage(
         fit={
-            "width": choosing + Arrays(sample=kernels.width_bytes(n, d, i)),
-            "landmarks": choosing
-            + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+            "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
+            "landmarks": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
             "projection": fitting
             + projection
-            + Arrays(kernel_matrix=8 * s * s, workspace=kernels.eigen_workspace(s)),
+            + Arrays(kernel_matrix=8 * s * s, workspace=kernels.eigen_workspace(s), blas=kernel),
             "Gram matrix": fitting
             + projection
-            + Arrays(gram=8 * s * s, block=block, right_hand_sides=16 * s * columns),
+            + Arrays(gram=8 * s * s, block=block, cross=8 * s * columns, blas=features + summing),
+            "solution": fitting
+            + projection
+            + Arrays(gram=8 * s * s, right_hand_sides=24 * s * columns, blas=blas),
         },
         predict={
             "a block": landmarks
-            + Arrays(coefficients=8 * s * columns)
+            + Arrays(coefficients=8 * s * columns, blas=blas)
             + _predicting(shape, s, i, tuned)
         },
     )

@@ -237,12 +237,15 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimat
 
 
 def _positive_part(A: np.ndarray) -> np.ndarray:
-    """Return a positive semidefinite matrix without the rounding that made it indefinite."""
+    """Return a positive semidefinite matrix without the rounding that made it indefinite.
+
+    In the place of A, which is in C order.
+    """
     A += A.T.copy()
     A /= 2
     eigenvalues, U = kernels.eigensystem(A)
     U *= np.sqrt(np.maximum(eigenvalues, 0))
-    return U @ U.T
+    return np.matmul(U, U.T, out=A)
 
 
 def _row_width(n: int, n_features: int) -> int:
@@ -255,12 +258,14 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
     n, d, labeled = shape.n, shape.n_features, shape.n_labeled
     value = 8 * max(1, shape.n_classes)
     X = Arrays(X=shape.data_bytes)
-    points = Arrays(
-        points=8 * n * d,
-        blas=2 * kernels.blas_bytes(n) + kernels.blas_bytes(labeled, terms=n),
-    )
-    fitting = X + points + Arrays(values=value * labeled)
-    block = Arrays(kernel_rows=kernels.stream_bytes(n, _row_width(n, d)))
+    # of SciPy's library: a factor, and what it solves for
+    blas = max(kernels.blas_bytes(n, terms=n // 2, others=n), kernels.blas_bytes(labeled, terms=n))
+    points, panels = Arrays(points=8 * n * d), Arrays(blas=blas)
+    fitting = X + points + Arrays(values=(8 + value) * labeled)
+    width = _row_width(n, d)
+    block = Arrays(kernel_rows=kernels.stream_bytes(n, width))
+    # scaled points beside kernel values, then these three times
+    rows = Arrays(kernel_rows=kernels.stream_bytes(n, width, held=max(4 * width, 24 * n)))
     making, graph = kernels.neighbor_graph_bytes(n, d, n_neighbors)
     system, solutions = Arrays(system=8 * n * n), Arrays(solutions=8 * n * labeled)
     reduced = Arrays(reduced=8 * labeled**2)
@@ -269,16 +274,18 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
             # before the points are moved
             "width": X + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
             "graph": fitting + Arrays(graph=making),
-            "system": fitting + system + block + Arrays(graph=graph),
-            "solution": fitting + system + solutions,
-            "reduction": fitting + solutions + reduced + block,
+            "system": fitting + system + rows + Arrays(graph=graph),
+            "solution": fitting + panels + system + solutions,
+            "reduction": fitting + panels + solutions + reduced + block,
             "coefficients": fitting
+            + panels
             + solutions
             + reduced
             + Arrays(factor=8 * labeled**2, right_hand_sides=3 * value * labeled),
         },
         predict={
             "a block": points
+            + panels
             + Arrays(
                 coefficients=value * n,
                 X_and_block=shape.predict_data_bytes,
@@ -296,31 +303,55 @@ def _landmark_row_width(n_landmarks: int, n_features: int) -> int:
 def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
     """Count landmarks, 28 s^2 for features and graph, 8 l s of labeled features that are kept."""
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
-    labeled, columns = shape.n_labeled, max(1, shape.n_classes)
-    points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + 2 * columns))
-    landmarks = Arrays(
-        landmarks=4 * s * d,
-        blas=2 * kernels.blas_bytes(s, 4) + 16 * min(max(labeled, 128), 384) * s,
-    )
+    labeled, columns, square = shape.n_labeled, max(1, shape.n_classes), 8 * s * s
+    points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + columns))
+    landmarks = Arrays(landmarks=4 * s * d)
+    # in SciPy's library, of the kernel matrix, and later of the factor of the penalty; in NumPy's
+    scipy = kernels.blas_bytes(s, 4, terms=d, others=s)
+    later = max(scipy, kernels.cholesky_blas_bytes(s), kernels.blas_bytes(s, terms=s))
+    numpy, least = kernels.square_product_bytes(s), min(labeled, s)
     fitting = points + landmarks
-    block = Arrays(rows=kernels.stream_bytes(n, _landmark_row_width(s, d), 4))
-    matrices = Arrays(kernel_matrix=8 * s * s, eigenvectors=8 * s * s, projection=4 * s * s)
-    system = fitting + Arrays(system=8 * s * s, labeled_features=8 * labeled * s)
+    drawn = fitting + Arrays(projection=4 * s * s, blas=scipy)
+    summed = drawn + Arrays(gram=square, through_landmarks=square)
+    width = _landmark_row_width(s, d)
+    fitted = landmarks + Arrays(
+        blas=later + max(numpy, kernels.blas_bytes(least, terms=max(labeled, s), others=least))
+    )
+    system = points + fitted + Arrays(system=square, labeled_features=8 * labeled * s)
     return Storage(
         fit={
             "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
             "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
             "landmarks": fitting + Arrays(picked=kernels.stream_bytes(s, 2 * d)),
             "features": fitting
-            + matrices
-            + Arrays(graph=8 * s * s, workspace=kernels.eigen_workspace(s)),
-            "graph": fitting + matrices + Arrays(graph=8 * s * s) + block,
-            "labeled features": system + block,
+            + Arrays(
+                kernel_matrix=square,
+                eigenvectors=square,
+                blas=scipy,
+                workspace=kernels.eigen_workspace(s),
+            ),
+            # points near the origin and scaled; then kernel values, features and an order of them
+            "ties": summed + Arrays(rows=kernels.stream_bytes(n, width, 4, 8 * d + 16 * s)),
+            "graph": summed
+            + Arrays(product=4 * s * s, rows=kernels.stream_bytes(n, width, 4, 8 * s)),
+            "variation": summed + Arrays(variation=square, numpy_blas=numpy),
+            "eigenvectors": drawn
+            + Arrays(
+                variation=square,
+                eigenvectors=square,
+                numpy_blas=numpy,
+                workspace=kernels.eigen_workspace(s),
+            ),
+            "labeled features": system + Arrays(rows=kernels.stream_bytes(labeled, width, 4)),
             "coefficients": system
-            + Arrays(solved=8 * labeled * s, reduced=8 * min(labeled, s) ** 2),
+            + Arrays(
+                solved=8 * labeled * s,
+                reduced=8 * least**2,
+                right_hand_sides=8 * (2 * labeled + s) * columns,
+            ),
         },
         predict={
-            "a block": landmarks
+            "a block": fitted
             + Arrays(
                 coefficients=8 * s * columns,
                 X_and_block=shape.predict_data_bytes,
