@@ -81,7 +81,7 @@ class LapRLS(kernels.SplitLeastSquares, Estimator):
         n = len(self._points)
         product = np.zeros((n, n), order="F")
         if n > 1 and self.manifold:
-            width = self._width * (self.graph_sigma or self.sigma) / self.sigma
+            width = self._width * _graph_sigma(self.graph_sigma, self.sigma) / self.sigma
             graph = kernels.NeighborGraph(self._points, self.n_neighbors, width)
             everything, degrees = np.arange(n), graph.multiply(np.arange(n), np.ones((n, 1)))
             total = degrees.sum()
@@ -214,7 +214,7 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimat
         if self.graph_sigma is not None:
             # of values in another width the same weights are a power; the nearest keep one
             K /= K.max(axis=1, keepdims=True)
-            np.power(K, (self.sigma / self.graph_sigma) ** 2, out=K)
+            np.power(K, (self.sigma / _graph_sigma(self.graph_sigma, self.sigma)) ** 2, out=K)
         K /= K.sum(axis=1, keepdims=True)
         return K
 
@@ -234,6 +234,11 @@ class LandmarkLapRLS(kernels.RidgeOnFeatures, kernels.SplitLeastSquares, Estimat
         return kernels.gaussian_expansion(
             X, self._landmarks, self._width, self.coef_, self.intercept_, self._center
         )
+
+
+def _graph_sigma(graph_sigma: float | None, sigma: float) -> float:
+    """Return a width within 1e-6 and 1e6 times the kernel's: only overflow is beyond."""
+    return sigma if graph_sigma is None else min(max(graph_sigma, 1e-6 * sigma), 1e6 * sigma)
 
 
 def _positive_part(A: np.ndarray) -> np.ndarray:
