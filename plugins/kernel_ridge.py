@@ -165,24 +165,35 @@ def storage(
     kernel = kernels.blas_bytes(s, i, terms=d, others=s)
     summing = max(kernel, kernels.blas_bytes(s, terms=rows, others=s))
     features = kernels.blas_bytes(rows, terms=s, others=s)
+    # all that a fit packs is there in the next of a search
     blas = features + max(summing, kernels.cholesky_blas_bytes(s))
     landmarks = Arrays(landmarks=s * d * i)
     points = Arrays(X=shape.data_bytes, values=8 * shape.n_labeled * (1 + 2 * columns))
-    fitting = points + landmarks
+    choosing, fitting = points + Arrays(blas=blas if tuned else 0), points + landmarks
     projection = Arrays(projection=8 * s * s)
     # two of three copies of points at a time, or features and kernel values
     row, part = 2 * s + _copied(d, i), kernels.gram_block_bytes(shape.n_labeled, s, _copied(d, i))
     block = int(part * max(2 / 3, 2 * s / row))
     return Storage(
         fit={
-            "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
-            "landmarks": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+            "width": choosing + Arrays(sample=kernels.width_bytes(n, d, i)),
+            "landmarks": choosing
+            + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
             "projection": fitting
             + projection
-            + Arrays(kernel_matrix=8 * s * s, workspace=kernels.eigen_workspace(s), blas=kernel),
+            + Arrays(
+                kernel_matrix=8 * s * s,
+                workspace=kernels.eigen_workspace(s),
+                blas=blas if tuned else kernel,
+            ),
             "Gram matrix": fitting
             + projection
-            + Arrays(gram=8 * s * s, block=block, cross=8 * s * columns, blas=features + summing),
+            + Arrays(
+                gram=8 * s * s,
+                block=block,
+                cross=8 * s * columns,
+                blas=blas if tuned else features + summing,
+            ),
             "solution": fitting
             + projection
             + Arrays(gram=8 * s * s, right_hand_sides=24 * s * columns, blas=blas),

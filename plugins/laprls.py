@@ -258,7 +258,7 @@ def _row_width(n: int, n_features: int) -> int:
     return 3 * n + 2 * n_features
 
 
-def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
+def exact_storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = False) -> Storage:
     """Count points in float64, 8 n^2 of the system, and its solutions, 8 n l."""
     n, d, labeled = shape.n, shape.n_features, shape.n_labeled
     value = 8 * max(1, shape.n_classes)
@@ -266,6 +266,8 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
     # of SciPy's library: a factor, and what it solves for
     blas = max(kernels.blas_bytes(n, terms=n // 2, others=n), kernels.blas_bytes(labeled, terms=n))
     points, panels = Arrays(points=8 * n * d), Arrays(blas=blas)
+    # what a fit of a search has packed is there in the next
+    packed = panels if tuned else Arrays()
     fitting = X + points + Arrays(values=(8 + value) * labeled)
     width = _row_width(n, d)
     block = Arrays(kernel_rows=kernels.stream_bytes(n, width))
@@ -277,9 +279,9 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
     return Storage(
         fit={
             # before the points are moved
-            "width": X + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
-            "graph": fitting + Arrays(graph=making),
-            "system": fitting + system + rows + Arrays(graph=graph),
+            "width": X + packed + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
+            "graph": fitting + packed + Arrays(graph=making),
+            "system": fitting + packed + system + rows + Arrays(graph=graph),
             "solution": fitting + panels + system + solutions,
             "reduction": fitting + panels + solutions + reduced + block,
             "coefficients": fitting
@@ -305,7 +307,9 @@ def _landmark_row_width(n_landmarks: int, n_features: int) -> int:
     return 4 * (n_landmarks + n_features)
 
 
-def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
+def landmark_storage(
+    shape: Shape, size: int, selector: str = "uniform", tuned: bool = False
+) -> Storage:
     """Count landmarks, 28 s^2 for features and graph, 8 l s of labeled features that are kept."""
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
     labeled, columns, square = shape.n_labeled, max(1, shape.n_classes), 8 * s * s
@@ -316,48 +320,53 @@ def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Stor
     later = max(scipy, kernels.cholesky_blas_bytes(s), kernels.blas_bytes(s, terms=s))
     numpy, least = kernels.square_product_bytes(s), min(labeled, s)
     fitting = points + landmarks
-    drawn = fitting + Arrays(projection=4 * s * s, blas=scipy)
+    drawn = fitting + Arrays(projection=4 * s * s)
     summed = drawn + Arrays(gram=square, through_landmarks=square)
     width = _landmark_row_width(s, d)
-    fitted = landmarks + Arrays(
-        blas=later + max(numpy, kernels.blas_bytes(least, terms=max(labeled, s), others=least))
-    )
-    system = points + fitted + Arrays(system=square, labeled_features=8 * labeled * s)
+    solving = kernels.blas_bytes(least, terms=max(labeled, s), others=least)
+    last = later + max(numpy, solving)
+    packed = {"features": scipy, "ties": scipy, "graph": scipy}
+    packed |= {"variation": scipy + numpy, "eigenvectors": scipy + numpy}
+    packed |= {"labeled features": later + numpy, "coefficients": last}
+    system = fitting + Arrays(system=square, labeled_features=8 * labeled * s)
+    phases = {
+        "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
+        "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+        "landmarks": fitting + Arrays(picked=kernels.stream_bytes(s, 2 * d)),
+        "features": fitting
+        + Arrays(
+            kernel_matrix=square,
+            eigenvectors=square,
+            workspace=kernels.eigen_workspace(s),
+        ),
+        # points near the origin and scaled; then kernel values, features and an order of them
+        "ties": summed + Arrays(rows=kernels.stream_bytes(n, width, 4, 8 * d + 16 * s)),
+        "graph": summed + Arrays(product=4 * s * s, rows=kernels.stream_bytes(n, width, 4, 8 * s)),
+        "variation": summed + Arrays(variation=square),
+        "eigenvectors": drawn
+        + Arrays(
+            variation=square,
+            eigenvectors=square,
+            workspace=kernels.eigen_workspace(s),
+        ),
+        "labeled features": system + Arrays(rows=kernels.stream_bytes(labeled, width, 4)),
+        "coefficients": system
+        + Arrays(
+            solved=8 * labeled * s,
+            reduced=8 * least**2,
+            right_hand_sides=8 * (2 * labeled + s) * columns,
+        ),
+    }
     return Storage(
+        # what a fit of a search has packed is there in the next
         fit={
-            "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
-            "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-            "landmarks": fitting + Arrays(picked=kernels.stream_bytes(s, 2 * d)),
-            "features": fitting
-            + Arrays(
-                kernel_matrix=square,
-                eigenvectors=square,
-                blas=scipy,
-                workspace=kernels.eigen_workspace(s),
-            ),
-            # points near the origin and scaled; then kernel values, features and an order of them
-            "ties": summed + Arrays(rows=kernels.stream_bytes(n, width, 4, 8 * d + 16 * s)),
-            "graph": summed
-            + Arrays(product=4 * s * s, rows=kernels.stream_bytes(n, width, 4, 8 * s)),
-            "variation": summed + Arrays(variation=square, numpy_blas=numpy),
-            "eigenvectors": drawn
-            + Arrays(
-                variation=square,
-                eigenvectors=square,
-                numpy_blas=numpy,
-                workspace=kernels.eigen_workspace(s),
-            ),
-            "labeled features": system + Arrays(rows=kernels.stream_bytes(labeled, width, 4)),
-            "coefficients": system
-            + Arrays(
-                solved=8 * labeled * s,
-                reduced=8 * least**2,
-                right_hand_sides=8 * (2 * labeled + s) * columns,
-            ),
+            name: arrays + Arrays(blas=last if tuned else packed.get(name, 0))
+            for name, arrays in phases.items()
         },
         predict={
-            "a block": fitted
+            "a block": landmarks
             + Arrays(
+                blas=last,
                 coefficients=8 * s * columns,
                 X_and_block=shape.predict_data_bytes,
                 kernel_rows=kernels.expansion_bytes(shape.block_rows, s, d, 4),

@@ -185,7 +185,7 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> Storage:
 
 
 def landmark_storage(
-    shape: Shape, size: int, n_views: int = 1, selector: str = "uniform"
+    shape: Shape, size: int, n_views: int = 1, selector: str = "uniform", tuned: bool = False
 ) -> Storage:
     """Count landmarks, 16 s^2 for their features, 8 l s of labeled points."""
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(n_views * size, shape.n)
@@ -197,30 +197,34 @@ def landmark_storage(
     numpy = kernels.blas_bytes(rows, terms=s, others=s)
     more = kernels.blas_bytes(least, terms=max(labeled, s), others=least)
     later = max(scipy, kernels.cholesky_blas_bytes(least)) + max(numpy, more)
+    # what a fit of a search has packed is there in the next
+    packed = {"eigensystem": scipy, "labeled features": scipy + numpy, "coefficients": later}
     points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + columns))
     landmarks = Arrays(landmarks=s * d * i)
     fitting = points + landmarks
     features = fitting + Arrays(projection=8 * s * s, labeled_features=8 * labeled * s)
     block = kernels.stream_bytes(labeled, row, 1)
+    phases = {
+        "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
+        "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+        "eigensystem": fitting
+        + Arrays(
+            kernel_matrix=8 * s * s,
+            eigenvectors=8 * s * s,
+            workspace=kernels.eigen_workspace(s),
+        ),
+        "labeled features": features + Arrays(block=block),
+        "coefficients": features
+        + Arrays(
+            solved=8 * labeled * s,
+            gram=8 * least**2,
+            right_hand_sides=8 * (2 * labeled + s) * columns,
+        ),
+    }
     return Storage(
         fit={
-            "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
-            "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-            "eigensystem": fitting
-            + Arrays(
-                kernel_matrix=8 * s * s,
-                eigenvectors=8 * s * s,
-                workspace=kernels.eigen_workspace(s),
-                blas=scipy,
-            ),
-            "labeled features": features + Arrays(block=block, blas=scipy + numpy),
-            "coefficients": features
-            + Arrays(
-                solved=8 * labeled * s,
-                gram=8 * least**2,
-                right_hand_sides=8 * (2 * labeled + s) * columns,
-                blas=later,
-            ),
+            name: arrays + Arrays(blas=later if tuned else packed.get(name, 0))
+            for name, arrays in phases.items()
         },
         predict={
             "a block": landmarks

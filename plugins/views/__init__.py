@@ -288,7 +288,7 @@ def landmark_storage(
 ) -> Storage:
     """Count 2 M landmarks, and 48 M^2 for both projections and the analysis."""
     n, d, i, M = shape.n, shape.n_features, shape.itemsize, min(size, max(1, shape.n // 2))
-    first = Arrays(first_projection=4 * M * M, blas=kernels.blas_bytes(M, 4, terms=d, others=M))
+    first = Arrays(first_projection=4 * M * M, kernel_blas=kernels.blas_bytes(M, 4, d, M))
     drawing = {
         "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, 2 * M, i)),
         "landmarks": first + Arrays(picked=kernels.stream_bytes(M, 2 * d)),
@@ -325,21 +325,21 @@ def _storage(
     # of NumPy's library, and of SciPy's, which factors covariances and solves with the factors
     numpy = kernels.square_product_bytes(M)
     scipy = max(kernels.cholesky_blas_bytes(M), kernels.blas_bytes(M, terms=M))
-    panels = Arrays(blas=numpy + scipy)
+    # what a fit of a search has packed is there in the next
+    panels, packed = Arrays(blas=numpy + scipy), Arrays(blas=(numpy + scipy) * tuned)
     more = kernels.blas_bytes(least, terms=max(labeled, M), others=least)
     points = Arrays(X=shape.data_bytes, values=16 * labeled * (1 + targets))
     width = _row_width(columns, d)
-    # what features are linear in, beside points near the origin and, for kernel values, scaled;
-    # then beside features
+    # what features are linear in, beside points near the origin and, for kernel values, scaled,
+    # then beside features; labeled points are picked before
     linear = Arrays(rows=kernels.stream_bytes(n, width, 4, (8 if scaled else 4) * (columns + d)))
     rows = Arrays(rows=kernels.stream_bytes(n, width, 4, max(8 * columns, 4 * (columns + d))))
-    # picked, too, before they are moved
     picked = Arrays(rows=kernels.stream_bytes(labeled, width, 4, (i + 4) * (columns + d)))
     sketch = 4 * _SKETCH_ROWS * M * (columns + 1) if cca == "randomized" else 0
-    analysing = points + Arrays(views=2 * view, sketch=sketch)
+    drawn, analysing = points + Arrays(view=view), points + Arrays(views=2 * view, sketch=sketch)
     predicting = Arrays(views=used * view)
-    fitted = panels + points + predicting
-    coordinates = fitted + Arrays(directions=8 * M * M * used, coordinates=4 * labeled * M * used)
+    coordinates = panels + points + predicting
+    coordinates += Arrays(directions=8 * M * M * used, coordinates=4 * labeled * M * used)
     # in float64; a search picks the labeled points of a fold before
     solving = Arrays(
         labeled=(12 if tuned else 8) * labeled * M,
@@ -347,13 +347,13 @@ def _storage(
         right_hand_sides=8 * (2 * labeled + M) * targets,
         more_blas=max(0, more - numpy),
     )
-    gram = Arrays(gram=kernels.summed_bytes(columns))
+    summing = analysing + Arrays(gram=kernels.summed_bytes(columns))
     return Storage(
         fit={
-            "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
-            **{name: points + Arrays(view=view) + arrays for name, arrays in drawing.items()},
-            "rows": analysing + gram + linear,
-            "Gram matrix": analysing + gram + rows + Arrays(panel=kernels.panel_bytes(columns)),
+            "width": packed + points + Arrays(sample=kernels.width_bytes(n, d, i)),
+            **{name: packed + drawn + arrays for name, arrays in drawing.items()},
+            "rows": packed + summing + linear,
+            "Gram matrix": packed + summing + rows + Arrays(panel=kernels.panel_bytes(columns)),
             "canonical correlations": panels + analysing + Arrays(correlations=canonical_bytes(M)),
             "coordinates": coordinates + Arrays(single=4 * M * M * used) + picked,
             "coefficients": coordinates + solving,
