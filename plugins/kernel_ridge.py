@@ -130,7 +130,7 @@ def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     """Count the points in float64 and their kernel matrix, 8 n^2; prediction has no matrix."""
     n, d, i = shape.n_labeled, shape.n_features, shape.itemsize
     value = 8 * n * max(1, shape.n_classes)
-    X, points = Arrays(X=shape.data_bytes), Arrays(points=8 * n * d)
+    X, points = Arrays(X=shape.data_bytes), Arrays(points=8 * n * d, middle=16 * d)
     fitting = X + points + Arrays(values=value)
     kernel_matrix = Arrays(
         kernel_matrix=8 * n * n,
@@ -167,7 +167,7 @@ def storage(
     features = kernels.blas_bytes(rows, terms=s, others=s)
     # all that a fit packs is there in the next of a search
     blas = features + max(summing, kernels.cholesky_blas_bytes(s))
-    landmarks = Arrays(landmarks=s * d * i)
+    landmarks = Arrays(landmarks=s * d * i, middle=16 * d)
     points = Arrays(X=shape.data_bytes, values=8 * shape.n_labeled * (1 + 2 * columns))
     choosing, fitting = points + Arrays(blas=blas if tuned else 0), points + landmarks
     projection = Arrays(projection=8 * s * s)
@@ -212,8 +212,11 @@ def _copied(n_features: int, itemsize: int) -> int:
 
 
 def _predicting(shape: Shape, m: int, itemsize: int, tuned: bool) -> Arrays:
-    """Return points and their kernel rows; a search needs the data too, and copies of rows."""
-    held = shape.data_bytes + shape.block_bytes if tuned else shape.predict_data_bytes
+    """Return points and their kernel rows; a search needs the data too.
+
+    Rows that it predicts are left out of the copy for fitting, which has room for them.
+    """
+    held = max(shape.data_bytes if tuned else 0, shape.predict_data_bytes)
     rows = kernels.expansion_bytes(shape.block_rows, m, shape.n_features, itemsize)
     return Arrays(X_and_block=held, kernel_rows=rows)
 

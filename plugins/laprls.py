@@ -265,7 +265,7 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = 
     X = Arrays(X=shape.data_bytes)
     # of SciPy's library: a factor, and what it solves for
     blas = max(kernels.blas_bytes(n, terms=n // 2, others=n), kernels.blas_bytes(labeled, terms=n))
-    points, panels = Arrays(points=8 * n * d), Arrays(blas=blas)
+    points, panels = Arrays(points=8 * n * d, middle=16 * d), Arrays(blas=blas)
     # what a fit of a search has packed is there in the next
     packed = panels if tuned else Arrays()
     fitting = X + points + Arrays(values=(8 + value) * labeled)
@@ -314,7 +314,7 @@ def landmark_storage(
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
     labeled, columns, square = shape.n_labeled, max(1, shape.n_classes), 8 * s * s
     points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + columns))
-    landmarks = Arrays(landmarks=4 * s * d)
+    landmarks = Arrays(landmarks=4 * s * d, middle=16 * d)
     # in SciPy's library, of the kernel matrix, and later of the factor of the penalty; in NumPy's
     scipy = kernels.blas_bytes(s, 4, terms=d, others=s)
     later = max(scipy, kernels.cholesky_blas_bytes(s), kernels.blas_bytes(s, terms=s))

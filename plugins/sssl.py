@@ -158,14 +158,16 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> Storage:
     n, d, i = shape.n, shape.n_features, shape.itemsize
     used, s = min(n, n_components), min(n, max(_MOST, n_components))
     values = 8 * max(1, shape.n_classes)
-    points = Arrays(points=4 * n * d)
+    points = Arrays(points=4 * n * d, middle=16 * d)
     blas = Arrays(blas=kernels.blas_bytes(n, 4, terms=d, others=n))
-    fitting = points + Arrays(X=shape.data_bytes, values=values * shape.n_labeled)
+    X = Arrays(X=shape.data_bytes, values=(8 + values) * shape.n_labeled)
+    fitting = points + X
     fitted, kernel_matrix = fitting + blas, Arrays(kernel_matrix=4 * n * n)
     eigenvectors = Arrays(eigenvectors=4 * n * s)
     return Storage(
         fit={
-            "width": fitting + Arrays(sample=kernels.width_bytes(n, d, i)),
+            # before the points are moved
+            "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
             "kernel matrix": fitted + kernel_matrix + Arrays(norms=8 * n),
             "eigenvectors": fitted + kernel_matrix + eigenvectors + Arrays(workspace=400 * n),
             "order": fitted + eigenvectors + Arrays(ordered=4 * n * s),
@@ -200,7 +202,7 @@ def landmark_storage(
     # what a fit of a search has packed is there in the next
     packed = {"eigensystem": scipy, "labeled features": scipy + numpy, "coefficients": later}
     points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + columns))
-    landmarks = Arrays(landmarks=s * d * i)
+    landmarks = Arrays(landmarks=s * d * i, middle=16 * d)
     fitting = points + landmarks
     features = fitting + Arrays(projection=8 * s * s, labeled_features=8 * labeled * s)
     block = kernels.stream_bytes(labeled, row, 1)

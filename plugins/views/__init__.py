@@ -328,7 +328,7 @@ def _storage(
     # what a fit of a search has packed is there in the next
     panels, packed = Arrays(blas=numpy + scipy), Arrays(blas=(numpy + scipy) * tuned)
     more = kernels.blas_bytes(least, terms=max(labeled, M), others=least)
-    points = Arrays(X=shape.data_bytes, values=16 * labeled * (1 + targets))
+    points = Arrays(X=shape.data_bytes, values=16 * labeled * (1 + targets), middle=16 * d)
     width = _row_width(columns, d)
     # what features are linear in, beside points near the origin and, for kernel values, scaled,
     # then beside features; labeled points are picked before
@@ -337,8 +337,8 @@ def _storage(
     picked = Arrays(rows=kernels.stream_bytes(labeled, width, 4, (i + 4) * (columns + d)))
     sketch = 4 * _SKETCH_ROWS * M * (columns + 1) if cca == "randomized" else 0
     drawn, analysing = points + Arrays(view=view), points + Arrays(views=2 * view, sketch=sketch)
-    predicting = Arrays(views=used * view)
-    coordinates = panels + points + predicting
+    predicting = panels + Arrays(views=used * view)
+    coordinates = points + predicting
     coordinates += Arrays(directions=8 * M * M * used, coordinates=4 * labeled * M * used)
     # in float64; a search picks the labeled points of a fold before
     solving = Arrays(
@@ -359,9 +359,9 @@ def _storage(
             "coefficients": coordinates + solving,
         },
         predict={
-            "a block": panels
-            + predicting
+            "a block": predicting
             + Arrays(
+                middle=16 * d,
                 X_and_block=shape.predict_data_bytes,
                 rows=kernels.stream_bytes(shape.block_rows, width, 4),
                 coefficients_and_scores=8 * targets * (shape.block_rows + 2 * columns),
