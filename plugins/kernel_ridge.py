@@ -143,7 +143,7 @@ def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
             "conversion": fitting + Arrays(not_yet_float64=n * d * i if i < 8 else 0),
             "solution": fitting
             + kernel_matrix
-            + Arrays(vectors=24 * n, right_hand_sides=3 * value),
+            + Arrays(vectors=24 * n, right_hand_sides=2 * value),
         },
         predict={"a block": points + Arrays(coefficients=value) + _predicting(shape, n, 8, tuned)},
     )

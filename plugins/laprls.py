@@ -288,7 +288,7 @@ def exact_storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = 
             + panels
             + solutions
             + reduced
-            + Arrays(factor=8 * labeled**2, right_hand_sides=3 * value * labeled),
+            + Arrays(factor=8 * labeled**2, right_hand_sides=2 * value * labeled),
         },
         predict={
             "a block": points
@@ -354,7 +354,7 @@ def landmark_storage(
         + Arrays(
             solved=8 * labeled * s,
             reduced=8 * least**2,
-            right_hand_sides=8 * (2 * labeled + s) * columns,
+            right_hand_sides=8 * (labeled + least + s) * columns,
         ),
     }
     return Storage(

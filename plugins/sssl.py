@@ -220,7 +220,7 @@ def landmark_storage(
         + Arrays(
             solved=8 * labeled * s,
             gram=8 * least**2,
-            right_hand_sides=8 * (2 * labeled + s) * columns,
+            right_hand_sides=8 * (labeled + least + s) * columns,
         ),
     }
     return Storage(

@@ -328,7 +328,7 @@ def _storage(
     # what a fit of a search has packed is there in the next
     panels, packed = Arrays(blas=numpy + scipy), Arrays(blas=(numpy + scipy) * tuned)
     more = kernels.blas_bytes(least, terms=max(labeled, M), others=least)
-    points = Arrays(X=shape.data_bytes, values=16 * labeled * (1 + targets), middle=16 * d)
+    points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + targets), middle=16 * d)
     width = _row_width(columns, d)
     # what features are linear in, beside points near the origin and, for kernel values, scaled,
     # then beside features; labeled points are picked before
@@ -344,7 +344,7 @@ def _storage(
     solving = Arrays(
         labeled=(12 if tuned else 8) * labeled * M,
         gram=8 * least**2,
-        right_hand_sides=8 * (2 * labeled + M) * targets,
+        right_hand_sides=8 * (labeled + least + M) * targets,
         more_blas=max(0, more - numpy),
     )
     summing = analysing + Arrays(gram=kernels.summed_bytes(columns))
