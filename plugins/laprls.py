@@ -332,7 +332,7 @@ def landmark_storage(
     phases = {
         "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
         "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-        "landmarks": fitting + Arrays(picked=kernels.stream_bytes(s, 2 * d)),
+        "landmarks": fitting + Arrays(picked=kernels.stream_bytes(s, 2 * d, held=(i + 4) * d)),
         "features": fitting
         + Arrays(
             kernel_matrix=square,

@@ -288,14 +288,14 @@ def landmark_storage(
 ) -> Storage:
     """Count 2 M landmarks, and 48 M^2 for both projections and the analysis."""
     n, d, i, M = shape.n, shape.n_features, shape.itemsize, min(size, max(1, shape.n // 2))
-    first = Arrays(first_projection=4 * M * M, kernel_blas=kernels.blas_bytes(M, 4, d, M))
+    landmarks = Arrays(first_view=4 * M * (d + M), landmarks=4 * M * d)
     drawing = {
         "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, 2 * M, i)),
-        "landmarks": first + Arrays(picked=kernels.stream_bytes(M, 2 * d)),
-        # of the second view, eigenvectors beside its kernel matrix
-        "projection": first
+        "landmarks": landmarks + Arrays(picked=kernels.stream_bytes(M, 2 * d, held=(i + 4) * d)),
+        "projection": landmarks
         + Arrays(
-            kernel_matrix=8 * M * M, eigenvectors=8 * M * M, workspace=kernels.eigen_workspace(M)
+            eigensystem=16 * M * M + kernels.eigen_workspace(M),
+            kernel_blas=kernels.blas_bytes(M, 4, terms=d, others=M),
         ),
     }
     return _storage(shape, M, 4 * M * d + 4 * M * M, drawing, combine, cca, tuned, True)
@@ -336,7 +336,7 @@ def _storage(
     rows = Arrays(rows=kernels.stream_bytes(n, width, 4, max(8 * columns, 4 * (columns + d))))
     picked = Arrays(rows=kernels.stream_bytes(labeled, width, 4, (i + 4) * (columns + d)))
     sketch = 4 * _SKETCH_ROWS * M * (columns + 1) if cca == "randomized" else 0
-    drawn, analysing = points + Arrays(view=view), points + Arrays(views=2 * view, sketch=sketch)
+    analysing = points + Arrays(views=2 * view, sketch=sketch)
     predicting = panels + Arrays(views=used * view)
     coordinates = points + predicting
     coordinates += Arrays(directions=8 * M * M * used, coordinates=4 * labeled * M * used)
@@ -351,7 +351,7 @@ def _storage(
     return Storage(
         fit={
             "width": packed + points + Arrays(sample=kernels.width_bytes(n, d, i)),
-            **{name: packed + drawn + arrays for name, arrays in drawing.items()},
+            **{name: packed + points + arrays for name, arrays in drawing.items()},
             "rows": packed + summing + linear,
             "Gram matrix": packed + summing + rows + Arrays(panel=kernels.panel_bytes(columns)),
             "canonical correlations": panels + analysing + Arrays(correlations=canonical_bytes(M)),
