@@ -132,20 +132,24 @@ def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     value = 8 * n * max(1, shape.n_classes)
     X, points = Arrays(X=shape.data_bytes), Arrays(points=8 * n * d, middle=16 * d)
     fitting = X + points + Arrays(values=value)
-    kernel_matrix = Arrays(
-        kernel_matrix=8 * n * n,
-        # of the kernel matrix and of its factor, in SciPy's library
-        blas=max(kernels.blas_bytes(n, terms=d, others=n), kernels.cholesky_blas_bytes(n)),
-    )
+    # of the kernel matrix and of its factor, in SciPy's library: what a fit packs stays
+    blas = max(kernels.blas_bytes(n, terms=d, others=n), kernels.cholesky_blas_bytes(n))
+    fitted = Arrays(blas=blas)
+    before = fitting + Arrays(blas=blas if tuned else 0)
     return Storage(
         fit={
-            "width": fitting + Arrays(sample=kernels.width_bytes(n, d)),
-            "conversion": fitting + Arrays(not_yet_float64=n * d * i if i < 8 else 0),
+            "width": before + Arrays(sample=kernels.width_bytes(n, d)),
+            "conversion": before + Arrays(not_yet_float64=n * d * i if i < 8 else 0),
             "solution": fitting
-            + kernel_matrix
-            + Arrays(vectors=24 * n, right_hand_sides=2 * value),
+            + fitted
+            + Arrays(kernel_matrix=8 * n * n, vectors=24 * n, right_hand_sides=2 * value),
         },
-        predict={"a block": points + Arrays(coefficients=value) + _predicting(shape, n, 8, tuned)},
+        predict={
+            "a block": points
+            + fitted
+            + Arrays(coefficients=value)
+            + _predicting(shape, n, 8, tuned)
+        },
     )
 
 

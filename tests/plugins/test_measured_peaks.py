@@ -138,6 +138,14 @@ def test_what_a_fit_packed_for_blas_is_there_in_the_next(name, assert_peak_betwe
     assert_peak_between(0, planned.planned_bytes + 25_000, *trial, folds=2, trials=3)
 
 
+def test_what_a_fit_packed_for_blas_is_there_in_a_prediction(assert_peak_between):
+    """A prediction of exact kernel ridge regression took 1.01 of the plan."""
+    method = replace(named("krr"), params={"sigma": 0.05})
+    shape = Shape(390, 7833, 384, 4, itemsize=4)
+    planned = plan(method, shape, None)
+    assert_peak_between(0, planned.planned_bytes, method, shape, None, "multiclass")
+
+
 def test_rows_that_are_picked_are_charged_for(assert_peak_between):
     """Of wide points in float64 16 rows stood beside their copies in float32: 1.06 of the plan."""
     method = replace(named("xnv"), params={"sigma": 0.05})
