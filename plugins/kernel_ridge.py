@@ -103,22 +103,26 @@ def exact_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     """Count the points in float64 and their kernel matrix, 8 n^2; prediction has no matrix."""
     n, d, i = shape.n_labeled, shape.n_features, shape.itemsize
     value = 8 * n * max(1, shape.n_classes)
-    X, points = Arrays(X=shape.data_bytes), Arrays(points=8 * n * d)
+    X, points = Arrays(X=shape.data_bytes), Arrays(points=8 * n * d, middle=16 * d)
     fitting = X + points + Arrays(values=value)
-    kernel_matrix = Arrays(
-        kernel_matrix=8 * n * n,
-        # of the kernel matrix, in NumPy's library, and of its factorisation, in SciPy's
-        blas=kernels.blas_bytes(n, terms=d) + kernels.blas_bytes(n, terms=n),
-    )
+    # of the kernel matrix and of its factor, in SciPy's library: what a fit packs stays
+    blas = max(kernels.blas_bytes(n, terms=d, others=n), kernels.cholesky_blas_bytes(n))
+    fitted = Arrays(blas=blas)
+    before = fitting + Arrays(blas=blas if tuned else 0)
     return Storage(
         fit={
-            "width": fitting + Arrays(sample=kernels.width_bytes(n, d)),
-            "conversion": fitting + Arrays(not_yet_float64=n * d * i if i < 8 else 0),
+            "width": before + Arrays(sample=kernels.width_bytes(n, d)),
+            "conversion": before + Arrays(not_yet_float64=n * d * i if i < 8 else 0),
             "solution": fitting
-            + kernel_matrix
-            + Arrays(vectors=24 * n, right_hand_sides=3 * value),
+            + fitted
+            + Arrays(kernel_matrix=8 * n * n, vectors=24 * n, right_hand_sides=2 * value),
         },
-        predict={"a block": points + Arrays(coefficients=value) + _predicting(shape, n, 8, tuned)},
+        predict={
+            "a block": points
+            + fitted
+            + Arrays(coefficients=value)
+            + _predicting(shape, n, 8, tuned)
+        },
     )
 
 
@@ -132,14 +136,21 @@ def storage(
     """
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
     columns = max(1, shape.n_classes)
-    # of the Gram matrix, and of the product that makes a block of its features; more rows than
-    # s / 4 are within what is packed already
-    panels = Arrays(blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(n, s // 4), terms=s))
-    landmarks = panels + Arrays(landmarks=s * d * i)
+    # in NumPy's library of the product that makes a block of features; more rows than s / 4 are
+    # within what is packed already. In SciPy's of the kernel, the Gram matrix and its factor
+    rows = min(n, s // 4)
+    kernel = kernels.blas_bytes(s, i, terms=d, others=s)
+    summing = max(kernel, kernels.blas_bytes(s, terms=rows, others=s))
+    features = kernels.blas_bytes(rows, terms=s, others=s)
+    # all that a fit packs is there in the next of a search
+    blas = features + max(summing, kernels.cholesky_blas_bytes(s))
+    landmarks = Arrays(landmarks=s * d * i, middle=16 * d)
     points = Arrays(X=shape.data_bytes, values=8 * shape.n_labeled * (1 + 2 * columns))
-    choosing, fitting = points + panels, points + landmarks
+    choosing, fitting = points + Arrays(blas=blas if tuned else 0), points + landmarks
     projection = Arrays(projection=8 * s * s)
-    block = kernels.gram_block_bytes(shape.n_labeled, s, _copied(d, i))
+    # two of three copies of points at a time, or features and kernel values
+    row, part = 2 * s + _copied(d, i), kernels.gram_block_bytes(shape.n_labeled, s, _copied(d, i))
+    block = int(part * max(2 / 3, 2 * s / row))
     return Storage(
         fit={
             "width": choosing + Arrays(sample=kernels.width_bytes(n, d, i)),
@@ -147,14 +158,26 @@ def storage(
             + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
             "projection": fitting
             + projection
-            + Arrays(kernel_matrix=8 * s * s, workspace=kernels.eigen_workspace(s)),
+            + Arrays(
+                kernel_matrix=8 * s * s,
+                workspace=kernels.eigen_workspace(s),
+                blas=blas if tuned else kernel,
+            ),
             "Gram matrix": fitting
             + projection
-            + Arrays(gram=8 * s * s, block=block, right_hand_sides=16 * s * columns),
+            + Arrays(
+                gram=8 * s * s,
+                block=block,
+                cross=8 * s * columns,
+                blas=blas if tuned else features + summing,
+            ),
+            "solution": fitting
+            + projection
+            + Arrays(gram=8 * s * s, right_hand_sides=24 * s * columns, blas=blas),
         },
         predict={
             "a block": landmarks
-            + Arrays(coefficients=8 * s * columns)
+            + Arrays(coefficients=8 * s * columns, blas=blas)
             + _predicting(shape, s, i, tuned)
         },
     )
@@ -166,8 +189,11 @@ def _copied(n_features: int, itemsize: int) -> int:
 
 
 def _predicting(shape: Shape, m: int, itemsize: int, tuned: bool) -> Arrays:
-    """Return points and their kernel rows; a search needs the data too, and copies of rows."""
-    held = shape.data_bytes + shape.block_bytes if tuned else shape.predict_data_bytes
+    """Return points and their kernel rows; a search needs the data too.
+
+    Rows that it predicts are left out of the copy for fitting, which has room for them.
+    """
+    held = max(shape.data_bytes if tuned else 0, shape.predict_data_bytes)
     rows = kernels.expansion_bytes(shape.block_rows, m, shape.n_features, itemsize)
     return Arrays(X_and_block=held, kernel_rows=rows)
 

@@ -81,7 +81,7 @@ class LapRLS(_ManifoldPenalty, SplitLeastSquares):
         n = len(self._points)
         product = np.zeros((n, n), order="F")
         if n > 1 and self.manifold:
-            width = self._width * (self.graph_sigma or self.sigma) / self.sigma
+            width = self._width * _graph_sigma(self.graph_sigma, self.sigma) / self.sigma
             graph = kernels.NeighborGraph(self._points, self.n_neighbors, width)
             everything, degrees = np.arange(n), graph.multiply(np.arange(n), np.ones((n, 1)))
             total = degrees.sum()
@@ -194,7 +194,7 @@ class LandmarkLapRLS(kernels.Landmarks, _ManifoldPenalty, RidgeOnFeatures):
         if self.graph_sigma is not None:
             # of values in another width the same weights are a power; the nearest keep one
             K /= K.max(axis=1, keepdims=True)
-            np.power(K, (self.sigma / self.graph_sigma) ** 2, out=K)
+            np.power(K, (self.sigma / _graph_sigma(self.graph_sigma, self.sigma)) ** 2, out=K)
         K /= K.sum(axis=1, keepdims=True)
         return K
 
@@ -216,13 +216,21 @@ class LandmarkLapRLS(kernels.Landmarks, _ManifoldPenalty, RidgeOnFeatures):
         )
 
 
+def _graph_sigma(graph_sigma: float | None, sigma: float) -> float:
+    """Return a width within 1e-6 and 1e6 times the kernel's: only overflow is beyond."""
+    return sigma if graph_sigma is None else min(max(graph_sigma, 1e-6 * sigma), 1e6 * sigma)
+
+
 def _positive_part(A: np.ndarray) -> np.ndarray:
-    """Return a positive semidefinite matrix without the rounding that made it indefinite."""
+    """Return a positive semidefinite matrix without the rounding that made it indefinite.
+
+    In the place of A, which is in C order.
+    """
     A += A.T.copy()
     A /= 2
     eigenvalues, U = kernels.eigensystem(A)
     U *= np.sqrt(np.maximum(eigenvalues, 0))
-    return U @ U.T
+    return np.matmul(U, U.T, out=A)
 
 
 def _row_width(n: int, n_features: int) -> int:
@@ -230,34 +238,39 @@ def _row_width(n: int, n_features: int) -> int:
     return 3 * n + 2 * n_features
 
 
-def exact_storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
+def exact_storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = False) -> Storage:
     """Count points in float64, 8 n^2 of the system, and its solutions, 8 n l."""
     n, d, labeled = shape.n, shape.n_features, shape.n_labeled
     value = 8 * max(1, shape.n_classes)
     X = Arrays(X=shape.data_bytes)
-    points = Arrays(
-        points=8 * n * d,
-        blas=2 * kernels.blas_bytes(n) + kernels.blas_bytes(labeled, terms=n),
-    )
-    fitting = X + points + Arrays(values=value * labeled)
-    block = Arrays(kernel_rows=kernels.stream_bytes(n, _row_width(n, d)))
+    # of SciPy's library: a factor, and what it solves for
+    blas = max(kernels.blas_bytes(n, terms=n // 2, others=n), kernels.blas_bytes(labeled, terms=n))
+    points, panels = Arrays(points=8 * n * d, middle=16 * d), Arrays(blas=blas)
+    # what a fit of a search has packed is there in the next
+    packed = panels if tuned else Arrays()
+    fitting = X + points + Arrays(values=(8 + value) * labeled)
+    width = _row_width(n, d)
+    block = Arrays(kernel_rows=kernels.stream_bytes(n, width))
+    # scaled points beside kernel values, then these three times
+    rows = Arrays(kernel_rows=kernels.stream_bytes(n, width, held=max(4 * width, 24 * n)))
     making, graph = kernels.NeighborGraph.bytes(n, d, n_neighbors)
     system, solutions = Arrays(system=8 * n * n), Arrays(solutions=8 * n * labeled)
     reduced = Arrays(reduced=8 * labeled**2)
     return Storage(
         fit={
             # before the points are moved
-            "width": X + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
-            "graph": fitting + Arrays(graph=making),
-            "system": fitting + system + block + Arrays(graph=graph),
-            "solution": fitting + system + solutions,
-            "reduction": fitting + solutions + reduced + block,
+            "width": X + packed + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
+            "graph": fitting + packed + Arrays(graph=making),
+            "system": fitting + packed + system + rows + Arrays(graph=graph),
+            "solution": fitting + panels + system + solutions,
+            "reduction": fitting + panels + solutions + reduced + block,
             "coefficients": fitting
+            + panels
             + solutions
             + reduced
-            + Arrays(factor=8 * labeled**2, right_hand_sides=3 * value * labeled),
+            + Arrays(factor=8 * labeled**2, right_hand_sides=2 * value * labeled),
         },
-        predict={"a block": points + expansion_arrays(shape, n, 8)},
+        predict={"a block": points + panels + expansion_arrays(shape, n, 8)},
     )
 
 
@@ -266,33 +279,58 @@ def _landmark_row_width(n_landmarks: int, n_features: int) -> int:
     return 4 * (n_landmarks + n_features)
 
 
-def landmark_storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
+def landmark_storage(
+    shape: Shape, size: int, selector: str = "uniform", tuned: bool = False
+) -> Storage:
     """Count landmarks, 28 s^2 for features and graph, 8 l s of labeled features that are kept."""
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(size, shape.n)
-    labeled, columns = shape.n_labeled, max(1, shape.n_classes)
-    points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + 2 * columns))
-    landmarks = Arrays(
-        landmarks=4 * s * d,
-        blas=2 * kernels.blas_bytes(s, 4) + 16 * min(max(labeled, 128), 384) * s,
-    )
+    labeled, columns, square = shape.n_labeled, max(1, shape.n_classes), 8 * s * s
+    points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + columns))
+    landmarks = Arrays(landmarks=4 * s * d, middle=16 * d)
+    # in SciPy's library, of the kernel matrix, and later of the factor of the penalty; in NumPy's
+    scipy = kernels.blas_bytes(s, 4, terms=d, others=s)
+    later = max(scipy, kernels.cholesky_blas_bytes(s), kernels.blas_bytes(s, terms=s))
+    numpy, least = kernels.square_product_bytes(s), min(labeled, s)
     fitting = points + landmarks
-    block = Arrays(rows=kernels.stream_bytes(n, _landmark_row_width(s, d), 4))
-    matrices = Arrays(kernel_matrix=8 * s * s, eigenvectors=8 * s * s, projection=4 * s * s)
-    system = fitting + Arrays(system=8 * s * s, labeled_features=8 * labeled * s)
+    drawn = fitting + Arrays(projection=4 * s * s)
+    summed = drawn + Arrays(gram=square, through_landmarks=square)
+    width = _landmark_row_width(s, d)
+    solving = kernels.blas_bytes(least, terms=max(labeled, s), others=least)
+    last = later + max(numpy, solving)
+    packed = {"features": scipy, "ties": scipy, "graph": scipy}
+    packed |= {"variation": scipy + numpy, "eigenvectors": scipy + numpy}
+    packed |= {"labeled features": later + numpy, "coefficients": last}
+    system = fitting + Arrays(system=square, labeled_features=8 * labeled * s)
+    phases = {
+        "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
+        "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+        "landmarks": fitting + Arrays(picked=kernels.stream_bytes(s, 2 * d, held=(i + 4) * d)),
+        "features": fitting + kernels.eigen_arrays(s),
+        # points near the origin and scaled; then kernel values, features and an order of them
+        "ties": summed + Arrays(rows=kernels.stream_bytes(n, width, 4, 8 * d + 16 * s)),
+        "graph": summed + Arrays(product=4 * s * s, rows=kernels.stream_bytes(n, width, 4, 8 * s)),
+        "variation": summed + Arrays(variation=square),
+        "eigenvectors": drawn
+        + Arrays(
+            variation=square,
+            eigenvectors=square,
+            workspace=kernels.eigen_workspace(s),
+        ),
+        "labeled features": system + Arrays(rows=kernels.stream_bytes(labeled, width, 4)),
+        "coefficients": system
+        + Arrays(
+            solved=8 * labeled * s,
+            reduced=8 * least**2,
+            right_hand_sides=8 * (labeled + least + s) * columns,
+        ),
+    }
     return Storage(
+        # what a fit of a search has packed is there in the next
         fit={
-            "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
-            "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-            "landmarks": fitting + Arrays(picked=kernels.stream_bytes(s, 2 * d)),
-            "features": fitting
-            + matrices
-            + Arrays(graph=8 * s * s, workspace=kernels.eigen_workspace(s)),
-            "graph": fitting + matrices + Arrays(graph=8 * s * s) + block,
-            "labeled features": system + block,
-            "coefficients": system
-            + Arrays(solved=8 * labeled * s, reduced=8 * min(labeled, s) ** 2),
+            name: arrays + Arrays(blas=last if tuned else packed.get(name, 0))
+            for name, arrays in phases.items()
         },
-        predict={"a block": landmarks + expansion_arrays(shape, s, 4)},
+        predict={"a block": landmarks + Arrays(blas=last) + expansion_arrays(shape, s, 4)},
     )
 
 

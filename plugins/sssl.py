@@ -130,47 +130,64 @@ def exact_storage(shape: Shape, size: int, n_components: int = 32) -> Storage:
     n, d, i = shape.n, shape.n_features, shape.itemsize
     used, s = min(n, n_components), min(n, max(_MOST, n_components))
     values = 8 * max(1, shape.n_classes)
-    points = Arrays(points=4 * n * d, blas=kernels.blas_bytes(n, 4, terms=min(n, d)))
-    fitting = points + Arrays(X=shape.data_bytes, values=values * shape.n_labeled)
-    kernel_matrix = Arrays(kernel_matrix=4 * n * n)
+    points = Arrays(points=4 * n * d, middle=16 * d)
+    blas = Arrays(blas=kernels.blas_bytes(n, 4, terms=d, others=n))
+    X = Arrays(X=shape.data_bytes, values=(8 + values) * shape.n_labeled)
+    fitting = points + X
+    fitted, kernel_matrix = fitting + blas, Arrays(kernel_matrix=4 * n * n)
     eigenvectors = Arrays(eigenvectors=4 * n * s)
     return Storage(
         fit={
-            "width": fitting + Arrays(sample=kernels.width_bytes(n, d, i)),
-            "kernel matrix": fitting + kernel_matrix + Arrays(norms=8 * n),
-            "eigenvectors": fitting + kernel_matrix + eigenvectors + Arrays(workspace=400 * n),
-            "order": fitting + eigenvectors + Arrays(ordered=4 * n * s),
-            "coefficients": fitting + eigenvectors + Arrays(labeled=24 * shape.n_labeled * used),
-            "expansion": fitting + eigenvectors + Arrays(used=8 * n * used, weights=values * n),
+            # before the points are moved
+            "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
+            "kernel matrix": fitted + kernel_matrix + Arrays(norms=8 * n),
+            "eigenvectors": fitted + kernel_matrix + eigenvectors + Arrays(workspace=400 * n),
+            "order": fitted + eigenvectors + Arrays(ordered=4 * n * s),
+            "coefficients": fitted + eigenvectors + Arrays(labeled=24 * shape.n_labeled * used),
+            "expansion": fitted + eigenvectors + Arrays(used=8 * n * used, weights=values * n),
         },
-        predict={"a block": points + expansion_arrays(shape, n, 4)},
+        predict={"a block": points + blas + expansion_arrays(shape, n, 4)},
     )
 
 
 def landmark_storage(
-    shape: Shape, size: int, n_views: int = 1, selector: str = "uniform"
+    shape: Shape, size: int, n_views: int = 1, selector: str = "uniform", tuned: bool = False
 ) -> Storage:
     """Count landmarks, 16 s^2 for their features, 8 l s of labeled points."""
     n, d, i, s = shape.n, shape.n_features, shape.itemsize, min(n_views * size, shape.n)
-    labeled, columns = shape.n_labeled, max(1, shape.n_classes)
-    # BLAS packs 384 rows of the labeled points' features, and as many of their Gram matrix
-    panel = 8 * min(labeled, 384) * s
-    panels = Arrays(blas=panel + max(panel, kernels.blas_bytes(s)))
-    points = panels + Arrays(X=shape.data_bytes, values=8 * labeled * (1 + 2 * columns))
-    landmarks = Arrays(landmarks=s * d * i)
+    labeled, columns, least = shape.n_labeled, max(1, shape.n_classes), min(shape.n_labeled, s)
+    row = kernels.NystromFeatures.row_bytes(s, d, i)
+    # of SciPy's library, and of NumPy's: a block of features, then what solves for coefficients
+    scipy = kernels.blas_bytes(s, i, terms=d, others=s)
+    rows = min(labeled, kernels.block_rows(row, 1))
+    numpy = kernels.blas_bytes(rows, terms=s, others=s)
+    more = kernels.blas_bytes(least, terms=max(labeled, s), others=least)
+    later = max(scipy, kernels.cholesky_blas_bytes(least)) + max(numpy, more)
+    # what a fit of a search has packed is there in the next
+    packed = {"eigensystem": scipy, "labeled features": scipy + numpy, "coefficients": later}
+    points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + columns))
+    landmarks = Arrays(landmarks=s * d * i, middle=16 * d)
     fitting = points + landmarks
     features = fitting + Arrays(projection=8 * s * s, labeled_features=8 * labeled * s)
-    block = kernels.stream_bytes(labeled, kernels.NystromFeatures.row_bytes(s, d, i), 1)
+    block = kernels.stream_bytes(labeled, row, 1)
+    phases = {
+        "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
+        "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
+        "eigensystem": fitting + kernels.eigen_arrays(s),
+        "labeled features": features + Arrays(block=block),
+        "coefficients": features
+        + Arrays(
+            solved=8 * labeled * s,
+            gram=8 * least**2,
+            right_hand_sides=8 * (labeled + least + s) * columns,
+        ),
+    }
     return Storage(
         fit={
-            "width": points + Arrays(sample=kernels.width_bytes(n, d, i)),
-            "selection": points + Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
-            "eigensystem": fitting + kernels.eigen_arrays(s),
-            "labeled features": features + Arrays(block=block),
-            "coefficients": features
-            + Arrays(solved=8 * labeled * s, gram=8 * min(labeled, s) ** 2),
+            name: arrays + Arrays(blas=later if tuned else packed.get(name, 0))
+            for name, arrays in phases.items()
         },
-        predict={"a block": panels + landmarks + expansion_arrays(shape, s, i)},
+        predict={"a block": landmarks + Arrays(blas=later) + expansion_arrays(shape, s, i)},
     )
 
 

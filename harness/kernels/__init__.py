@@ -43,10 +43,12 @@ from harness.kernels.gram import (
     GramSum,
     add_gram,
     blas_bytes,
+    cholesky_blas_bytes,
     gram_block_bytes,
     gram_blocks,
     mirror,
     project_gram,
+    square_product_bytes,
 )
 from harness.kernels.landmark_features import (
     LandmarkFeatures,
@@ -111,6 +113,7 @@ __all__ = [
     "center_rows",
     "centered",
     "centered_rows",
+    "cholesky_blas_bytes",
     "column_medians",
     "eigen_arrays",
     "eigen_workspace",
@@ -135,6 +138,7 @@ __all__ = [
     "select_landmarks",
     "selection_bytes",
     "solve_positive_definite",
+    "square_product_bytes",
     "stream_bytes",
     "tile_bytes",
     "width_bytes",

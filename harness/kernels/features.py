@@ -137,12 +137,18 @@ class NystromFeatures:
 
     def kernel(self, X: np.ndarray) -> np.ndarray:
         """Return the kernel between the rows of X and the landmarks."""
-        X = centered(X, self._center, self.landmarks.dtype)
-        return gaussian_kernel(X, self.landmarks, self.sigma).astype(self.dtype, copy=False)
+        return self._kernel(centered(X, self._center, self.landmarks.dtype))
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the features of X, shape (n, n_components), in `out` if it is given."""
-        return np.matmul(self.kernel(X), self.projection, out=out)
+        # rows that the caller does not hold are let go of
+        X = centered(X, self._center, self.landmarks.dtype)
+        K = self._kernel(X)
+        del X
+        return np.matmul(K, self.projection, out=out)
+
+    def _kernel(self, X: np.ndarray) -> np.ndarray:
+        return gaussian_kernel(X, self.landmarks, self.sigma).astype(self.dtype, copy=False)
 
     @staticmethod
     def row_bytes(s: int, n_features: int, itemsize: int = 8) -> int:

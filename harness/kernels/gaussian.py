@@ -45,9 +45,14 @@ def row_blocks(n: int, width: int, itemsize: int = 8) -> Iterator[slice]:
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def stream_bytes(n: int, width: int, itemsize: int = 8) -> int:
-    """Bytes of a block of `row_blocks` at most; never falls as n or width grows."""
-    return min(n * width * itemsize, max(BLOCK_BYTES, 16 * width * itemsize))
+def stream_bytes(n: int, width: int, itemsize: int = 8, held: int | None = None) -> int:
+    """Bytes of a block of `row_blocks` at most; never falls as n or width grows.
+
+    `held` are the bytes of a row that are there at one time, of a width whose arrays take turns.
+    """
+    row = width * itemsize
+    part = 1 if held is None else held / row
+    return int(part * min(n * row, max(BLOCK_BYTES, 16 * row)))
 
 
 def squared_norms(X: np.ndarray) -> np.ndarray:

@@ -13,9 +13,12 @@ from harness.kernels.gaussian import block_rows, row_blocks, stream_bytes
 PACKED_COLUMNS = 256
 """Columns of the products by which a worker has BLAS make its buffers before any trial."""
 
-PACKED_ROWS = 768
+PACKED_ROWS = 1024
 """Rows of the other factor, and terms of the sums: no library packs more of those at a time."""
 
+# Of OpenBLAS for processors with AVX-512 and with AVX2, by bytes of a number: rows of the other
+# factor, and terms, that it packs at a time. With no more rows than these it keeps no panel.
+_PACKED_AT_ONCE = ({4: (448, 448), 8: (192, 384)}, {4: (320, 320), 8: (512, 256)})
 
 # Rows whose products are summed up in float32, and columns of a panel of them; rows that are in
 # float64 at a time, which take as many bytes.
@@ -45,35 +48,63 @@ def gram_block_bytes(n: int, width: int, n_features: int = 0) -> int:
     return min(n * row, max(stream_bytes(n, 2 * width + n_features), width // 4 * row))
 
 
-def blas_bytes(n: int, itemsize: int = 8, terms: int = 256) -> int:
+def blas_bytes(
+    n: int, itemsize: int = 8, terms: int | None = None, others: int | None = None
+) -> int:
     """Bytes of the panel that BLAS packs for a product with n columns, to 14,000 wide.
 
     Columns as BLAS sees them: of arrays in C order, those of the transposed product. A process
     keeps panels, in NumPy's library and in SciPy's. What an idle worker has packed already
     (`PACKED_COLUMNS`, and all that is ever packed of the other factor) no trial adds; the rest it
-    is charged for.
+    is charged for: the most that OpenBLAS takes on processors with AVX-512 and with AVX2.
 
     Parameters
     ----------
     n : int
     itemsize : int, default 8
-    terms : int, default 256
-        Of the sums that the product consists of. Most libraries cut them in parts of 256, some of
-        384: the panel has as many rows.
+    terms : int, optional
+        Of the sums that the product consists of: the panel has as many rows, up to a bound. By
+        default 256 of float64 and 384 of float32.
+    others : int, optional
+        Rows of the product, as BLAS sees them. Of few no panel is kept; many by default.
     """
-    return itemsize * max(0, min(terms, 384) * min(n, 14_000) - PACKED_COLUMNS**2)
+    if terms is None:
+        terms = 256 if itemsize == 8 else 384
+    return max(_packed(library, n, itemsize, terms, others) for library in _PACKED_AT_ONCE)
+
+
+def _packed(
+    library: dict[int, tuple[int, int]], n: int, itemsize: int, terms: int, others: int | None
+) -> int:
+    """Return what is packed beyond what an idle worker has: a panel lies behind other factors."""
+    rows, most = library[itemsize]
+    if others is not None and others <= rows:
+        return 0
+    packed = itemsize * (rows * most + min(terms, most) * min(n, 14_000))
+    idle = max(size * at * (of + PACKED_COLUMNS) for size, (of, at) in library.items())
+    return max(0, packed - idle)
 
 
 def square_product_bytes(n: int) -> int:
     """Bytes of what BLAS packs for the float64 product of two n x n matrices, as `blas_bytes`.
 
-    Less than `blas_bytes(n, terms=n)`: some libraries cut sums of more than 384 terms in halves,
-    others those of more than 512 in parts of 256, and keep a panel for more than 512 rows only.
+    Less than `blas_bytes(n, terms=n)`: sums of more terms than are packed at a time, but less than
+    twice as many, are cut in halves.
     """
-    halves = n * min(-(-n // 32) * 16, 384) if n > 384 else 0
-    deep = max(min(n, 384) ** 2, halves)
-    shallow = 256 * n if n > 512 else 0
-    return 8 * max(0, max(deep, shallow) - PACKED_COLUMNS**2)
+    most = 384
+    packed = max(min(n, most) ** 2, n * min(-(-n // 32) * 16, most) if n > most else 0)
+    many = blas_bytes(n, terms=256, others=n) if n > 512 else 0
+    return max(0, 8 * (packed - most * PACKED_COLUMNS), many)
+
+
+def cholesky_blas_bytes(n: int) -> int:
+    """Bytes of what BLAS packs to factor a float64 matrix of order n, as `blas_bytes`.
+
+    OpenBLAS factors a quarter of the columns at a time, or as many as it packs at once.
+    """
+    quarter = min(n // 4, 384)
+    whole = [at * (n - at * 3 // 4) for at in (256, 384) if n > 4 * at]
+    return 8 * max(0, quarter * (n - quarter) - 7_680, *whole)
 
 
 def add_gram(G: np.ndarray, Z: np.ndarray) -> None:

@@ -61,7 +61,7 @@ def largest_eigenpairs(A: np.ndarray, n_pairs: int) -> tuple[np.ndarray, np.ndar
 
 def eigen_workspace(n: int) -> int:
     """Bytes that `eigensystem` works in beside a matrix of order n and its eigenvectors."""
-    return 600 * n
+    return 500 * n
 
 
 def eigen_arrays(n: int) -> dict[str, int]:

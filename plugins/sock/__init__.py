@@ -259,7 +259,7 @@ def storage_model(
     held = Arrays(X=shape.data_bytes, degrees=12 * n)
     factor = Arrays(
         B=4 * n * b,
-        blas=kernels.blas_bytes(a + b, terms=64) + kernels.blas_bytes(a + b, 4, terms=384),
+        blas=kernels.blas_bytes(a + b, terms=64) + kernels.blas_bytes(a + b, 4, terms=448),
         # blocks below 64 KiB, that malloc does not map: what degrees took of those
         left_in_the_heap=min(2 * d * _DEGREE_FEATURES, 1 << 16),
     )

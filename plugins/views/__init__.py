@@ -23,7 +23,6 @@ from harness.estimator import (
     RandomState,
 )
 from harness.kernels.gaussian import CENTER_SAMPLE
-from harness.kernels.gram import square_product_bytes
 from harness.semi_supervised import SplitLeastSquares, centered_ridge
 
 from .canonical_correlation import (
@@ -245,24 +244,25 @@ def landmark_storage(
     selector: str = "uniform",
     tuned: bool = False,
 ) -> Storage:
-    """Count 2 M landmarks, and 64 M^2 for both projections and the analysis."""
-    n, d, M = shape.n, shape.n_features, min(size, max(1, shape.n // 2))
-    first = Arrays(first_projection=4 * M * M)
+    """Count 2 M landmarks, and 48 M^2 for both projections and the analysis."""
+    n, d, i, M = shape.n, shape.n_features, shape.itemsize, min(size, max(1, shape.n // 2))
+    landmarks = Arrays(first_view=4 * M * (d + M), landmarks=4 * M * d)
     drawing = {
-        "selection": Arrays(
-            selection=kernels.selection_bytes(selector, n, d, 2 * M, shape.itemsize)
+        "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, 2 * M, i)),
+        "landmarks": landmarks + Arrays(picked=kernels.stream_bytes(M, 2 * d, held=(i + 4) * d)),
+        "projection": landmarks
+        + Arrays(
+            eigensystem=16 * M * M + kernels.eigen_workspace(M),
+            kernel_blas=kernels.blas_bytes(M, 4, terms=d, others=M),
         ),
-        "landmarks": first + Arrays(picked=kernels.stream_bytes(M, 2 * d)),
-        # of the second view, eigenvectors beside its kernel matrix
-        "projection": first + kernels.eigen_arrays(M),
     }
-    return _storage(shape, M, 4 * M * d + 4 * M * M, drawing, combine, cca, tuned)
+    return _storage(shape, M, 4 * M * d + 4 * M * M, drawing, combine, cca, tuned, True)
 
 
 def fourier_storage(
     shape: Shape, size: int, combine: bool = False, cca: str = "exact", tuned: bool = False
 ) -> Storage:
-    """Count 4 M d of frequencies, and 56 M^2 for the analysis."""
+    """Count 4 M d of frequencies, and 40 M^2 for the analysis."""
     M = max(2, size)
     return _storage(shape, M, 2 * M * shape.n_features, {}, combine, cca, tuned)
 
@@ -275,42 +275,56 @@ def _storage(
     combine: bool,
     cca: str,
     tuned: bool,
+    scaled: bool = False,
 ) -> Storage:
-    """Return phases where a view of M features has so many bytes; one or both predict."""
-    n, d, labeled, used = shape.n, shape.n_features, shape.n_labeled, 1 + combine
-    columns, targets = 2 * M, max(1, shape.n_classes)
-    # of NumPy's library, and of SciPy's, which sums up the Gram matrix
-    square = square_product_bytes(M)
-    panels = Arrays(
-        numpy_blas=max(square, kernels.blas_bytes(M, terms=labeled)),
-        scipy_blas=max(square, kernels.blas_bytes(columns, 4, terms=384)),
-    )
-    values = Arrays(X=shape.data_bytes, values=8 * labeled * (6 + 4 * targets))
-    points = panels + values
-    rows = Arrays(rows=kernels.stream_bytes(n, _row_width(columns, d), 4))
+    """Return phases where a view of M features has so many bytes, and scales points or not."""
+    n, d, i, labeled = shape.n, shape.n_features, shape.itemsize, shape.n_labeled
+    columns, targets, least, used = 2 * M, max(1, shape.n_classes), min(labeled, M), 1 + combine
+    # of NumPy's library, and of SciPy's, which factors covariances and solves with the factors
+    numpy = kernels.square_product_bytes(M)
+    scipy = max(kernels.cholesky_blas_bytes(M), kernels.blas_bytes(M, terms=M))
+    # what a fit of a search has packed is there in the next
+    panels, packed = Arrays(blas=numpy + scipy), Arrays(blas=(numpy + scipy) * tuned)
+    more = kernels.blas_bytes(least, terms=max(labeled, M), others=least)
+    points = Arrays(X=shape.data_bytes, values=8 * labeled * (1 + targets), middle=16 * d)
+    width = _row_width(columns, d)
+    # what features are linear in, beside points near the origin and, for kernel values, scaled,
+    # then beside features; labeled points are picked before
+    linear = Arrays(rows=kernels.stream_bytes(n, width, 4, (8 if scaled else 4) * (columns + d)))
+    rows = Arrays(rows=kernels.stream_bytes(n, width, 4, max(8 * columns, 4 * (columns + d))))
+    picked = Arrays(rows=kernels.stream_bytes(labeled, width, 4, (i + 4) * (columns + d)))
     sketch = 4 * _SKETCH_ROWS * M * (columns + 1) if cca == "randomized" else 0
     analysing = points + Arrays(views=2 * view, sketch=sketch)
-    predicting = Arrays(views=used * view)
-    coordinates = predicting + Arrays(
-        directions=8 * M * M * used, coordinates=4 * labeled * M * used
-    )
+    predicting = panels + Arrays(views=used * view)
+    coordinates = points + predicting
+    coordinates += Arrays(directions=8 * M * M * used, coordinates=4 * labeled * M * used)
     # in float64; a search picks the labeled points of a fold before
-    solving = Arrays(labeled=(12 if tuned else 8) * labeled * M, gram=8 * min(labeled, M) ** 2)
+    solving = Arrays(
+        labeled=(12 if tuned else 8) * labeled * M,
+        gram=8 * least**2,
+        right_hand_sides=8 * (labeled + least + M) * targets,
+        more_blas=max(0, more - numpy),
+    )
+    summing = analysing + Arrays(gram=kernels.GramSum.bytes(columns))
     return Storage(
         fit={
-            "width": points + Arrays(sample=kernels.width_bytes(n, d, shape.itemsize)),
-            **beside(points + Arrays(view=view), drawing),
-            "Gram matrix": analysing + Arrays(gram=48 * M * M) + rows,
-            "canonical correlations": analysing + Arrays(correlations=canonical_bytes(M)),
-            "coordinates": points + coordinates + Arrays(map=12 * M * M) + rows,
-            "coefficients": points + coordinates + solving,
+            "width": packed + points + Arrays(sample=kernels.width_bytes(n, d, i)),
+            **beside(packed + points, drawing),
+            "rows": packed + summing + linear,
+            "Gram matrix": packed
+            + summing
+            + rows
+            + Arrays(panel=kernels.GramSum.panel_bytes(columns)),
+            "canonical correlations": panels + analysing + Arrays(correlations=canonical_bytes(M)),
+            "coordinates": coordinates + Arrays(single=4 * M * M * used) + picked,
+            "coefficients": coordinates + solving,
         },
         predict={
-            "a block": panels
-            + predicting
+            "a block": predicting
             + Arrays(
+                middle=16 * d,
                 X_and_block=shape.predict_data_bytes,
-                rows=kernels.stream_bytes(shape.block_rows, _row_width(columns, d), 4),
+                rows=kernels.stream_bytes(shape.block_rows, width, 4),
                 coefficients_and_scores=8 * targets * (shape.block_rows + 2 * columns),
             )
         },

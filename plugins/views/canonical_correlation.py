@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from harness.kernels.gram import GramSum
-from harness.kernels.symmetric import eigensystem
+from harness.kernels.symmetric import eigen_workspace, eigensystem
 
 # A variance below so many roundings of the mean square that it was subtracted from is none.
 _ROUNDINGS = 4
@@ -73,13 +73,12 @@ class CanonicalCorrelations:
         squares = C.diagonal().copy()
         for j, of_column in enumerate(mean):
             C[:, j] -= of_column * mean
-        first, second = slice(0, cut), slice(cut, None)
-        eps = np.finfo(self._dtype).eps
-        L1, L2 = (
-            _factor(C[view, view], squares[view], self._ridge, eps) for view in (first, second)
-        )
-        T = C[first, second].copy(order="F")
+        T = C[:cut, cut:].copy(order="F")
+        covariances = _diagonal_blocks(C, cut)
         del C
+        eps = np.finfo(self._dtype).eps
+        both = zip(covariances, (squares[:cut], squares[cut:]), strict=True)
+        L1, L2 = (_factor(A, of_view, self._ridge, eps) for A, of_view in both)
         # L1^-1 C12 L2^-T has the correlations as its singular values.
         T = solve_triangular(L1, T, lower=True, overwrite_b=True)
         T = solve_triangular(L2, T.T, lower=True).T
@@ -97,18 +96,36 @@ class CanonicalCorrelations:
 
 
 def canonical_bytes(k: int) -> int:
-    """Bytes that `CanonicalCorrelations` of two views of k features holds at most.
+    """Bytes that `CanonicalCorrelations` of two views of k features holds when it is solved.
 
-    48 k^2 while it sums up float32; then 32 k^2, and 24 k^2 for the three parts of it, and what
-    LAPACK works in.
+    The Gram matrix and a quarter of it; then factors, T, a product of it and its eigenvectors, and
+    what LAPACK works in.
     """
-    return 56 * k * k + 600 * k
+    return 40 * k * k + eigen_workspace(k)
 
 
-def _factor(C: np.ndarray, squares: np.ndarray, ridge: float, eps: float) -> np.ndarray:
-    """Return the Cholesky factor of a covariance matrix plus its ridge."""
-    r = max(ridge * np.trace(C), _ROUNDINGS * eps * squares.sum()) / len(C)
-    A = C.copy(order="F")
+def _diagonal_blocks(C: np.ndarray, cut: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return two blocks of a matrix in Fortran order, in the place of it.
+
+    The rest of it is given back.
+    """
+    n, numbers = len(C), C.reshape(-1, order="F")
+    left, size = n - cut, cut * cut + (n - cut) ** 2
+    # what is written lies before all that is still to be read
+    for j in range(cut):
+        numbers[j * cut : (j + 1) * cut] = numbers[j * n : j * n + cut]
+    for j in range(left):
+        start = cut * cut + j * left
+        numbers[start : start + left] = numbers[(cut + j) * n + cut : (cut + j + 1) * n]
+    del numbers
+    C.resize(size, refcheck=False)
+    first, second = np.split(C, [cut * cut])
+    return first.reshape(cut, cut, order="F"), second.reshape(left, left, order="F")
+
+
+def _factor(A: np.ndarray, squares: np.ndarray, ridge: float, eps: float) -> np.ndarray:
+    """Return the Cholesky factor of a covariance matrix plus its ridge, in place of it."""
+    r = max(ridge * np.trace(A), _ROUNDINGS * eps * squares.sum()) / len(A)
     A[np.diag_indices(len(A))] += r or 1.0
     return cholesky(A, lower=True, overwrite_a=True)
 

@@ -97,6 +97,19 @@ def test_a_graph_has_a_width_of_its_own_in_the_unit_of_the_kernel_s(model, waves
     np.testing.assert_allclose(model(**options).fit(X, y).predict(X), values[2], atol=1e-6)
 
 
+@pytest.mark.parametrize("graph_sigma", [1e-300, 1e-30, 1e30, 1e300])
+@pytest.mark.parametrize("model", [LapRLS, LandmarkLapRLS])
+def test_a_graph_of_any_width_overflows_nowhere(model, waves, graph_sigma):
+    """Warnings are errors here; widths a million times the kernel's are as good as any."""
+    X, y, _ = waves
+    options = {"random_state": 0} if model is LandmarkLapRLS else {}
+    values, bound = (
+        model(graph_sigma=width, **options).fit(X, y).predict(X)
+        for width in (graph_sigma, 1e-6 if graph_sigma < 1 else 1e6)
+    )
+    np.testing.assert_allclose(values, bound, atol=1e-9)
+
+
 @pytest.mark.parametrize("model", [LapRLS, LandmarkLapRLS])
 def test_the_wider_the_graph_the_more_it_smooths(model, waves):
     X, y, _ = waves

@@ -100,6 +100,61 @@ def test_a_byte_for_each_pair_of_points_would_show(name, assert_peak_between):
     assert_peak_between(least, most, method, shape, planned.size, "binary")
 
 
+USED = {
+    "laprls-landmarks": Shape(60, 3000, 40, 2, itemsize=4, n_test=200),
+    "laprls": Shape(100, 3000, 40, 2, itemsize=4, n_test=200),
+    "xnv": Shape(60, 3000, 40, 2, n_test=200),
+    "xks": Shape(60, 3000, 40, 2, n_test=200),
+    "sssl": Shape(60, 3000, 40, 2, n_test=200),
+    "sssl-m": Shape(60, 3000, 40, 2, n_test=200),
+    "sssl-2m": Shape(60, 3000, 40, 2, itemsize=4, n_test=200),
+    "krr": Shape(900, 100, 40, 2, n_test=200),
+    "nystrom-krr": Shape(700, 1000, 40, 2, itemsize=4, n_test=200),
+}
+
+
+@pytest.mark.parametrize("name", USED)
+def test_a_budget_is_used_where_the_kernel_has_full_rank(name, assert_peak_between):
+    """How many features are left of a kernel matrix of low rank no plan can know.
+
+    A process that has packed much for BLAS shows less: sizes are those of 8 MB.
+    """
+    method = named(name)
+    method = replace(method, params={**method.params, "sigma": 0.05})
+    planned = plan(method, USED[name], 8 * 10**6)
+    least, most = 0.9 * planned.planned_bytes, planned.planned_bytes + 25_000
+    trial = method, USED[name], planned.size, min(method.tasks)
+    assert_peak_between(least, most, *trial)
+
+
+@slow
+@pytest.mark.parametrize("name", ["laprls-landmarks", "xnv", "sssl-m", "nystrom-krr"])
+def test_what_a_fit_packed_for_blas_is_there_in_the_next(name, assert_peak_between):
+    """A search over LapRLS on all points as landmarks took 1.04 of its plan."""
+    method = replace(named(name), params={"sigma": 0.05})
+    shape = Shape(60, 540, 15, 2)
+    planned = plan(method, shape, 16 * 10**6, tuned=True)
+    trial = method, shape, planned.size, min(method.tasks)
+    assert_peak_between(0, planned.planned_bytes + 25_000, *trial, folds=2, trials=3)
+
+
+def test_what_a_fit_packed_for_blas_is_there_in_a_prediction(assert_peak_between):
+    """A prediction of exact kernel ridge regression took 1.01 of the plan."""
+    method = replace(named("krr"), params={"sigma": 0.05})
+    shape = Shape(390, 7833, 384, 4, itemsize=4)
+    planned = plan(method, shape, None)
+    assert_peak_between(0, planned.planned_bytes, method, shape, None, "multiclass")
+
+
+def test_rows_that_are_picked_are_charged_for(assert_peak_between):
+    """Of wide points in float64 16 rows stood beside their copies in float32: 1.06 of the plan."""
+    method = replace(named("xnv"), params={"sigma": 0.05})
+    shape = Shape(27, 3, 5999, 0, n_test=58)
+    planned = plan(method, shape, None, {"n_landmarks": 2})
+    most = planned.planned_bytes + 25_000
+    assert_peak_between(0, most, method, shape, 2, "regression")
+
+
 def test_what_reading_took_is_not_held_beside_the_kernel_matrix(assert_peak_between):
     """Rows are picked in blocks of up to 128 KiB, of which malloc may keep the small ones."""
     method = named("tsvm")
