@@ -347,12 +347,12 @@ def _iterating_phases(shape: Shape, n_neighbors: int | None) -> dict[str, Arrays
             "iteration": Arrays(graph=graph, vectors=iterated),
         }
     tile, u, labeled = min(n, kernels.DEGREE_TILE), shape.n_unlabeled, shape.n_labeled
-    graph = Arrays(points=24 * n + 8 * u, known=8 * columns * labeled)
+    shared = Arrays(points=24 * n + 8 * u, known=8 * columns * labeled)
     # while the graph multiplies, its product and the vectors in float32
     multiplied = Arrays(weights=5 * tile**2, copies=tile * (d + 2) * (i + 8))
     return {
-        "iteration": graph + Arrays(vectors=8 * columns * (11 * u) // 2) + multiplied,
-        "residuals": graph + Arrays(vectors=8 * columns * 6 * u),
+        "iteration": shared + Arrays(vectors=8 * columns * (11 * u) // 2) + multiplied,
+        "residuals": shared + Arrays(vectors=8 * columns * 6 * u),
     }
 
 

@@ -194,6 +194,15 @@ def test_shapes_that_refuted_a_model_fit_their_plan(
     assert_peak_between(planned.planned_bytes // 2, most, method, shape, planned.size, task)
 
 
+def test_points_of_one_code_word_are_not_copied_at_once(assert_peak_between):
+    """A narrow kernel gives all points one pattern: their scores were held three times."""
+    method, shape = replace(named("ksc"), params={"sigma": 0.05}), Shape(0, 12_600, 53, 79)
+    planned = plan(method, shape, 16 * 10**6)
+    assert planned.n_kept is None
+    most = 1.002 * planned.planned_bytes + 25_000
+    assert_peak_between(0.5 * most, most, method, shape, planned.size, "clustering")
+
+
 @pytest.mark.parametrize("itemsize", [4, 8])
 def test_few_labels_of_wide_points_take_few_bytes(itemsize, assert_peak_between):
     """What is predicted at a time was 1,024 rows and their copies: 148 MB."""
