@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from ssokmf import SSOKMF, storage
 from ssokmf.factorisation import Factorisation, Moments, Rounds
 
-from harness import Shape, kernels
+from harness import Shape
 
 
 def digits():
