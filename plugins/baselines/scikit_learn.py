@@ -6,7 +6,7 @@ import platform
 
 from harness.kernels import blas_bytes
 
-# Columns that OpenBLAS multiplies at once, by item size: the fewest of its kernels for a processor.
+# Columns that OpenBLAS multiplies at once, by item size: the fewest that it does on a processor.
 _AT_ONCE = {4: 448, 8: 192} if platform.machine() == "x86_64" else {4: 128, 8: 128}
 
 
