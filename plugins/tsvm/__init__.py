@@ -178,8 +178,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
     training = {
         # each vector is mapped by itself, in whole pages
         "machine": machines + Arrays(vectors=vectors * (8 * n + mmap.PAGESIZE)),
-        # of classes without a labeled point, scores are copied twice
-        "scores": machines + Arrays(copies=2 * 8 * n * Q if Q > 1 else 0, order=16 * n),
+        "scores": machines + Arrays(held_out_scores=8 * shape.n_labeled * Q, order=16 * n),
     }
     kept = X + scores + Arrays(order=8 * n, block=shape.block_bytes if shape.n_test else 0)
     new_scores = Arrays(new_scores=16 * rows * Q)
@@ -192,7 +191,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
         return Storage(fit, {"a block": kept + new})
     matrix = X + Arrays(kernel_matrix=kernels.triangle_bytes(n))
     moved = Arrays(moved=min(n, kernels.center_rows(d, i)) * d * i)
-    band = Arrays(band=kernels.BAND * i * (d + (n if i == 8 else 0)), norms=8 * n * 4)
+    band = Arrays(band=min(n, kernels.BAND) * i * (d + (n if i == 8 else 0)), norms=8 * n * 4)
     fit = {
         "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
         "kernel matrix": matrix + known + band + moved,
