@@ -196,7 +196,7 @@ def step_bytes(n: int, rank: int, n_components: int, n_features: int) -> int:
 
 
 def packed_bytes(n: int, rank: int, n_components: int, n_features: int) -> int:
-    """Bytes that BLAS packs for the products of steps: of rows, of columns, and of what is mixed."""
+    """Bytes that BLAS packs for the products of steps: of rows, of columns, of mixtures."""
     waiting = steps_per_product(rank, n_components)
     order = rank + n_components * waiting
     rows = min(n, _rows_of_step(order, order + n_features))

@@ -77,14 +77,18 @@ class TransductiveSVM(kernels.SplitClassifier):
     """
 
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        # either refuses features whose squares overflow
+        if self.kernel == "linear":
+            kernels.bind_kernel("linear", X)
+        else:
+            self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
         self._X, self._candidates, self._center = X, labeled, kernels.column_medians(X)
+        self._product: kernels.LinearProduct | kernels.GaussianTriangle
         if self.kernel == "linear":
             # the bias is free, so no point need be the origin
             center = self._center if self._center.any() else None
-            self._product: kernels.LinearProduct | kernels.GaussianTriangle
             self._product = kernels.LinearProduct(X, center)
         else:
-            self._width = kernels.kernel_width(X, self.sigma, self.sigma_unit)
             self._product = kernels.GaussianTriangle(X, self._width, self._center)
 
     def fit_labels(self, y: np.ndarray) -> Self:

@@ -309,3 +309,11 @@ def test_what_cannot_be_is_refused_in_words():
         TransductiveSVM().fit(X, np.where(y == 1, 1, -1))
     with pytest.raises(ValueError, match="growth"):
         TransductiveSVM(growth=1.0).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_features_whose_squares_overflow_are_refused_at_once(kernel, two_blobs):
+    X, y, _ = two_blobs
+    with pytest.raises(ValueError, match="overflows in float32; scale the features"):
+        TransductiveSVM(kernel=kernel).fit(1e150 * X, y)
