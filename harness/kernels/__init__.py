@@ -64,6 +64,7 @@ from harness.kernels.gram import (
     project_gram,
     square_product_bytes,
     summed_bytes,
+    summing_panel_bytes,
     type_of_sums,
 )
 from harness.kernels.graph import (
@@ -238,6 +239,7 @@ __all__ = [
     "squared_norms",
     "stream_bytes",
     "summed_bytes",
+    "summing_panel_bytes",
     "threshold_block_rows",
     "threshold_bytes",
     "threshold_rows",
