@@ -308,10 +308,12 @@ def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
     laplacian = packed + blas
     # a tile in float64 with its masks, or in float32 with a copy that a product makes
     filling = Arrays(tile=12 * min(shape.n, kernels.TILE) ** 2, copies=copies)
+    filled = (laplacian if tuned else packed) + filling
     # right-hand sides, copied to be solved with, and what is known; then all that is extended
     solved = Arrays(right_hand_sides=8 * targets * (2 * u + labeled))
     phases = {
-        "Laplacian": (laplacian if tuned else packed) + filling,
+        "Laplacian": filled,
+        "pull of the known": filled + Arrays(values=8 * targets * (u + labeled)),
         "solution": laplacian + solved,
     }
     if not tuned:

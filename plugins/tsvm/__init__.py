@@ -101,6 +101,9 @@ class TransductiveSVM(kernels.SplitClassifier):
         if self.positive_share is not None and len(self.classes_) > 2:
             message = f"positive_share is for two classes, y has {len(self.classes_)}"
             raise ValueError(message)
+        # of other labels, or they would stand beside what is learned now
+        for name in ("_coefficients", "decision_scores_", "held_out_scores_", "transduction_"):
+            self.__dict__.pop(name, None)
         targets = labels.targets()
         labeled = self._candidates[labels.rows]
         scores = np.empty((self._product.n, targets.shape[1]))

@@ -191,6 +191,8 @@ REFUTED = [
     # scores of a block with its rows; a tile beside the next; scores kept until all are handed on
     ("sock", Shape(300, 7575, 5, 2, n_test=1000, itemsize=4), 100, "binary"),
     ("sock", Shape(300, 6000, 5, 26), 4, "multiclass"),
+    # values of many labeled points, beside tiles of the Laplacian
+    ("cmn", Shape(1792, 834, 205, 54, n_test=8), 834, "multiclass"),
     # a last block of 379 rows, of which BLAS packs more than of one of 512
     ("rd-mssksc", Shape(162, 2777, 16, 70), 1631, "multiclass"),
     # what BLAS packs of points for their distances, deeper than that for features
