@@ -250,12 +250,12 @@ def storage(
         gram_of_a_fold=4 * labeled**2 if tuned else 0,
         machines=machine_bytes(labeled, columns),
     )
-    # of all points, before and after the matrix is applied to them
-    vectors = Arrays(vectors=8 * n * (4 * columns + 2))
+    known = Arrays(weights=8 * labeled * 2 * columns)
     scores = Arrays(scores=8 * n * (3 * columns + 4))
     if transfer == "regularized-laplacian":
         packed = Arrays(packed=kernels.PackedSymmetric.bytes(n))
-        factored = packed + Arrays(blas=kernels.PackedSymmetric.factoring_bytes(n))
+        blas = Arrays(blas=kernels.PackedSymmetric.factoring_bytes(n))
+        factored = packed + blas
         matrix = {
             "kernel matrix": (factored if tuned else packed)
             + Arrays(tile=kernels.packed_gaussian_bytes(n, d, i)),
@@ -263,16 +263,23 @@ def storage(
             + gram
             + Arrays(block=kernels.stream_bytes(labeled, 5 * labeled)),
             "machines": factored + svm,
-            "scores": factored + gram + vectors + Arrays(tile=8 * kernels.TILE**2),
+            "product": factored
+            + gram
+            + known
+            + Arrays(product=8 * n * columns, tile=8 * kernels.TILE**2),
+            # that of the matrix, what extends it, and what makes it the former
+            "scores": factored + gram + known + Arrays(vectors=8 * n * (3 * columns + 2)),
         }
     else:
         square = Arrays(kernel_matrix=8 * n * n)
-        square += Arrays(blas=kernels.blas_bytes(n, terms=64) + kernels.blas_bytes(labeled))
+        blas = Arrays(blas=kernels.blas_bytes(n, terms=64) + kernels.blas_bytes(labeled))
+        square += blas
         rows = Arrays(rows=8 * labeled * n, block=kernels.stream_bytes(labeled, labeled))
         matrix = {
             "eigensystem": square + Arrays(eigenvectors=8 * n * n, workspace=400 * n),
             "machines": square + rows + svm,
-            "scores": square + gram + vectors,
+            # of all points, before and after the matrix is applied to them
+            "scores": square + gram + Arrays(vectors=8 * n * (4 * columns + 2)),
         }
     threshold = Arrays(threshold=threshold_bytes(n, shape.n_classes))
     fit = {"width": Arrays(sample=kernels.width_bytes(n, d, i)), **matrix}
@@ -284,7 +291,9 @@ def storage(
             moved=(kernels.center_rows(d, i) * d + n) * i,
             block=shape.block_bytes,
         )
-    return Storage(fit | {"threshold": scores + threshold}, {"a block": extending}, held)
+    return Storage(
+        fit | {"threshold": blas + scores + threshold}, {"a block": blas + extending}, held
+    )
 
 
 @hookimpl

@@ -49,6 +49,7 @@ from harness.kernels.gram import (
     mirror,
     project_gram,
     square_product_bytes,
+    summing_panel_bytes,
 )
 from harness.kernels.landmark_features import (
     LandmarkFeatures,
@@ -140,6 +141,7 @@ __all__ = [
     "solve_positive_definite",
     "square_product_bytes",
     "stream_bytes",
+    "summing_panel_bytes",
     "tile_bytes",
     "width_bytes",
 ]

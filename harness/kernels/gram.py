@@ -97,6 +97,28 @@ def square_product_bytes(n: int) -> int:
     return max(0, 8 * (packed - most * PACKED_COLUMNS), many)
 
 
+def summing_panel_bytes(n: int, rows: int, width: int) -> int:
+    """Bytes of what BLAS packs while `add_gram` adds up n rows in blocks, as `blas_bytes`.
+
+    The last block may be the deepest: up to 384 rows are packed at once, more in parts.
+
+    Parameters
+    ----------
+    n : int
+    rows : int
+        Of a block.
+    width : int
+        Columns.
+    """
+    return blas_bytes(width, terms=max(_packed_at_once(min(n, rows)), _packed_at_once(n % rows)))
+
+
+def _packed_at_once(terms: int) -> int:
+    if terms <= 384:
+        return terms
+    return 256 if terms <= 512 else min(-(-terms // 2), 384)
+
+
 def cholesky_blas_bytes(n: int) -> int:
     """Bytes of what BLAS packs to factor a float64 matrix of order n, as `blas_bytes`.
 

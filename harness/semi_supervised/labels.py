@@ -129,16 +129,20 @@ def as_decision(scores: np.ndarray, present: np.ndarray, n_classes: int) -> np.n
     Parameters
     ----------
     scores : ndarray of shape (n, 1) or (n, n_classes)
-        Those of a class without a labeled point mean nothing, and are put below all others.
+        Those of a class without a labeled point mean nothing, and are put below all others, in
+        place.
     present : ndarray of int
         Positions of the classes that have one.
     n_classes : int
     """
     if scores.shape[1] == 1:
         return scores[:, 0]
-    if len(present) == n_classes:
-        return scores
-    return expand_scores(scores[:, present], present, n_classes)
+    absent = np.setdiff1d(np.arange(n_classes), present)
+    # column by column and in place: scores of all points may be most of what is held
+    lowest = min((scores[:, j].min(initial=0.0) for j in present), default=0.0)
+    for j in absent:
+        scores[:, j] = lowest - 1
+    return scores
 
 
 def transduced(scores: np.ndarray, labels: Labels) -> np.ndarray:

@@ -100,11 +100,16 @@ def share_offsets(scores: np.ndarray, labels: Labels) -> np.ndarray:
     if scores.ndim == 1:
         return np.asarray(-_cut(scores, prior[1]))
     present = labels.present
-    own, offsets = scores[:, present].astype(np.float64), np.zeros(scores.shape[1])
+    own, offsets = scores, np.zeros(scores.shape[1])
+    if len(present) < scores.shape[1]:
+        own = scores[:, present]
+    own = own.astype(np.float64, copy=False)
+    # the only copy: in a search there may be many scores
     moved = own.copy()
     for _ in range(_TURNS):
         for j, share in enumerate(prior[present]):
-            others = np.delete(moved, j, axis=1).max(axis=1)
+            moved[:, j] = -np.inf
+            others = moved.max(axis=1)
             moved[:, j] = own[:, j] - _cut(own[:, j] - others, share)
         moved -= (moved[0] - own[0]).mean()
     offsets[present] = moved[0] - own[0]

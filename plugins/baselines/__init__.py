@@ -33,10 +33,8 @@ from harness.semi_supervised import (
     expand_scores,
 )
 
-from .scikit_learn import ridge_bytes, upcast_bytes, weights_bytes
+from .scikit_learn import packed_rows_bytes, ridge_bytes, upcast_bytes, weights_bytes
 
-# Columns up to which no library keeps what it packs of the rows that they are multiplied with.
-_WHOLE_COLUMNS = 128
 _STEPS = 200
 """Steps of logistic regression: where it has not converged by then, scores hardly change."""
 
@@ -200,10 +198,10 @@ def sampler_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
 def _landmark_phases(shape: Shape, m: int, rows: int) -> tuple[Arrays, dict[str, Arrays], Arrays]:
     """Return what `Nystroem` keeps, holds while it makes features of rows, and for a block.
 
-    For the features of all rows as one product BLAS packs as many columns, m deep.
+    All rows are multiplied at once, in the distances and for the features.
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    panels = kernels.blas_bytes(rows, i, m) if m > _WHOLE_COLUMNS else 0
+    panels = packed_rows_bytes(rows, m, d, i)
     kept = Arrays(landmarks=i * m * d, root=i * m * m, blas=panels + 3 * kernels.blas_bytes(m, i))
     features, block = rows * m * i, shape.block_rows * m * i
     picked = kept + Arrays(picked=rows * d * i if rows < n else 0, features=features)
@@ -219,7 +217,7 @@ def _landmark_phases(shape: Shape, m: int, rows: int) -> tuple[Arrays, dict[str,
         block=shape.block_bytes,
         kernel_rows=block,
         features_or_upcast=max(block, upcast_bytes(shape.block_rows, m, d, i)),
-        more_blas=max(0, kernels.blas_bytes(shape.block_rows, i, m) - panels),
+        more_blas=max(0, packed_rows_bytes(shape.block_rows, m, d, i) - panels),
     )
     return kept, phases, predicting
 

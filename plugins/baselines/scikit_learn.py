@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import platform
+
+from harness.kernels import blas_bytes
+
+# Columns that OpenBLAS multiplies at once, by item size: the fewest that it does on a processor.
+_AT_ONCE = {4: 448, 8: 192} if platform.machine() == "x86_64" else {4: 128, 8: 128}
+
 
 def ridge_bytes(labeled: int, m: int, i: int, n_classes: int) -> int:
     """Bytes of a ridge regression: features and two copies, the smaller Gram matrix, weights.
@@ -24,10 +31,29 @@ def upcast_bytes(rows: int, m: int, d: int, i: int) -> int:
     """
     if i == 8:
         return 8 * (rows + m)
+    part = _part_rows(rows, m, d)
+    x, z, product = min(part, rows), min(part, m), min(part, rows) * min(part, m)
+    doubled = min(8 * product, 1 << 18)  # NumPy does it in place, unless it is small
+    if rows <= part and m <= part:
+        return 8 * (x + z) * d + max(8 * product + doubled, 12 * product)
+    # parts and products stand until the next ones are made
+    made = 8 * d * (x + z + max(x if rows > part else 0, z)) + 8 * product
+    return max(made, 8 * (x + z) * d + 16 * product + doubled)
+
+
+def _part_rows(rows: int, m: int, d: int) -> int:
+    """Return how many points scikit-learn turns into float64 at a time."""
     terms = max(((rows + m) * d + rows * m) / 10, 10 * 2**17)
-    part = int((d * d + terms) ** 0.5 - d) + 1
-    # of a set that is cut, one part is held while the next is made
-    parts = min(2 * part, rows) + min(2 * part, m)
-    product = min(part, rows) * min(part, m)
-    # NumPy doubles a product in place, unless it is small
-    return 8 * parts * d + 12 * product + min(8 * product, 1 << 18)
+    return int((d * d + terms) ** 0.5 - d) + 1
+
+
+def packed_rows_bytes(rows: int, m: int, d: int, i: int) -> int:
+    """Bytes that BLAS packs of rows of which distances to m points, then features are computed.
+
+    As many columns as it takes at once are multiplied without keeping what is packed of rows.
+    """
+    deep = blas_bytes(rows, i, m) if m > _AT_ONCE[i] else 0
+    if m <= _AT_ONCE[8]:
+        return deep
+    far = rows if i == 8 else min(rows, _part_rows(rows, m, d))
+    return max(deep, blas_bytes(far, 8, d))

@@ -249,7 +249,7 @@ def storage(
 
     Up to 4,000 unlabeled points, or with `solver="cholesky"`, the packed matrix over them,
     4 u (u + 2), and if sigma is tuned the packed Laplacian of the labeled ones, 4 l (l + 2), and a
-    block of 2,048 u. Beyond, where less is needed than at 4,000, 60 n for each class but one, and
+    block of 2,048 u. Beyond, where less is needed than at 4,000, 48 n for each class but one, and
     up to 48 n k with k nearest neighbors.
     """
     n, d, i, Q = shape.n, shape.n_features, shape.itemsize, shape.n_classes
@@ -264,13 +264,14 @@ def storage(
     scores = Arrays(scores=8 * n * (Q if Q > 2 else 1))
     # rows are asked for by and by, as the threshold has them copied
     asked = Arrays(asked=kernels.stream_bytes(min(n, 256), shape.row_bytes, 1))
-    threshold = asked + Arrays(threshold=threshold_bytes(n, Q))
+    threshold = Arrays(threshold=threshold_bytes(n, Q))
     kept = distributions + scores + Arrays(rows=8 * n)
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         **solving,
         "distributions": distributions + Arrays(solutions=16 * n * (Q - 1), order=8 * n),
-        "threshold": distributions + _inducing_arrays(shape, min(n, 256), n_neighbors) + threshold,
+        "new scores": distributions + _inducing_arrays(shape, min(n, 256), n_neighbors) + asked,
+        "threshold": distributions + threshold,
         "scores": distributions + scores + Arrays(weighted=8 * n * Q, order=16 * n),
     }
     block = Arrays(block=shape.new_block_bytes)
@@ -291,17 +292,20 @@ def _inducing_arrays(shape: Shape, rows: int, n_neighbors: int | None) -> Arrays
 
 def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
     u, labeled, d, i = shape.n_unlabeled, shape.n_labeled, shape.n_features, shape.itemsize
-    copies = tile_copies_bytes(shape.n, d, i)
-    laplacian = Arrays(
-        laplacian=kernels.PackedSymmetric.bytes(u),
-        # as if it were filled a second time: what tiles leave in the heap has not been told apart
-        blas=kernels.PackedSymmetric.factoring_bytes(u),
-    )
-    # a tile in float64 with two masks, or in float32 with a copy that a product makes
-    tile = 12 * min(max(u, labeled), 2 * kernels.TILE) * kernels.TILE
+    copies, targets = tile_copies_bytes(shape.n, d, i), shape.n_classes - 1
+    # only the second matrix of a search is filled beside what BLAS packed for the first
+    blas = Arrays(blas=kernels.PackedSymmetric.factoring_bytes(u))
+    packed = Arrays(laplacian=kernels.PackedSymmetric.bytes(u))
+    laplacian = packed + blas
+    # a tile in float64 with its masks, or in float32 with a copy that a product makes
+    filling = Arrays(tile=12 * min(shape.n, kernels.TILE) ** 2, copies=copies)
+    filled = (laplacian if tuned else packed) + filling
+    # right-hand sides, copied to be solved with, and what is known; then all that is extended
+    solved = Arrays(right_hand_sides=8 * targets * (2 * u + labeled))
     phases = {
-        "Laplacian": laplacian + Arrays(tile=tile, copies=copies),
-        "solution": laplacian + Arrays(right_hand_sides=8 * u * 4 * (shape.n_classes - 1)),
+        "Laplacian": filled,
+        "pull of the known": filled + Arrays(values=8 * targets * (u + labeled)),
+        "solution": laplacian + solved,
     }
     if not tuned:
         return phases
@@ -314,10 +318,12 @@ def _factoring_phases(shape: Shape, tuned: bool) -> dict[str, Arrays]:
         left_in_the_heap=2 * min(copies, 1 << 16),
     )
     influence = reduced + Arrays(influence=8 * u * columns)
-    weights = Arrays(weights=8 * rows * columns, copies=copies, products=16 * columns**2)
+    weights = Arrays(weights=i * rows * columns)
+    multiplied = 16 * columns**2 + (0 if i == 8 else 8 * rows * columns)
     return phases | {
         "influence": influence + Arrays(solved=8 * u * min(columns, SOLVE_COLUMNS)),
-        "reduction": influence + weights,
+        "weights of the known": influence + weights + Arrays(tile=8 * columns**2, copies=copies),
+        "reduction": influence + weights + Arrays(products=multiplied),
         "held-out scores": reduced
         + Arrays(half=kernels.PackedSymmetric.bytes((labeled + 1) // 2)),
     }
@@ -334,11 +340,14 @@ def _iterating_phases(shape: Shape, n_neighbors: int | None) -> dict[str, Arrays
             "graph": Arrays(graph=making),
             "iteration": Arrays(graph=graph, vectors=iterated),
         }
-    tile = min(n, kernels.DEGREE_TILE)
-    # of the iteration six, and of the graph's product one and a half
-    vectors = Arrays(vectors=4 * n * (15 * columns + 6))
-    # weights with a mask, rows and columns, and those that are picked
-    return {"iteration": vectors + Arrays(weights=5 * tile**2, copies=tile * (d + 2) * (i + 8))}
+    tile, u, labeled = min(n, kernels.DEGREE_TILE), shape.n_unlabeled, shape.n_labeled
+    shared = Arrays(points=24 * n + 8 * u, known=8 * columns * labeled)
+    # while the graph multiplies, its product and the vectors in float32
+    multiplied = Arrays(weights=5 * tile**2, copies=tile * (d + 2) * (i + 8))
+    return {
+        "iteration": shared + Arrays(vectors=8 * columns * (11 * u) // 2) + multiplied,
+        "residuals": shared + Arrays(vectors=8 * columns * 6 * u),
+    }
 
 
 @hookimpl

@@ -131,6 +131,7 @@ class GroundedLaplacian:
                 W += influence[block].T @ cross
                 if rows == columns:
                     excess[rows] += (TIE + ties[block, 0]) @ cross
+                del cross  # or it would stand beside the next one
             if rows == columns:
                 keep_pairs(W)
             return np.negative(W, out=W)

@@ -151,11 +151,13 @@ def storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
     n, d, i, Q = shape.n, shape.n_features, shape.itemsize, max(2, shape.n_classes)
     s, compared = min(size, n), min(n, SELECTION_SAMPLE)
     row = row_bytes(s, d, i)
+    # of eigenvectors, or of a block that is summed up
+    summed = max(kernels.blas_bytes(s), kernels.blas_bytes(s, terms=s // 4))
     held = Arrays(
         X=shape.data_bytes,
         labels=8 * n,
         prototypes=s * d * i,
-        blas=kernels.blas_bytes(s) + kernels.blas_bytes(min(s, kernels.block_rows(row, 1))),
+        blas=summed + kernels.blas_bytes(min(s, kernels.block_rows(row, 1))),
         # blocks below 64 KiB, that malloc does not map: what counting left of those
         left_in_the_heap=min(60 * compared, 1 << 19),
     )
@@ -173,7 +175,11 @@ def storage(shape: Shape, size: int, selector: str = "uniform") -> Storage:
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         "prototypes": Arrays(selection=kernels.selection_bytes(selector, n, d, s, i)),
         **beside(sample, components),
-        "comparison": sample + scoring + _score_arrays(compared, Q),
+        # scores of one cluster, or of each: directions, signs, and one number for each word
+        "comparison": sample
+        + scoring
+        + _score_arrays(compared, Q)
+        + Arrays(decoded=12 * compared * Q),
         "scores": scoring + _score_arrays(n, Q),
     }
     new = Arrays(

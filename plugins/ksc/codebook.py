@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness import kernels
+
 
 class Codebook:
     """The commonest sign patterns of score variables, each with its mean direction.
@@ -28,7 +30,7 @@ class Codebook:
         )
         chosen = np.argsort(-counts, kind="stable")[:n_clusters]
         self.words = np.unpackbits(packed[chosen], axis=1, count=scores.shape[1]).astype(bool)
-        sums = [_unit(scores[codes.ravel() == word]).sum(axis=0) for word in chosen]
+        sums = [_sum_of_units(scores, np.flatnonzero(codes.ravel() == word)) for word in chosen]
         self.directions = _unit(np.array(sums))
 
     def decode(self, scores: np.ndarray, decoding: str) -> np.ndarray:
@@ -42,6 +44,19 @@ class Codebook:
         cosines *= 0.999
         cosines += signs @ np.where(self.words, np.float32(1), np.float32(-1)).T
         return cosines.argmax(axis=1)
+
+
+def _sum_of_units(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the sum of some rows, each of length one, added one after another.
+
+    A block at a time: where a kernel is narrow, one pattern has all points.
+    """
+    total = np.zeros(vectors.shape[1], vectors.dtype)
+    for block in kernels.row_blocks(len(rows), 3 * vectors.shape[1], vectors.itemsize):
+        units = _unit(vectors[rows[block]])
+        units[0] += total
+        total = units.sum(axis=0)
+    return total
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -279,9 +279,14 @@ def primal_storage(
         "kernel": Arrays(prototypes=m * d * item),
     }
     if not tuned:
-        panels = kernels.blas_bytes(m) + kernels.blas_bytes(min(m, rows), item)
+        # of a solution, or of sums in float64, of labeled points or of all
+        summed = [kernels.summing_panel_bytes(many, rows, m + 1) for many in (labeled, n)]
+        panels = max(kernels.blas_bytes(m), *(summed if item == 8 else summed[:1]))
+        panels += kernels.blas_bytes(min(m, rows), item)
     else:
-        panels = (1 if features == "fourier" else 2) * kernels.blas_bytes(m)
+        # of a fold's points the last block may have any number of rows
+        panels = kernels.blas_bytes(m + 1, terms=min(labeled, rows))
+        panels += 0 if features == "fourier" else kernels.blas_bytes(m)
         panels += kernels.blas_bytes(m, 4)
     feature_map = maps[features] + Arrays(blas=panels)
     # of a row: its features, itself in the type of the map, and scaled; kernel values

@@ -33,7 +33,7 @@ from harness.estimator import NonNegativeFloat, PositiveInt, RandomState
 from harness.kernels.degrees import gaussian_tiles
 from harness.semi_supervised import Labels, SVMOnFeatures, threshold_bytes, transduced
 
-from .proximal_low_rank import LowRankKernel, step_bytes
+from .proximal_low_rank import LowRankKernel, packed_bytes, step_bytes
 
 # Features from which degrees are estimated, once: a sum over all points needs few.
 _DEGREE_FEATURES = 1000
@@ -259,7 +259,6 @@ def storage_model(
     held = Arrays(X=shape.data_bytes, degrees=12 * n)
     factor = Arrays(
         B=4 * n * b,
-        blas=kernels.blas_bytes(a + b, terms=64) + kernels.blas_bytes(a + b, 4, terms=448),
         # blocks below 64 KiB, that malloc does not map: what degrees took of those
         left_in_the_heap=min(2 * d * _DEGREE_FEATURES, 1 << 16),
     )
@@ -268,6 +267,9 @@ def storage_model(
     # rows of B are read in place
     block = kernels.stream_bytes(n, _score_width(b, columns), 4)
     held_out = Arrays(held_out_scores=8 * labeled * columns)
+    # of LAPACK's library, and of products of rows
+    eigenvectors = kernels.blas_bytes(a + b, terms=64)
+    blas = Arrays(blas=eigenvectors + packed_bytes(n, b, a, d))
     learning = {
         "step": Arrays(step=step_bytes(n, b, a, d)),
         "machines": samples + Arrays(machines=8 * labeled * (_VECTORS + 3 * columns)),
@@ -280,8 +282,11 @@ def storage_model(
     fit = {
         "width": Arrays(sample=kernels.width_bytes(n, d, i)),
         "degrees": Arrays(weighing=_degree_bytes(n, d, degrees)),
-        **beside(factor, learning),
+        **beside(factor + blas, learning),
     }
+    new_rows = kernels.block_rows(_extended_bytes(b, d, i), 1)
+    packed = max(packed_bytes(n, b, a, d), kernels.blas_bytes(new_rows, i, max(d, _TILE)))
+    factor += Arrays(blas=eigenvectors + packed)
     # scores of the points of fit stay until all are handed over
     seen = Arrays(seen_scores=8 * n * columns if shape.predicts_seen else 0)
     predict = {"seen points": factor + seen + Arrays(rows=block if shape.predicts_seen else 0)}

@@ -13,10 +13,13 @@ import numpy as np
 
 from harness.kernels.features import FeatureMap
 from harness.kernels.gaussian import block_rows
+from harness.kernels.gram import blas_bytes
 from harness.kernels.symmetric import eigensystem
 
 # Eigenvalues of a Gram matrix of float32 products below this part of the largest are rounding.
 _TOLERANCE = 1e-6
+# Columns that every library multiplies at once.
+_AT_ONCE = 128
 # Steps that share a product with B at most; more of them save little.
 _MOST_WAITING = 4
 
@@ -190,3 +193,13 @@ def step_bytes(n: int, rank: int, n_components: int, n_features: int) -> int:
     mixing = 2 * mixed + 4 * small * rank
     features = 2 * n_features * n_components * waiting
     return features + max(decomposing, summing, multiplying, mixing)
+
+
+def packed_bytes(n: int, rank: int, n_components: int, n_features: int) -> int:
+    """Bytes that BLAS packs for the products of steps: of rows, of columns, of mixtures."""
+    waiting = steps_per_product(rank, n_components)
+    order = rank + n_components * waiting
+    rows = min(n, _rows_of_step(order, order + n_features))
+    # few components are multiplied at once, and what is packed of columns is not kept
+    packed = rows if n_components <= _AT_ONCE else max(rows, order)
+    return max(blas_bytes(packed, 4, order), blas_bytes(order, 4, rank) if waiting > 1 else 0)

@@ -229,12 +229,14 @@ def storage(
     held = Arrays(X=shape.data_bytes, labels=11 * n + 9 * shape.n_labeled)
     landmarks = Arrays(
         landmarks=4 * b * d,
-        blas=kernels.blas_bytes(b) + kernels.blas_bytes(min(b, int(rows)), 4),
+        # of products of kernel rows, 64 at a time, and of points
+        blas=kernels.blas_bytes(b, terms=64) + kernels.blas_bytes(max(b, int(rows)), 4, terms=d),
     )
     kernel_matrix = Arrays(kernel_matrix=square)
     # eigenvectors, one Gram matrix that is ready, and one to which blocks are added
     grams = Arrays(eigenvectors=square, grams=square * (2 if shape.n_unlabeled else 1))
-    factors = Arrays(factors=8 * b * r * 8, of_rank=8 * r * r * 12)
+    # what it was, what it is and its moments, those of SGD besides; matrices of codes, their roots
+    factors = Arrays(factors=8 * b * r * (7 if solver == "sgd" else 6), of_rank=8 * r * r * 6)
     start = Arrays(start=8 * r * (b + c), sums_by_class=8 * 2 * b * c)
     reading = grams + start
     learning = {
@@ -249,7 +251,7 @@ def storage(
         "Gram matrices": reading + Arrays(rows=block),
         "products": reading + Arrays(panel=kernels.GramSum.panel_bytes(b)),
         "projection": reading + Arrays(rows=kernels.stream_bytes(b, 2 * b)),
-        "factorisation": grams + factors + Arrays(by_class=8 * b * c * 4),
+        "factorisation": grams + factors + Arrays(by_class=8 * c * (b + 6 * r)),
     }
     if solver == "sgd":
         m = min(n, batch_size)

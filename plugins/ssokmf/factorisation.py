@@ -132,7 +132,7 @@ class Factorisation:
         if moments.unlabeled is not None:
             # not by np.dot, which would copy a matrix that is part of a larger one
             unlabeled_moment = moments.unlabeled @ U
-            kernel_moment = labeled_moment + unlabeled_moment
+            kernel_moment += unlabeled_moment
             gram = labeled_gram + U.T @ unlabeled_moment
         return Codes(U, P, S, kernel_moment, label_moment, gram, labeled_gram)
 
@@ -155,12 +155,16 @@ class Factorisation:
             # alpha K Wx G + l1 Wx = alpha M, with G = H H', in the eigenvectors of both.
             values, V = np.linalg.eigh(codes.gram)
             bend = np.outer(self.eigenvalues, values.clip(0)) + self.l1 / self.alpha
-            self.Wx = (codes.kernel_moment @ V / bend) @ V.T
+            turned = codes.kernel_moment @ V
+            turned /= bend
+            del bend
+            self.Wx = turned @ V.T
+            del turned
             values, V = np.linalg.eigh(codes.labeled_gram)
             V /= np.sqrt(self.beta * values.clip(0) + self.l2)
             self.Wy = self.beta * (codes.label_moment @ V) @ V.T
             # or they would stand beside the next ones
-            del codes, bend, V
+            del codes, V
             try:
                 codes = self.codes(moments)
             except LinAlgError:

@@ -265,7 +265,11 @@ def svm_storage(
     cache, sampled = cache_bytes(n, Q, size), min(n, _SPREAD_SAMPLE)
     width = {
         "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
-        "spread": Arrays(differences=8 * sampled * (4 * d + 4 * sampled)),
+        "spread": Arrays(
+            rows=2 * i * sampled * d,
+            kernel=kernels.kernel_bytes(kernel, sampled, sampled, d, i),
+            values=32 * sampled**2,
+        ),
     }
     # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
     coefficients = Arrays(coefficients=16 * max(0, Q - 2) * n)
@@ -282,13 +286,15 @@ def svm_storage(
         left_in_the_heap=left if _float64_bytes(shape) >= _MAPPED_FROM else 0, dual=24 * n
     )
     scored_alone = min(n, _SCORED_ALONE) if Q == 2 else 0
-    threshold = Arrays(scored_alone=scored_alone * (3 * d * 8 + 64), scores=8 * n if Q == 2 else 0)
+    # rows as they are picked, and in float64
+    row = d * (8 if i == 8 else i + 8) + 64
+    threshold = Arrays(scored_alone=scored_alone * row, scores=8 * n if Q == 2 else 0)
     votes = Arrays(votes=8 * shape.block_rows * (2 * pairs + 3 * Q))
     if kernel in _OF_LIBSVM:
         converted = Arrays(converted=_converted_bytes(shape))
         model += Arrays(support_vectors=_float64_bytes(shape))
         training = {
-            **beside(converted, width),
+            **width,
             "solver": converted + solver,
             "model": converted + model,
             "threshold": model + threshold,

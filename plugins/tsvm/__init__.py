@@ -74,14 +74,18 @@ class TransductiveSVM(kernels.GaussianWidth, SplitClassifier):
     """
 
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
+        # either refuses features whose squares overflow
+        if self.kernel == "linear":
+            kernels.bind_kernel("linear", X)
+        else:
+            self._width = self._width_on(X)
         self._X, self._candidates, self._center = X, labeled, kernels.column_medians(X)
+        self._product: LinearProduct | GaussianTriangle
         if self.kernel == "linear":
             # the bias is free, so no point need be the origin
             center = self._center if self._center.any() else None
-            self._product: LinearProduct | GaussianTriangle
             self._product = LinearProduct(X, center)
         else:
-            self._width = self._width_on(X)
             self._product = GaussianTriangle(X, self._width, self._center)
 
     def _train(self, labels: Labels, held_out: np.ndarray) -> np.ndarray:
@@ -90,6 +94,9 @@ class TransductiveSVM(kernels.GaussianWidth, SplitClassifier):
         if self.positive_share is not None and len(self.classes_) > 2:
             message = f"positive_share is for two classes, y has {len(self.classes_)}"
             raise ValueError(message)
+        # of other labels, or they would stand beside what is learned now
+        for name in ("_coefficients", "decision_scores_", "held_out_scores_", "transduction_"):
+            self.__dict__.pop(name, None)
         targets = labels.targets()
         labeled = self._candidates[labels.rows]
         scores = np.empty((self._product.n, targets.shape[1]))
@@ -169,8 +176,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
     training = {
         # each vector is mapped by itself, in whole pages
         "machine": machines + Arrays(vectors=vectors * (8 * n + mmap.PAGESIZE)),
-        # of classes without a labeled point, scores are copied twice
-        "scores": machines + Arrays(copies=2 * 8 * n * Q if Q > 1 else 0, order=16 * n),
+        "scores": machines + Arrays(held_out_scores=8 * shape.n_labeled * Q, order=16 * n),
     }
     kept = X + scores + Arrays(order=8 * n, block=shape.new_block_bytes)
     new_scores = Arrays(new_scores=16 * rows * Q)
@@ -183,7 +189,7 @@ def storage(shape: Shape, size: int, kernel: str = "rbf", form: str = "switching
         return Storage(fit, {"a block": kept + new})
     matrix = X + Arrays(kernel_matrix=GaussianTriangle.bytes(n))
     moved = Arrays(moved=min(n, kernels.center_rows(d, i)) * d * i)
-    band = Arrays(band=BAND * i * (d + (n if i == 8 else 0)), norms=8 * n * 4)
+    band = Arrays(band=min(n, BAND) * i * (d + (n if i == 8 else 0)), norms=8 * n * 4)
     fit = {
         "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
         "kernel matrix": matrix + known + band + moved,

@@ -208,6 +208,17 @@ def test_predictions_of_many_points_and_classes_are_no_copies(name, assert_peak_
     assert_peak_between(0.5 * most, most, method, shape, planned.size, "multiclass")
 
 
+@pytest.mark.parametrize("name", ["fs-mssksc", "clusk"])
+def test_a_search_holds_few_copies_of_scores_of_many_classes(name, assert_peak_between):
+    """Held-out scores were copied three times on the way to a threshold: 1.19 of a plan."""
+    method, shape = named(name), Shape(2000, 1000, 12, 71, itemsize=4)
+    least = plan(method, shape, 10**6, space=method.space)
+    planned = plan(method, shape, least.planned_bytes + 2 * 10**6, space=method.space)
+    most = 1.002 * planned.planned_bytes + 25_000
+    trial = method, shape, planned.size, "multiclass"
+    assert_peak_between(0.3 * most, most, *trial, folds=2, trials=2)
+
+
 WIDE = {"sssl-m", "sssl-2m", "laprls", "krr", "sssl", "nystrom-krr", "xnv", "nysck"}
 
 
@@ -235,6 +246,12 @@ REFUTED = [
     # scores of a block with its rows; a tile beside the next; scores kept until all are handed on
     ("sock", Shape(300, 7575, 5, 2, n_test=1000, itemsize=4), 100, "binary"),
     ("sock", Shape(300, 6000, 5, 26), 4, "multiclass"),
+    # values of many labeled points, beside tiles of the Laplacian
+    ("cmn", Shape(1792, 834, 205, 54, n_test=8), 834, "multiclass"),
+    # a last block of 379 rows, of which BLAS packs more than of one of 512
+    ("rd-mssksc", Shape(162, 2777, 16, 70), 1631, "multiclass"),
+    # what BLAS packs of points for their distances, deeper than that for features
+    ("self-training", Shape(50, 3000, 800, 2), 250, "binary"),
 ]
 """What models did not count: shapes and the largest size for which that showed."""
 
@@ -247,6 +264,15 @@ def test_shapes_that_refuted_a_model_fit_their_plan(
     planned = plan(method, shape, None, largest=largest)
     most = 1.002 * planned.planned_bytes + 25_000  # as in the sweep
     assert_peak_between(planned.planned_bytes // 2, most, method, shape, planned.size, task)
+
+
+def test_points_of_one_code_word_are_not_copied_at_once(assert_peak_between):
+    """A narrow kernel gives all points one pattern: their scores were held three times."""
+    method, shape = replace(named("ksc"), params={"sigma": 0.05}), Shape(0, 12_600, 53, 79)
+    planned = plan(method, shape, 16 * 10**6)
+    assert planned.n_kept is None
+    most = 1.002 * planned.planned_bytes + 25_000
+    assert_peak_between(0.5 * most, most, method, shape, planned.size, "clustering")
 
 
 @pytest.mark.parametrize("itemsize", [4, 8])

@@ -1,6 +1,7 @@
 """TSVM: limits, what the objective and the labels may do, and clusters that few labels solve."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -308,3 +309,27 @@ def test_what_cannot_be_is_refused_in_words():
         TransductiveSVM().fit(X, np.where(y == 1, 1, -1))
     with pytest.raises(ValueError, match="growth"):
         TransductiveSVM(growth=1.0).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_features_whose_squares_overflow_are_refused_at_once(kernel, two_blobs):
+    X, y, _ = two_blobs
+    with pytest.raises(ValueError, match="overflows in float32; scale the features"):
+        TransductiveSVM(kernel=kernel).fit(1e150 * X, y)
+
+
+def test_what_other_labels_gave_is_not_held_beside_what_new_ones_do():
+    rng = np.random.default_rng(0)
+    n, classes = 2000, 20
+    X, y = rng.standard_normal((n, 3)), np.arange(40) % classes
+    model = TransductiveSVM(kernel="linear", unlabeled_weight=0, tol=0.1)
+    model.fit_features(X, np.arange(40))
+    tracemalloc.start()
+    peaks = []
+    for _ in range(2):
+        model.fit_labels(y)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.reset_peak()
+    tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 8 * n * classes / 4
