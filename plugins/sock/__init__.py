@@ -284,7 +284,8 @@ def storage_model(
         "degrees": Arrays(weighing=_degree_bytes(n, d, degrees)),
         **beside(factor + blas, learning),
     }
-    new_rows = kernels.block_rows(_extended_bytes(b, d, i), 1)
+    # of the smallest rank, whose blocks have most rows, or a plan would fall as the rank grows
+    new_rows = min(shape.block_rows, kernels.block_rows(_extended_bytes(1, d, i), 1))
     packed = max(packed_bytes(n, b, a, d), kernels.blas_bytes(new_rows, i, max(d, _TILE)))
     factor += Arrays(blas=eigenvectors + packed)
     # scores of the points of fit stay until all are handed over

@@ -74,7 +74,7 @@ def test_kernel_ridge_regression_and_all_points_as_landmarks(penalty, width, dat
 @pytest.mark.parametrize("manifold", [1.0, 1e5])
 def test_laprls(manifold, penalty, width, data):
     X, signs, sigma, K = problem(data, width)
-    model = LapRLS(penalty / KNOWN, manifold=manifold, sigma=sigma, **ABSOLUTE)
+    model = LapRLS(alpha=penalty / KNOWN, manifold=manifold, sigma=sigma, **ABSOLUTE)
     model.fit(X, known_values(signs))
     # of the same points as the model's, or equal distances have other nearest neighbors
     W = kernels.NeighborGraph(model._points, 10, sigma).multiply(np.arange(N), np.eye(N))
