@@ -1,6 +1,7 @@
 """Kept results against what the code of today gives: cells drawn from docs/results, run again.
 
     HARNESS_MIRROR=dir python benchmarks/kept_sample.py [--cells 20] [--seed 0] [--cores 2]
+        [--datasets NAME ...]
 
 Draws cells (data set, method, budget, number of labeled points) over all kept studies, as many of
 each as can be, and runs all their seeds, with data in `prepared/` of the current folder. Then it
@@ -40,13 +41,16 @@ def cells(workload: Workload) -> dict[tuple[str, str, str, str], list[Block]]:
     return found
 
 
-def draw(count: int, seed: int) -> list[tuple[Path, tuple[str, str, str, str]]]:
+def draw(
+    count: int, seed: int, datasets: Sequence[str]
+) -> list[tuple[Path, tuple[str, str, str, str]]]:
     """Return studies and cells, in turn one of each study."""
     rng = np.random.default_rng(seed)
     folders = [path.parent for path in sorted(KEPT.glob("*/means.csv"))]
     orders = []
     for folder in folders:
         found = list(cells(load_workload(str(folder / "study.yaml"))))
+        found = [cell for cell in found if not datasets or cell[0] in datasets]
         orders.append([found[i] for i in rng.permutation(len(found))])
     turns = [
         (folders[i], orders[i][turn])
@@ -115,10 +119,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--datasets", nargs="*", default=[], help="all by default")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=5, help="of one cell at most")
     arguments = parser.parse_args()
-    drawn = [(*one, arguments.minutes) for one in draw(arguments.cells, arguments.seed)]
+    drawn = [
+        (*one, arguments.minutes)
+        for one in draw(arguments.cells, arguments.seed, arguments.datasets)
+    ]
     context = get_context("spawn")
     with ProcessPoolExecutor(arguments.cores, context, max_tasks_per_child=1) as pool:
         for line in pool.map(_told, drawn):

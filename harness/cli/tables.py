@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -59,7 +58,7 @@ def print_table(
     from rich.text import Text
 
     console = Console()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
+    if not console.is_terminal:
         # a pipe or a file has no width: never fold what a program may read
         console = Console(width=_UNBOUNDED)
     cells = [{column: _cell(row.get(column)) for column in columns} for row in rows]

@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 
 import pytest
@@ -197,10 +198,11 @@ def test_a_row_of_a_table_is_one_line_where_nothing_has_a_width(capsys):
 def test_a_terminal_leaves_out_what_is_expendable_and_says_so(
     capsys, monkeypatch, width, left_out
 ):
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("COLUMNS", str(width))
     row = {"name": "x" * 20, "peak bytes": 393216, "seconds": 0.25, "reason": "word " * 30}
     print_table([row], list(row), expendable=["seconds", "peak bytes"])
-    printed = capsys.readouterr().out
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
     table, _, told = printed.partition("left out for want of width: ")
     assert all(len(line) <= width for line in table.splitlines())
     assert "x" * 20 in table

@@ -22,7 +22,7 @@ def in_fit(line):
         (
             in_fit(f"if {ONE_CLASS}: raise KeyError('label 1')"),
             "one labeled point",
-            "fit raised KeyError: 'label 1' (example.py, line 19)",
+            "fit raised KeyError: 'label 1' (example.py, line 20)",
         ),
         (in_fit(f"if {ONE_CLASS}: raise ValueError"), "one class", "without a message"),
         (
