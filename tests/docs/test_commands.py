@@ -19,9 +19,13 @@ PAGES = sorted(
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
     if "```console" in path.read_text()
 )
+PROJECT = "# studies/, plugins/, datasets.yaml and a CI file to start from"
 INSTEAD = {
     "python3 -m venv .venv && .venv/bin/pip install -q -e . && .venv/bin/snakemake --cores 2": (
         "harness run quickstart --cores 2"
+    ),
+    f"harness init my && cd my          {PROJECT}": (
+        "harness init my && cp sensors.csv my && cd my"
     ),
     "snakemake --cores 8 --config study=studies/first.yaml     # the same without": (
         f"snakemake --snakefile {ROOT}/Snakefile --cores 2 --config study=studies/first.yaml"
@@ -74,10 +78,12 @@ FILES = {
     "plugins/spreading.py": METHOD,
 }
 # What a page takes for granted.
-BEFORE = {
-    "docs/models.md": "harness run first --cores 2; python -c 'from sklearn.datasets import "
-    'load_breast_cancer; load_breast_cancer(as_frame=True).data.head(3).to_csv("new.csv")\'',
-}
+NEW_ROWS = """\
+import pandas, sklearn.datasets
+rows = pandas.DataFrame(sklearn.datasets.load_breast_cancer().data[:3])
+rows.to_csv("new.csv", index=False)
+"""
+BEFORE = {"docs/models.md": f"harness run first --cores 2\npython -c '{NEW_ROWS}'"}
 FEWER = {r"(?m)^seeds: \d+": "seeds: 1", r"trials: \d+": "trials: 2"}
 
 
