@@ -1,5 +1,6 @@
 """The wheel, built and installed without a network, runs a new project in an empty folder."""
 
+import json
 import os
 import subprocess
 import sys
@@ -102,3 +103,39 @@ def test_two_trials_of_a_new_project(installed, tmp_path, monkeypatch):
     blocks = load_workload("first").blocks
     wanted = {f"{block.fingerprint}-{seed}" for block in blocks for seed in block.seeds}
     assert set(rows["fingerprint"]) == wanted
+
+
+def test_a_new_user_has_a_report_and_his_best_model_in_a_file(installed, tmp_path):
+    """Own CSV, three foreign classes, no formula, from an empty folder."""
+    python, harness = installed / "bin" / "python", installed / "bin" / "harness"
+    lines = [
+        f"{('north', 'south')[i % 3 > 0]},{20 + i % 7},{'' if i == 5 else (i * 37) % 11 / 10},"
+        f"{('broken', 'ok')[i % 7 > 2]}"
+        for i in range(240)
+    ]
+    table = "\n".join(["site,temperature,vibration,state", *lines]) + "\n"
+    (tmp_path / "sensors.csv").write_text(table)
+    said(harness, "add", "sensors.csv", "--target", "state", folder=tmp_path)
+    foreign = {
+        "spreading": "sklearn.semi_supervised.LabelSpreading",
+        "neighbors": "sklearn.neighbors.KNeighborsClassifier",
+        "bayes": "sklearn.naive_bayes.GaussianNB",
+    }
+    for name, path in foreign.items():
+        said(harness, "new", "method", name, "--from", path, folder=tmp_path)
+    study = tmp_path / "studies" / "sensors.yaml"
+    settings = yaml.safe_load(study.read_text())
+    some = {"methods": [*foreign], "budgets": "4MB", "seeds": 2, "labeled": 40}
+    settings = {key: settings[key] for key in ("datasets", "title") if key in settings}
+    study.write_text(yaml.safe_dump(settings | some))
+    said(harness, "run", "sensors", "--cores", "2", folder=tmp_path)
+    assert (tmp_path / "results" / "sensors" / "report.html").is_file()
+    rows = json.loads(said(harness, "show", "sensors", "--json", folder=tmp_path))
+    assert {(row["method"], row["outcome"]) for row in rows} == {(name, "ok") for name in foreign}
+    (best,) = json.loads(
+        said(harness, "best", "sensors", "--fits", "4MB", "--json", folder=tmp_path)
+    )
+    said(harness, "fit", "sensors", best["rows"][0], "-o", "model.joblib", folder=tmp_path)
+    asked = "import harness, pandas; model = harness.load_model('model.joblib')"
+    asked += "; print(*model.predict(pandas.read_csv('sensors.csv').drop(columns='state')[:9]))"
+    assert set(said(python, "-c", asked, folder=tmp_path).split()) <= {"ok", "broken"}

@@ -99,7 +99,7 @@ def best(
         }
         for answer in answers
     ]
-    print_table(rows, list(rows[0]), expendable=["holds while predicting", "next best"])
+    print_table(rows, list(rows[0]), expendable=["holds while predicting", "model", "next best"])
 
 
 @click.command()
