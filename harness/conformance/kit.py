@@ -202,6 +202,18 @@ class _MethodCheck:
                 yield skipped(self.method.name, label, why)
             else:
                 yield self._trial(label, partial(check, self.method, task))
+        if model_holds and not self.method.learns_storage:
+            yield self._peak(task, f"peak{suffix}")
+
+    def _peak(self, task: str, name: str) -> Finding:
+        """Return what a trial held and where, which is for reading and cannot fail."""
+        try:
+            told = measured_storage.peak_words(
+                self.method, task, self.sandbox, self.folder, 6 * self.seconds
+            )
+        except (NotApplicableError, ValueError) as why:
+            return skipped(self.method.name, name, str(why))
+        return Finding(self.method.name, name, one_line(told))
 
     def _small(self, checks: Mapping[str, Check], suffix: str) -> Iterator[Finding]:
         return self.isolation.run((f"{name}{suffix}", check) for name, check in checks.items())

@@ -13,11 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from harness.conformance.finding import NotApplicableError
+from harness.conformance.peak_line import line_words, traced
 from harness.conformance.problems import N_CLASSES
 from harness.planning.size import Plan, plan
 from harness.plugin.abilities import fits_in_steps
 from harness.plugin.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
 from harness.sandbox import Limits, Result, Sandbox
+from harness.trial.assignment import Assignment
 from harness.trial.generated import assign
 from harness.trial.run import run_trial
 from harness.units import format_bytes
@@ -125,6 +127,25 @@ def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds
     return ""
 
 
+def peak_words(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds: float) -> str:
+    """Say what the largest of the trials held beside what was planned, and which line held it."""
+    workload = max(workloads(method, task), key=lambda one: one.plan.planned_bytes)
+    planned = workload.plan.planned_bytes
+    result = _run(method, task, workload, _ROOM * planned, sandbox, folder, seconds)
+    if result.outcome != "ok":
+        raise NotApplicableError(f"the trial ended as {result.outcome}: {result.reason}")
+    told = f"{format_bytes(_peak(result))} of {format_bytes(planned)} planned, {_stage(result)}"
+    assignment = _assignment(method, task, workload, folder)
+    lines = sandbox.run(partial(traced, assignment), Limits(None, seconds))
+    where = line_words(**lines.answer) if lines.outcome == "ok" else ""
+    return f"{told}, most at {where}" if where else told
+
+
+def _stage(result: Result) -> str:
+    peaks = {s.name: s.peak_bytes for s in result.stages.values() if s.peak_bytes is not None}
+    return f"in {max(peaks, key=peaks.__getitem__)}" if peaks else "in no stage"
+
+
 def _paused(method: Method, workload: Workload) -> Workload:
     """Plan the same trial again for a fit that is asked for predictions on its way."""
     budget = max(workload.budget, plan(method, workload.shape, 0, paused=True).planned_bytes)
@@ -229,7 +250,12 @@ def _run(
     folder: Path,
     seconds: float,
 ) -> Result:
-    assignment = assign(
+    assignment = _assignment(method, task, workload, folder)
+    return sandbox.run(partial(run_trial, assignment), Limits(budget, seconds))
+
+
+def _assignment(method: Method, task: str, workload: Workload, folder: Path) -> Assignment:
+    return assign(
         method,
         task,
         workload.shape,
@@ -239,4 +265,3 @@ def _run(
         workload.checkpoints,
         workload.plan.n_kept,
     )
-    return sandbox.run(partial(run_trial, assignment), Limits(budget, seconds))
