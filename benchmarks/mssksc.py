@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--features", type=int, nargs="*", default=[300, 819])
     given = parser.parse_args()
     context = multiprocessing.get_context("spawn")
-    plugin = importlib.import_module("mssksc")
+    primal = importlib.import_module("mssksc.primal")
     print("method        points  features  CPU s  wall s  MB added  accuracy  limit s  CPU/limit")
     for n, m in zip(given.points, given.features, strict=True):
         for which in ("ours", "scikit-learn"):
@@ -105,7 +105,7 @@ def main() -> None:
             line = f"{which:12} {n:7} {m:9} {found['cpu']:6.2f} {found['wall']:7.2f}"
             line += f" {found['bytes'] / 1e6:9.1f} {found['accuracy']:9.3f}"
             if which == "ours":
-                sample = min(n, plugin._DEGREE_SAMPLE)
+                sample = min(n, primal._DEGREE_SAMPLE)
                 least = operations(n, n // 6, 54, m, sample) / found["rate"]
                 line += f" {least:8.2f} {found['cpu'] / least:10.2f}"
             print(line, flush=True)

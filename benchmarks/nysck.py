@@ -28,7 +28,7 @@ from harness.units import parse_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
 nysck = importlib.import_module("nysck")
-METHOD = nysck.harness_methods()[0]
+METHOD = next(nysck.harness_methods())
 
 
 def seconds(call: Callable[[], object]) -> float:

@@ -46,7 +46,7 @@ def table(name: str, n_labeled: int, options: argparse.Namespace) -> None:
     """Print one data set's table."""
     X, y = load(load_catalog()[name])
     shape = Shape(n_labeled, len(X) - n_labeled, X.shape[1], 2)
-    method = nysck.harness_methods()[0]
+    method = next(nysck.harness_methods())
     planned = {plan(method, shape, budget).size: budget for budget in options.budgets}
     sizes = sorted({min(s, len(X)) for s in options.landmarks} | set(planned))
     splits = [split(y, "binary", n_labeled, "transductive", seed) for seed in range(options.seeds)]

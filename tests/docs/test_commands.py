@@ -20,7 +20,9 @@ PAGES = sorted(
     if "```console" in path.read_text()
 )
 PROJECT = "# studies/, plugins/, datasets.yaml and a CI file to start from"
+MODEL = "# that row's model, which predicts rows of the source"
 INSTEAD = {
+    f"harness fit first 17 -o model.joblib       {MODEL}": "harness fit first 7 -o model.joblib",
     "python3 -m venv .venv && .venv/bin/pip install -q -e . && .venv/bin/snakemake --cores 2": (
         "harness run quickstart --cores 2"
     ),
@@ -84,7 +86,12 @@ rows = pandas.DataFrame(sklearn.datasets.load_breast_cancer().data[:3])
 rows.to_csv("new.csv", index=False)
 """
 BEFORE = {"docs/models.md": f"harness run first --cores 2\npython -c '{NEW_ROWS}'"}
-FEWER = {r"(?m)^seeds: \d+": "seeds: 1", r"trials: \d+": "trials: 2"}
+FEWER = {
+    r"(?m)^seeds: \d+": "seeds: 1",
+    r"trials: \d+": "trials: 2",
+    r"labeled: \[50, 200\]": "labeled: 50",
+    r"budgets: \[5MB, 20MB, none\]": "budgets: [5MB, 20MB]",
+}
 
 
 def script(page):

@@ -326,7 +326,7 @@ def test_mistakes_are_told_in_a_sentence(study):
     path = study.folder / "breast_cancer-clusk-none.joblib"
     status, said, _ = fit(study, "clusk", "-o", str(path), budget="1kB")
     assert (status, f"row {number} ended infeasible, so there is no model" in said) == (1, True)
-    _, said, _ = fit(study, "nysck", row=10_000)
+    _, said, _ = fit(study, "nysck", "-o", str(path), row=10_000)
     assert "there is no row 10000: the table has rows 0 to " in said
     (study.folder / "folder").mkdir(exist_ok=True)
     for option, told in {
