@@ -26,6 +26,7 @@ from harness.jobs.block import run_trials
 from harness.jobs.prepared import prepare_named
 from harness.planning.workload import Workload, load_workload
 from harness.records.journal import Journal
+from harness.report.display_names import method_names
 from harness.study.study import Block
 
 KEPT = Path(__file__).parents[1] / "docs/results"
@@ -82,13 +83,19 @@ def run_again(folder: Path, cell: tuple[str, str, str, str], minutes: float) -> 
     if today.empty:
         return f"{told}: no trial is ok today ({rows[0]['reason']})"
     kept = pd.read_csv(folder / "means.csv", keep_default_na=False)
-    kept = kept[(kept.dataset == dataset) & (kept.method == method) & (kept.budget == budget)]
+    # tables have the shortest names that tell methods apart
+    named = {b.method.label: b.method.name for b in workload.blocks}
+    methods = pd.DataFrame({"label": list(named), "plugin_method": list(named.values())})
+    names = {method, method_names(methods)[method]}
+    kept = kept[(kept.dataset == dataset) & kept.method.isin(names) & (kept.budget == budget)]
     kept = kept[kept.n_labeled.map(_number) == today.n_labeled.iloc[0]]
     return f"{told}: {compared(kept, today)}"
 
 
 def compared(kept: pd.DataFrame, today: pd.DataFrame) -> str:
     """Say how many kept means of a cell are today's."""
+    if kept.empty:
+        return "means.csv has no such cell"
     apart, errors = [], []
     for one in kept.itertuples():
         if one.metric not in today or int(one.n_ok) != len(today):

@@ -4,7 +4,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from harness import add
 from harness.datasets import load_catalog
+from harness.datasets.preparation import load
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +30,25 @@ def make_entry(tmp_path):
         return load_catalog([path]).entry("mine")
 
     return make
+
+
+@pytest.fixture
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def added(tmp_path):
+    """Write a file, add it, and return the entry with what it prepares to."""
+
+    def added(content, target=None, file="mine.csv", **wishes):
+        raw = content.encode() if isinstance(content, str) else content
+        (tmp_path / file).write_bytes(raw)
+        found = add(file, target, **wishes)
+        entry = load_catalog()[found.name]
+        return found, entry, *load(entry)
+
+    return added
 
 
 @pytest.fixture
