@@ -7,6 +7,7 @@ points without one are left out or labeled by self-training, and what a study ma
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import re
@@ -29,7 +30,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness.errors import HarnessError, shown
-from harness.plugin.method import Method
+from harness.plugin.method import N_UNLABELED, Method
 
 Unlabeled = Literal["ignored", "self-training", "seen"]
 
@@ -80,7 +81,8 @@ def sklearn_method(
         raise HarnessError(f"unlabeled = {shown(unlabeled)}; allowed are {allowed}")
     if unlabeled == "self-training" and "regression" in tasks:
         raise HarnessError("unlabeled = 'self-training' labels classes; a regressor has none")
-    named = {about.get("size"), *about.get("params", {}), *about.get("space", {})} - {None}
+    named = {about.get("size"), *about.get("params", {}), *about.get("space", {})}
+    named -= {None, N_UNLABELED}
     cls = estimator
     if unlabeled != "seen":
         cls = _wrapped(estimator, unlabeled, _regresses(tasks), frozenset(named))
@@ -263,8 +265,9 @@ def _wrapped(
     }
     further = frozenset[str]()
     if takes_any:
-        told = foreign().get_params(deep=False)
-        names |= {name: value for name, value in told.items() if name not in names}
+        with contextlib.suppress(TypeError):  # where the constructor needs arguments
+            told = foreign().get_params(deep=False)
+            names |= {name: value for name, value in told.items() if name not in names}
         further = named - names.keys()
         names |= dict.fromkeys(sorted(further))
 

@@ -180,3 +180,18 @@ def test_a_constructor_that_takes_any_parameter_is_given_those_that_are_named():
     assert method.estimator().fit(X, y).estimator_.seen_ == (6, {})
     with pytest.raises(TypeError, match="has no parameter 'leaves'"):
         method.estimator(leaves=3)
+
+
+class NeedsDepth(TakesAny):
+    def __init__(self, depth, **kwargs):
+        super().__init__(depth=depth, **kwargs)
+
+
+def test_one_that_also_needs_an_argument_is_given_what_is_named():
+    method = sklearn_method(
+        NeedsDepth, tasks={"binary"}, params={"depth": 2, "verbosity": -1}, size="n_unlabeled"
+    )
+    made = method.estimator(depth=2, verbosity=-1)
+    assert "n_unlabeled" not in made.get_params()
+    fitted = made.fit(np.arange(8.0)[:, None], np.array([0, 1] * 4))
+    assert fitted.estimator_.seen_ == (2, {"verbosity": -1})
