@@ -18,8 +18,8 @@ class Finding:
     check : str
         What was checked, with the task where the method declares several.
     advice : str
-        One sentence: what is wrong and what to change. Empty where the check passes; why not where
-        it does not apply.
+        One sentence: what is wrong and what to change. Why not where the check does not apply;
+        what was measured, if anything, where it passes.
     result : str
         "passes", "fails" or "does not apply".
     """
