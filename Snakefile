@@ -1,11 +1,11 @@
-# The main job: every block of trials of one study, then its table and report.
+# The main job: all trials of one study, cut into jobs, then its table and report.
 # snakemake --cores 8 [--config study=studies/quickstart.yaml]
 import sys
 
 from snakemake.utils import min_version, validate
 
 from harness.errors import HarnessError
-from harness.planning.workload import load_workload
+from harness.planning.job_files import StudyJobs
 
 min_version("9.27")
 
@@ -14,11 +14,14 @@ config.setdefault("study", "studies/quickstart.yaml")
 validate(config, "rules/config.schema.yaml")
 
 try:
-    WORKLOAD = load_workload(config["study"])
+    # a job on a cluster reads its own small file alone
+    JOBS = StudyJobs(config["study"], lanes=workflow.nodes or workflow.cores or 1)
+    if workflow.is_main_process:
+        JOBS.bundles
 except HarnessError as error:
     sys.exit(f"harness: {error}")
 
-RESULTS = WORKLOAD.results.as_posix()
+RESULTS = JOBS.results.as_posix()
 PYTHON = sys.executable
 
 
@@ -28,7 +31,7 @@ container: "docker://python:3.11"
 
 wildcard_constraints:
     data=r"[A-Za-z0-9._+-]+",
-    block=r"[^/]+/[^/]+/[^/]+/[^/]+",
+    bundle=r"[^/]+/[^/]+",
 
 
 include: "rules/datasets.smk"
@@ -37,14 +40,15 @@ include: "rules/reports.smk"
 
 
 # A limit on jobs started in a second, which is for clusters, has Snakemake look again each second
-# for every job that has ended: a quarter of a core after 400 blocks, and rising with each.
+# for every job that has ended: a quarter of a core after 400 jobs, and rising with each.
 onstart:
+    JOBS.write()
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 
 
 onsuccess:
-    if (WORKLOAD.results / "report.html").is_file():
+    if (JOBS.results / "report.html").is_file():
         print(f"The report is {RESULTS}/report.html", file=sys.stderr)
 
 
@@ -54,4 +58,4 @@ rule all:
         rules.report.output,
         # asked for by name: beside a report that is there, what it was made from is not missed
         rules.table.output,
-        [WORKLOAD.output(block) for block in WORKLOAD.blocks],
+        lambda wildcards: JOBS.outputs,
