@@ -1,5 +1,6 @@
 # Results: all rows in one table, then the page.
 
+
 rule table:
     input:
         lambda wildcards: JOBS.outputs,

@@ -1,7 +1,7 @@
 """Pictures of memory over time: one trial of each cell, kept beside the rows and never needed.
 
-A picture is a line of JSON, in a file a job. No row, score or figure comes from it, and where it is
-missing the report only says so.
+A picture is a line of JSON, in a file a job. No row, score or figure comes from it, and where it
+is missing the report only says so.
 """
 
 from __future__ import annotations

@@ -152,14 +152,12 @@ def _cut_alike(
         each, seeds = seconds(block), block.seeds
         while seeds:
             # seeds of a cell stay together where that makes the job no more than a half longer
-            fits = len(seeds) if len(seeds) * each <= room + share / 2 else int(room / each)
-            if not fits and not taken:
-                fits = 1
-            if fits:
-                taken.append(replace(block, seeds=seeds[:fits]))
-                room -= fits * each
-                seeds = seeds[fits:]
-            if taken and (seeds or room <= 0):
+            whole = len(seeds) * each <= room + share / 2
+            fits = len(seeds) if whole else math.ceil(room / each)
+            taken.append(replace(block, seeds=seeds[:fits]))
+            room -= fits * each
+            seeds = seeds[fits:]
+            if room <= 0:
                 yield Bundle(tuple(taken))
                 taken, room = [], share
     if taken:

@@ -10,7 +10,6 @@ import hashlib
 import itertools
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,13 +25,6 @@ from harness.study.schema import Grid, MethodChoice, StudyFile, validate
 MOST_TRIALS = 10**7
 MOST_JOBS = 10**5
 """Snakemake takes about 1 ms and 15 kB for each, so these are minutes and gigabytes."""
-
-_FOR_PATHS = re.compile(r"[^A-Za-z0-9.+=_-]+")
-"""What a label may have that its folder has not."""
-
-_LONGEST_NAME = 255
-"""Bytes of a folder's name that file systems allow."""
-
 
 Decides = Callable[[Grid, str, MethodChoice], Mapping[str, Any]]
 """What decides trials of a grid, data set and method besides the study, part by part, as JSON."""
@@ -63,29 +55,8 @@ class Block:
 
     @property
     def cell(self) -> str:
-        """Everything but the seeds, as a path."""
-        spelt = (_FOR_PATHS.sub("_", n).strip("_") for n in (self.method.label, self.method.name))
-        # "." and ".." are not folders of their own
-        label = next((name for name in spelt if name.strip(".")), "method")
-        if len(label) > _LONGEST_NAME:
-            digest = hashlib.sha256(self.method.label.encode()).hexdigest()[:8]
-            label = f"{label[:100]}-{digest}"
-        return f"{self.dataset}/{label}/l{self.labeled}-b{self.budget.slug}"
-
-    @property
-    def name(self) -> str:
-        """Its seeds and its fingerprint."""
-        first, last, count = self.seeds[0], self.seeds[-1], len(self.seeds)
-        seeds = f"s{first}-{last}n{count}"
-        if count <= last - first:
-            # with gaps, first, last and count do not tell 0, 1, 3 from 0, 2, 3
-            seeds += "x" + hashlib.sha256(repr(self.seeds).encode()).hexdigest()[:8]
-        return f"{seeds}-{self.fingerprint}"
-
-    @property
-    def id(self) -> str:
-        """Cell and name: unique within the study."""
-        return f"{self.cell}/{self.name}"
+        """Everything but the seeds, in words."""
+        return f"{self.dataset}/{self.method.label}/l{self.labeled}-b{self.budget.text}"
 
     @property
     def memory_bytes(self) -> int:
