@@ -47,6 +47,9 @@ def bundle(study: str, bundle_id: str) -> None:
 
     workload, wanted = load_job(study, bundle_id)
     keep(Unfinished(journal(workload, wanted)))
+    from harness.jobs.lean_imports import import_scikit_learn
+
+    import_scikit_learn()
     from harness.jobs.bundle import run_bundle
 
     run_bundle(workload, wanted)

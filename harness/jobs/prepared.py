@@ -10,7 +10,7 @@ import fcntl
 import sys
 from pathlib import Path
 
-from harness.datasets import Entry, Meta, load_catalog, prepare
+from harness.datasets import Entry, Meta, load_catalog
 from harness.datasets.meta import FILES, content_sha256
 from harness.errors import HarnessError
 from harness.planning.workload import Workload
@@ -19,6 +19,8 @@ from harness.plugin.registry import Registry
 
 def prepare_named(workload: Workload, name: str) -> None:
     """Fetch, check and prepare a data set of a study."""
+    from harness.datasets import prepare  # brings pandas, which no trial needs
+
     prepare(entry_with_data(workload, name), workload.prepared(name))
 
 

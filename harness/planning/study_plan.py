@@ -22,7 +22,7 @@ from harness.study.study import Block
 from harness.trial.run import searched_space
 
 WORKER_START_S = 2.5
-"""Seconds that a job takes until its first trial; measured by `benchmarks/block_cost.py`."""
+"""Seconds that a job takes until its first trial; measured by `benchmarks/job_cost.py`."""
 
 ROW_BYTES = 2200
 """Bytes of one row in a journal, and its share of the table."""
