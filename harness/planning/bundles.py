@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -166,13 +166,16 @@ def _cut_alike(
 
 def uncovered(blocks: Iterable[Block], bundles: Iterable[Bundle]) -> list[Block]:
     """Return blocks with the seeds that are in no bundle; those without any are left out."""
-    covered: dict[str, set[int]] = {}
+    covered: dict[str, tuple[int, ...]] = {}
     for block in itertools.chain.from_iterable(bundle.blocks for bundle in bundles):
-        covered.setdefault(block.fingerprint, set()).update(block.seeds)
+        covered[block.fingerprint] = covered.get(block.fingerprint, ()) + block.seeds
     found = []
     for block in blocks:
-        has: Mapping[int, None] | set[int] = covered.get(block.fingerprint, set())
-        seeds = tuple(seed for seed in block.seeds if seed not in has)
-        if seeds:
-            found.append(replace(block, seeds=seeds) if has else block)
+        has = covered.get(block.fingerprint, ())
+        if not has:
+            found.append(block)
+        elif has != block.seeds:
+            known = frozenset(has)
+            seeds = tuple(seed for seed in block.seeds if seed not in known)
+            found += [replace(block, seeds=seeds)] * bool(seeds)
     return found

@@ -193,19 +193,25 @@ def _told(study: Study, bundle: Bundle) -> list[dict[str, Any]]:
 
 def _written(workload: Workload) -> Iterator[Bundle]:
     """Yield the jobs on disk of which all trials are part of the study as it is."""
-    wanted: dict[str, tuple[Block, set[int]]] = {}
-    for block in workload.blocks:
-        wanted.setdefault(block.fingerprint, (block, set()))[1].update(block.seeds)
     folder = below(workload.results, FOLDER)
-    for path in sorted(folder.rglob("*.json")):
+    paths = sorted(folder.rglob("*.json"))
+    if not paths:
+        return
+    wanted: dict[str, Block] = {}
+    for block in workload.blocks:
+        other = wanted.get(block.fingerprint)
+        both = replace(block, seeds=other.seeds + block.seeds) if other else block
+        wanted[block.fingerprint] = both
+    for path in paths:
         with suppress(DamagedFileError, LookupError, TypeError, ValueError):
             blocks = []
             for told in read_json(path, dict)["blocks"]:
-                block, known = wanted[told["fingerprint"]]
-                seeds = seeds_of(told["seeds"])
-                if not known.issuperset(seeds):
-                    raise LookupError(path)
-                blocks.append(replace(block, seeds=seeds))
+                block, seeds = wanted[told["fingerprint"]], seeds_of(told["seeds"])
+                if seeds != block.seeds:
+                    if not set(block.seeds).issuperset(seeds):
+                        raise LookupError(path)
+                    block = replace(block, seeds=seeds)
+                blocks.append(block)
             yield Bundle(tuple(blocks))
 
 

@@ -42,6 +42,9 @@ PREPARED = Path("prepared")
 ROWS = ("journal", "rows")
 """Folders of a study's results in which rows are written, and published once a job has all."""
 
+_MOST_TOLD = 20
+"""Mistakes of a study that are told."""
+
 _MEND = "mend the entry, or leave n, d and classes out of it, which are then counted"
 
 
@@ -241,8 +244,11 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
     mistakes += unsearched_spaces(study)
     if not mistakes:
         mistakes += _bad_values(study)
-    if mistakes:
-        raise HarnessError("\n".join(dict.fromkeys(map(str, mistakes))))
+    told = list(dict.fromkeys(map(str, mistakes)))
+    if len(told) > _MOST_TOLD:
+        told[_MOST_TOLD:] = [f"and {len(told) - _MOST_TOLD} more mistakes"]
+    if told:
+        raise HarnessError("\n".join(told))
 
 
 def _bad_parameters(

@@ -6,6 +6,7 @@ Nothing heavy is imported here: every job reads the study again.
 from __future__ import annotations
 
 import difflib
+import functools
 import hashlib
 import itertools
 import json
@@ -30,7 +31,7 @@ Decides = Callable[[Grid, str, MethodChoice], Mapping[str, Any]]
 """What decides trials of a grid, data set and method besides the study, part by part, as JSON."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Block:
     """Seeds of one data set, method, labeled count and budget.
 
@@ -133,17 +134,20 @@ class Study:
         size = self.seeds_per_job
         # cases may ask for more seeds of what others ask for
         alike: dict[tuple[str, str], tuple[Block, dict[int, None]]] = {}
+        alone = functools.cache(functools.partial(self._decided, decides))
         for cell in self.cells():
-            block = self._block(*cell, decides)
+            block = self._block(alone, *cell)
             _, seeds = alike.setdefault((block.cell, block.fingerprint), (block, {}))
             seeds |= dict.fromkeys(cell[0].seeds)
         blocks = []
+        same: dict[tuple[int, ...], tuple[int, ...]] = {}  # of a million trials, seeds are a few
         for block, seeds in alike.values():
             # groups are aligned to multiples of the size, so that a new seed extends the last one
             groups: dict[int, list[int]] = {}
             for seed in sorted(seeds):
                 groups.setdefault(seed // size if size else 0, []).append(seed)
-            blocks += [replace(block, seeds=tuple(group)) for group in groups.values()]
+            for group in map(tuple, groups.values()):
+                blocks.append(replace(block, seeds=same.setdefault(group, group)))
         return blocks
 
     def rebuilt(self, told: Iterable[Mapping[str, Any]], decides: Decides) -> Iterator[Block]:
@@ -161,54 +165,51 @@ class Study:
         LookupError, ValueError
             If the study does not have such a block any more.
         """
+        alone = functools.cache(functools.partial(self._decided, decides))
         for one in told:
             grid = self.grids[one["case"]]
             (method,) = (m for m in grid.methods if m.label == one["method"])
             (budget,) = (b for b in grid.budgets if b.text == one["budget"])
-            if one["dataset"] not in grid.datasets:
+            if one["dataset"] not in grid.datasets or one["labeled"] not in grid.labeled:
                 raise LookupError(one["dataset"])
-            block = self._block(grid, one["dataset"], method, one["labeled"], budget, decides)
+            block = self._block(alone, grid, one["dataset"], method, one["labeled"], budget)
             if block.fingerprint != one["fingerprint"]:
                 raise LookupError(block.cell)
             yield replace(block, seeds=tuple(one["seeds"]))
 
     def _block(
         self,
+        decided: Callable[[int, str, str], tuple[str, str]],
         grid: Grid,
         dataset: str,
         method: MethodChoice,
         labeled: int | float,
         budget: Budget,
-        decides: Decides | None,
     ) -> Block:
-        decided = decides(grid, dataset, method) if decides else {}
-        decided_by = json.dumps(decided, sort_keys=True, separators=(",", ":"))
-        parts = (grid, dataset, method, labeled, budget, decided_by)
-        fingerprint = self._fingerprint(*parts)
+        place = next(place for place, known in enumerate(self.grids) if known is grid)
+        decided_by, most = decided(place, dataset, method.label)
+        text = f"{most} {labeled!r} {budget.text} {budget.bytes} {budget.size}"
+        fingerprint = hashlib.sha256(text.encode()).hexdigest()[:12]
         return Block(dataset, method, labeled, budget, (), grid, fingerprint, decided_by)
 
-    def _fingerprint(
-        self,
-        grid: Grid,
-        dataset: str,
-        method: MethodChoice,
-        labeled: int | float,
-        budget: Budget,
-        decided_by: str,
-    ) -> str:
+    def _decided(
+        self, decides: Decides | None, place: int, dataset: str, label: str
+    ) -> tuple[str, str]:
+        """Return what decides trials besides the study, and with what the study says, as JSON."""
+        grid = self.grids[place]
+        method = next(method for method in grid.methods if method.label == label)
+        decided = decides(grid, dataset, method) if decides else {}
+        decided_by = json.dumps(decided, sort_keys=True, separators=(",", ":"))
         parts = [
             dataset,
             method.model_dump(mode="json"),
-            labeled,
-            [budget.text, budget.bytes, budget.size],
             deciding_settings(grid),
             self.settings.metrics[:1] if grid.tuning else [],
             self.settings.seed,
             self.settings.enforcement,
             decided_by,
         ]
-        text = json.dumps(parts, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return decided_by, json.dumps(parts, sort_keys=True, default=str)
 
 
 def deciding_settings(grid: Grid) -> dict[str, Any]:
