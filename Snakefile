@@ -10,6 +10,8 @@ from harness.planning.job_files import StudyJobs
 min_version("9.27")
 
 
+ONLY_LOOKS = {"-n", "--dry-run", "--dryrun", "--lint"}
+
 config.setdefault("study", "studies/quickstart.yaml")
 validate(config, "rules/config.schema.yaml")
 
@@ -18,6 +20,9 @@ try:
     JOBS = StudyJobs(config["study"], lanes=workflow.nodes or workflow.cores or 1)
     if workflow.is_main_process:
         JOBS.bundles
+        # not in `onstart`, which a module does not have
+        if ONLY_LOOKS.isdisjoint(sys.argv):
+            JOBS.write()
 except HarnessError as error:
     sys.exit(f"harness: {error}")
 
@@ -42,7 +47,6 @@ include: "rules/reports.smk"
 # A limit on jobs started in a second, which is for clusters, has Snakemake look again each second
 # for every job that has ended: a quarter of a core after 400 jobs, and rising with each.
 onstart:
-    JOBS.write()
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 
