@@ -16,3 +16,14 @@ FRAME = pd.DataFrame(
 
 def rows(*lines):
     return "\n".join(lines) + "\n"
+
+
+SENSORS = """\
+site,temperature,vibration,state
+north,20.5,0.31,ok
+south,21.0,0.29,ok
+north,35.2,0.94,broken
+east,?,0.30,ok
+south,33.8,0.88,broken
+east,19.9,0.27,ok
+"""

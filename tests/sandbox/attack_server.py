@@ -16,6 +16,7 @@ from pathlib import Path
 import attacks
 import numpy as np
 import sklearn.datasets
+from attack_target import LABELED, Target
 from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 
@@ -39,7 +40,7 @@ class Attacker(BaseEstimator):
         self.way = way
 
     def fit(self, X, y):
-        target = attacks.Target(
+        target = Target(
             y,
             FOLDER / "prepared" / "toy" / "X.npy",
             FOLDER / "mirror",
@@ -108,10 +109,10 @@ def main():
                 task="binary",
                 n_classes=2,
                 features=shown[0],
-                labeled=np.arange(attacks.LABELED),
-                unlabeled=np.arange(attacks.LABELED, N),
+                labeled=np.arange(LABELED),
+                unlabeled=np.arange(LABELED, N),
                 test=np.empty(0, int),
-                y_labeled=y[: attacks.LABELED],
+                y_labeled=y[:LABELED],
                 transductive=True,
                 mapped=None,
                 tuning=None,
@@ -125,7 +126,7 @@ def main():
                 if result.outcome == "ok":
                     scores = result.arrays["scores"]
                     scores = scores[:, -1] if scores.ndim == 2 else scores
-                    answer["auc"] = roc_auc_score(y[attacks.LABELED :], scores)
+                    answer["auc"] = roc_auc_score(y[LABELED:], scores)
             after = digests()
             answer["altered"] = sorted(k for k in before | after if before.get(k) != after.get(k))
             answer["left"] = sorted(str(p) for p in (scratch / "trial").iterdir())

@@ -1,4 +1,4 @@
-"""A sandbox in a process of its own, which runs trials of `sandbox_trials` by name."""
+"""A sandbox in a process of its own, which runs the trials of `trials_*.py` by name."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Runs trials of `sandbox_trials` on request, in a process that holds nothing of the test run.
+"""Runs the trials of `trials_*.py` on request, in a process that holds nothing of the test run.
 
 Requests and answers are JSON, a line each, on stdin and stdout.
 """
@@ -9,10 +9,24 @@ import json
 import sys
 
 import numpy as np
-import sandbox_trials
+import trials_beyond_one_process
+import trials_that_answer
+import trials_that_end
+import trials_that_hold
 
 from harness.errors import HarnessError
 from harness.sandbox import Limits, Sandbox, calibrate, seccomp
+
+TRIALS = {
+    name: trial
+    for module in (
+        trials_that_answer,
+        trials_that_hold,
+        trials_that_end,
+        trials_beyond_one_process,
+    )
+    for name, trial in vars(module).items()
+}
 
 
 def main() -> None:
@@ -25,7 +39,7 @@ def main() -> None:
             if "calibrate" in request:
                 answer = calibrate(sandbox, **request["calibrate"])
             else:
-                function = getattr(sandbox_trials, request["trial"])
+                function = TRIALS[request["trial"]]
                 patched = seccomp.refuse_uncounted
                 if request["args"].pop("without_filter", False):
                     seccomp.refuse_uncounted = lambda: False

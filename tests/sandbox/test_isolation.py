@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from attacks import NAMES, NOTE
+from attack_target import NOTE
+from attacks import NAMES
 
 from harness.sandbox import backends, isolations
 
