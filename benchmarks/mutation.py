@@ -1,10 +1,13 @@
 """What its tests do not notice: small faults in a module, made one at a time.
 
-Changes one operator, comparison, constant or condition of the module at a time, in a copy of the
-repository, and runs the given tests against it. A fault that no test fails for has survived.
-Some survivors change nothing that can be seen; a reader decides which.
+Changes one operator, comparison, constant or condition of a module at a time, in a copy of the
+repository, and runs its tests against the fault. A fault that no test fails for has survived.
+`mutation.yaml` says which tests look after which module, and which faults change nothing that
+could be seen: a reader decided that, and wrote the reason beside it.
 
-    python benchmarks/mutation.py harness/trial/tuning.py --tests tests/trial/test_tuning.py
+    python benchmarks/mutation.py                            # all that mutation.yaml lists
+    python benchmarks/mutation.py harness/trial/tuning.py    # one of them
+    python benchmarks/mutation.py harness/units.py --tests tests/test_units.py
 """
 
 from __future__ import annotations
@@ -13,18 +16,35 @@ import argparse
 import ast
 import contextlib
 import copy
+import importlib
 import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
+LISTED = Path(__file__).with_suffix(".yaml")
+# Imported once, before a process is forked for each fault. None of them imports the harness.
+HEAVY = (
+    "pandas",
+    "pyarrow.parquet",
+    "pydantic",
+    "pytest",
+    "scipy.optimize",
+    "scipy.stats",
+    "sklearn.linear_model",
+    "sklearn.model_selection",
+    "sklearn.svm",
+    "sklearn.utils.estimator_checks",
+)
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -50,24 +70,53 @@ OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
 }
 
 
-def mutants(tree: ast.Module) -> Iterator[tuple[int, str, ast.Module]]:
-    """Yield the line, what was there and what is there now, and the changed module."""
+class Mutant(NamedTuple):
+    """A module with one fault."""
+
+    line: int
+    name: str  # the function, what was there and what is there now
+    tree: ast.Module
+
+
+def mutants(tree: ast.Module) -> Iterator[Mutant]:
+    """Yield the module with each of its faults."""
+    nodes = list(ast.walk(tree))
+    parents = {id(child): node for node in nodes for child in ast.iter_child_nodes(node)}
     hints = {
         id(part)
-        for node in ast.walk(tree)
+        for node in nodes
         for hint in (getattr(node, "annotation", None), getattr(node, "returns", None))
         if isinstance(hint, ast.AST)
         for part in ast.walk(hint)
     }
-    for index, node in enumerate(ast.walk(tree)):
+    for index, node in enumerate(nodes):
         if id(node) in hints:  # never evaluated
             continue
         for replaced in _changes(node):
             changed = copy.deepcopy(tree)
-            target = list(ast.walk(changed))[index]
-            target.__dict__.update(replaced.__dict__)
-            before, after = ast.unparse(node), ast.unparse(target)
-            yield node.lineno, f"{before} -> {after}", ast.fix_missing_locations(changed)
+            walked = list(ast.walk(changed))
+            walked[index].__dict__.update(replaced.__dict__)
+            around = parents.get(id(node))
+            shown = index
+            if isinstance(node, ast.Constant) and isinstance(around, ast.expr | ast.keyword):
+                shown = nodes.index(around)  # a bare figure says nothing
+            before, after = (_code(found[shown]) for found in (nodes, walked))
+            name = f"{_function(node, parents)}: {before} -> {after}"
+            yield Mutant(node.lineno, " ".join(name.split()), ast.fix_missing_locations(changed))
+
+
+def _code(node: ast.AST) -> str:
+    """Return a node as it is written; of a statement its condition."""
+    return ast.unparse(node.test if isinstance(node, ast.If | ast.IfExp | ast.While) else node)
+
+
+def _function(node: ast.AST, parents: dict[int, ast.AST]) -> str:
+    """Return the name of the function or class that a node stands in."""
+    names = []
+    while (node := parents.get(id(node))) is not None:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.append(node.name)
+    return ".".join(reversed(names)) or "module"
 
 
 def _changes(node: ast.AST) -> Iterator[ast.AST]:
@@ -94,62 +143,143 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
         yield changed
 
 
-def survives(copied: Path, tests: list[str], seconds: float) -> bool:
-    """Tell whether the tests pass in the copy; one that runs out of time is killed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(copied), "PYTHONDONTWRITEBYTECODE": "1"}
-    child = subprocess.Popen(
-        command,
-        cwd=copied,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        return child.wait(seconds) == 0
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
+class Copy:
+    """A copy of the repository, in which one module is changed and its tests are run."""
+
+    def __init__(self, folder: Path) -> None:
+        leave = shutil.ignore_patterns(".git", ".venv", "__pycache__", "*.egg-info", "results")
+        self.folder = folder / "copy"
+        shutil.copytree(ROOT, self.folder, ignore=leave)
+        self._changes = int(time.time()) - 10**8
+
+    def write(self, module: Path, source: str) -> None:
+        """Put a source in place of a module's."""
+        path = self.folder / module
+        path.write_text(source)
+        # Compiled files are told apart by size and second: two faults may share both.
+        self._changes += 1
+        os.utime(path, (self._changes, self._changes))
+
+    def passes(self, tests: list[str], seconds: float) -> bool:
+        """Tell whether the tests pass. Those that run out of time do not."""
+        child = os.fork()
+        if not child:
+            os.setsid()
+            quiet = os.open(os.devnull, os.O_RDWR)
+            for stream in range(3):
+                os.dup2(quiet, stream)
+            import pytest
+
+            code = pytest.main(
+                ["-q", "-x", "-m", "", "-W", "ignore::pytest.PytestAssertRewriteWarning", *tests]
+            )
+            os._exit(code)
+        end = time.monotonic() + seconds
+        try:
+            while time.monotonic() < end:
+                ended, status = os.waitpid(child, os.WNOHANG)
+                if ended:
+                    return status == 0
+                time.sleep(0.02)
+            return False
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+
+class UnexaminedError(Exception):
+    """The tests of a module cannot tell anything of it."""
+
+
+class Counts(NamedTuple):
+    """What became of the faults of a module."""
+
+    mutants: int
+    killed: int
+    equivalent: int
+
+    @property
+    def share(self) -> float:
+        """Of the faults that can be seen, those that a test failed for."""
+        seen = self.mutants - self.equivalent
+        return self.killed / seen if seen else 1.0
+
+
+def examine(
+    copied: Copy,
+    module: Path,
+    tests: list[str],
+    equivalent: dict[str, str],
+    sample: int,
+    seed: int,
+) -> Counts:
+    """Print each fault of a module with its line and its fate, and count them."""
+    print(f"\n{module}: {' '.join(tests)}", flush=True)
+    tree = ast.parse((ROOT / module).read_text())
+    found = list(mutants(tree))
+    if sample < len(found):
+        found = [found[i] for i in sorted(random.Random(seed).sample(range(len(found)), sample))]
+    copied.write(module, ast.unparse(tree))
+    start = time.monotonic()
+    if not copied.passes(tests, 3600):
+        raise UnexaminedError(f"{module}: its tests fail before anything is changed")
+    seconds = 10 + 3 * (time.monotonic() - start)
+    copied.write(module, "raise AssertionError")
+    if copied.passes(tests, seconds):
+        raise UnexaminedError(f"{module}: its tests pass without it")
+    killed = unseen = 0
+    for mutant in found:
+        copied.write(module, ast.unparse(mutant.tree))
+        alive = copied.passes(tests, seconds)
+        killed += not alive
+        unseen += alive and mutant.name in equivalent
+        fate = "killed" if not alive else "same" if mutant.name in equivalent else "survived"
+        print(f"{fate:8}  {mutant.line:4}  {mutant.name}", flush=True)
+    copied.write(module, (ROOT / module).read_text())
+    return Counts(len(found), killed, unseen)
 
 
 def main() -> None:
-    """Print each mutant with its line and its fate, and the share that was killed."""
+    """Examine the modules, and print a table of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("module", type=Path, help="path from the root of the repository")
-    parser.add_argument("--tests", nargs="+", required=True, help="what pytest is to run")
-    parser.add_argument("--sample", type=int, help="so many mutants, drawn at random")
+    parser.add_argument("modules", type=Path, nargs="*", help="paths from the root")
+    parser.add_argument("--tests", nargs="+", help="what pytest is to run (mutation.yaml says it)")
+    parser.add_argument("--sample", type=int, default=25, help="mutants of a module, at random")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     given = parser.parse_args()
 
-    tree = ast.parse((ROOT / given.module).read_text())
-    found = list(mutants(tree))
-    if given.sample is not None and given.sample < len(found):
-        chosen = random.Random(given.seed).sample(range(len(found)), given.sample)
-        found = [found[i] for i in sorted(chosen)]
+    listed = yaml.safe_load(LISTED.read_text())
+    modules = given.modules or [Path(name) for name in listed]
+    if not given.tests and (unlisted := [m for m in modules if str(m) not in listed]):
+        parser.error(f"{LISTED.name} has no {unlisted[0]}: say its --tests")
+    counts = {}
     with tempfile.TemporaryDirectory() as temporary:
-        copied = Path(temporary) / "copy"
-        leave = shutil.ignore_patterns(".git", ".venv", "__pycache__", "*.egg-info")
-        shutil.copytree(ROOT, copied, ignore=leave)
-        target = copied / given.module
-        target.write_text(ast.unparse(tree))
-        start = time.monotonic()
-        if not survives(copied, given.tests, 3600):
-            sys.exit(f"{given.module}: its tests fail before anything is changed")
-        seconds = 10 + 3 * (time.monotonic() - start)
-        killed = 0
-        for line, change, mutant in found:
-            target.write_text(ast.unparse(mutant))
-            alive = survives(copied, given.tests, seconds)
-            killed += not alive
-            what = change if len(change) <= 160 else change[:157] + "..."
-            fate = "survived" if alive else "killed"
-            print(f"{fate:8}  {line:4}  {' '.join(what.split())}", flush=True)
-    share = f" ({killed / len(found):.0%})" if found else ""
-    print(f"{given.module}: {killed} of {len(found)} mutants killed{share}")
+        copied = Copy(Path(temporary))
+        os.chdir(copied.folder)
+        sys.path[0] = os.environ["PYTHONPATH"] = str(copied.folder)
+        for name in HEAVY:
+            importlib.import_module(name)
+        for module in modules:
+            about = listed.get(str(module), {})
+            tests = given.tests or about["tests"]
+            equivalent = about.get("equivalent", {})
+            try:
+                counts[module] = examine(
+                    copied, module, tests, equivalent, given.sample, given.seed
+                )
+            except UnexaminedError as error:
+                print(error, flush=True)
+                copied.write(module, (ROOT / module).read_text())
+
+    width = max([6, *(len(str(module)) for module in counts)])
+    print(f"\n{'module':{width}}  mutants  killed  equivalent  share")
+    for module, found in counts.items():
+        print(
+            f"{module!s:{width}}  {found.mutants:7}  {found.killed:6}  {found.equivalent:10}"
+            f"  {found.share:5.0%}"
+        )
 
 
 if __name__ == "__main__":

@@ -111,9 +111,9 @@ class Referee:
             predictions = self._truth(truth)
         sizes = {name: len(p) if np.ndim(p) else 0 for name, p in predictions.items()}
         wrong = {name: size for name, size in sizes.items() if size != len(truth)}
-        if len(wrong) < len(predictions):  # scores that are there for some of the points only
-            predictions = {name: p for name, p in predictions.items() if name not in wrong}
-        if len(wrong) == len(predictions):
+        # scores that are there for some of the points only are left out
+        predictions = {name: p for name, p in predictions.items() if name not in wrong}
+        if not predictions:
             reason = f"predicted {wrong or 'nothing'} where {len(truth)} points are scored"
             return {"outcome": "error", "reason": reason}
         X = open_mapped(self.features)[rows] if self.task == "clustering" else None

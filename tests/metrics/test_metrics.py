@@ -148,3 +148,21 @@ def test_a_predicted_class_above_all_true_ones_is_a_wrong_one(predicted):
     scored = evaluate(BUILT_IN, "multiclass", truth, {"labels": labels})
     assert scored["accuracy"] == 0.75
     assert scored["balanced_accuracy"] == 0.75
+
+
+@pytest.mark.parametrize("metric", BUILT_IN, ids=lambda metric: metric.name)
+def test_the_truth_is_better_than_noise_in_the_direction_that_a_metric_names(metric):
+    """A search that takes the worst setting would be as quiet as one that takes the best."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X, noise = 5.0 * y[:, None] + rng.normal(size=(60, 2)), rng.permutation(y)
+    (task,) = {"binary", "regression", "clustering"} & set(metric.tasks)
+    if task == "binary":
+        y, noise = y % 2, noise % 2
+
+    def scored(labels):
+        predictions = {"labels": labels, "scores": labels - 0.5, "values": labels.astype(float)}
+        return evaluate([metric], task, y, predictions, X)[metric.name]
+
+    assert (scored(y) > scored(noise)) is metric.greater_is_better
+    assert scored(y) != scored(noise)
