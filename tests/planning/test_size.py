@@ -308,3 +308,73 @@ def test_a_model_that_includes_loading_is_not_charged_for_it_again():
     assert plan(method, shape, None).phase != "loading"
     assert plan(method, shape, None).planned_bytes < loading_bytes(shape)
     assert plan(charged, shape, None).phase == "loading"
+
+
+def test_of_smaller_sizes_and_fewer_points_what_keeps_most_of_both_is_taken():
+    """Of points times size: at n (8 d + 8 rank) bytes 0.9 of the points or 0.85 of the size."""
+    method = ranked(enough=100, storage=lambda shape, rank: shape.n * (400 + 8 * rank))
+    shape = Shape(20, 19_980, 50, 2)
+    planned = plan(method, shape, overhead_bytes(shape) + 18_000 * 1200)
+    assert planned.size == 100
+    assert 0.88 < planned.n_kept / 20_000 < 0.91
+    # where points cost little beside a size, to give them up would buy nothing
+    method = ranked(enough=100, storage=lambda shape, rank: 400 * shape.n + 500_000 * rank)
+    planned = plan(method, shape, overhead_bytes(shape) + 8 * 10**6 + 90 * 500_000)
+    assert (planned.size, planned.n_kept) == (90, None)
+
+
+def test_a_budget_that_is_just_what_is_needed_is_enough():
+    shape = Shape(50, 400, 20, 2)
+    for method, params in ((ranked(size=None, storage=lambda s, r: 10**6), {}), (ranked(), {})):
+        least = plan(method, shape, None, largest=1).planned_bytes
+        planned = plan(method, shape, least, params)
+        assert (planned.feasible, planned.n_kept) == (True, None)
+        fewer = plan(replace(method, uses_unlabeled=False), shape, least - 1, params)
+        assert fewer.planned_bytes < least or not fewer.feasible
+    supervised = ranked(size=None, uses_unlabeled=False, storage=lambda s, r: 10**6)
+    least = plan(supervised, shape, None).planned_bytes
+    assert plan(supervised, shape, least).feasible
+    assert not plan(supervised, shape, least - 1).feasible
+
+
+def test_one_cluster_needs_one_point():
+    method = ranked(size=None, storage=lambda shape, size: 10**6 * shape.n)
+    planned = plan(method, Shape(0, 60, 4, 1), 1_900_000)
+    assert planned.n_kept == 1
+
+
+def searched_points(method, shape, shown, **given):
+    """Return how many points a search is charged for, at 1 MB a point and nothing else."""
+    planned = plan(method, shape, None, tuned=True, shown=shown, **given)
+    return planned.planned_bytes // 10**6
+
+
+def test_of_the_points_that_are_kept_a_search_is_shown_the_labels_of_some():
+    """They are among those that the fit is given, and not beside them."""
+
+    def storage(shape, size):
+        return 10**6 * shape.n
+
+    shape = Shape(10, 90, 1, 2)
+    subsampled = ranked(size="n_unlabeled", storage=storage)
+    assert searched_points(subsampled, shape, 20, params={"n_unlabeled": 50}) == 60
+    assert searched_points(subsampled, shape, 60, params={"n_unlabeled": 50}) == 70
+    plain = ranked(size=None, storage=storage)
+    assert searched_points(plain, shape, 20) == 100
+    for shown in (0, 20):
+        planned = plan(plain, shape, 60 * 10**6, tuned=True, shown=shown)
+        assert planned.n_kept == 49
+
+
+def test_rows_that_a_search_is_shown_are_bytes_of_the_trial():
+    method = ranked(uses_unlabeled=False, storage=lambda shape, rank: shape.data_bytes)
+    shape = Shape(100, 5000, 50, 2, mapped=True)
+    planned = plan(method, shape, None, tuned=True, shown=4000)
+    assert planned.planned_bytes > 4100 * shape.row_bytes
+    assert plan(method, shape, None, tuned=True).planned_bytes < 4100 * shape.row_bytes
+
+
+def test_the_harness_takes_a_quarter_of_a_mebibyte_and_a_search_a_sixteenth_more():
+    nothing = Shape(0, 0, 1, 2)
+    assert overhead_bytes(nothing) == 2**18
+    assert overhead_bytes(nothing, tuned=True) == 2**18 + 2**16

@@ -10,7 +10,7 @@ from tuning_problems import METRICS, arguments, every
 from harness.plugin.method import PREDICT_BLOCK
 from harness.plugin.search_space import uniform
 from harness.trial.search import random
-from harness.trial.tuning import _best, tune
+from harness.trial.tuning import _best, _folds, tune
 
 
 def test_the_better_setting_wins():
@@ -270,3 +270,46 @@ def test_the_error_of_a_mean_gain_shrinks_with_the_root_of_the_folds(standard_er
 def test_a_gain_in_one_fold_alone_leaves_the_defaults():
     scores = np.array([[0.0, np.nan, 0.0], [5.0, 5.0, np.nan]])
     assert _best(scores, 0.0, defaults_first=True) == 0
+
+
+@pytest.mark.parametrize(
+    ("scores", "standard_errors", "chosen"),
+    [
+        # a gain of exactly so many standard errors is in doubt: mean 2, error sqrt(8 / 2) / sqrt(2)
+        ([[0.0, 0.0], [0.0, 4.0]], 1.0, 0),
+        ([[0.0, 0.0], [0.0, 4.0]], 0.99, 1),
+        # no gain at all: the defaults stay though nothing is in doubt
+        ([[1.0, 2.0], [2.0, 1.0]], 0.0, 0),
+        # a setting without any score is none, and one fold is enough to be compared by its mean
+        ([[0.0, 0.0], [np.nan, np.nan], [1.0, 1.0]], 0.0, 2),
+        # defaults that could not be scored in any fold are beaten by what could
+        ([[np.nan, np.nan], [-5.0, -4.0]], 9.0, 1),
+        # those of one fold stand, where the two have no other fold in common
+        ([[1.0, np.nan], [2.0, 3.0]], 0.0, 0),
+    ],
+)
+def test_what_replaces_the_defaults(scores, standard_errors, chosen):
+    assert _best(np.array(scores), standard_errors, defaults_first=True) == chosen
+
+
+def test_a_gain_counts_where_nobody_says_by_how_much():
+    y = Noisy.truth.copy()
+    found, _ = tune(
+        Noisy,
+        {},
+        np.zeros((len(y), 1)),
+        y,
+        **every([{"a": 0.52}]),
+        **arguments(uses_unlabeled=True, metric=METRICS["auc"]),
+        defaults={"a": 0.5},
+    )
+    assert found == {"a": 0.52}
+
+
+@pytest.mark.parametrize(("task", "y"), [("regression", [0.5, 2.0]), ("binary", [0, 0, 1, 1])])
+def test_two_targets_of_a_kind_are_the_fewest_that_can_be_held_out(task, y):
+    y = np.array(y)
+    folds = list(_folds(y, task, 5, np.random.default_rng(0)))
+    assert [len(fold) for fold in folds] == [len(y) // 2] * 2
+    assert sorted(np.concatenate(folds)) == list(range(len(y)))
+    assert not list(_folds(y[:1], task, 5, np.random.default_rng(0)))
