@@ -89,8 +89,14 @@ def mutants(tree: ast.Module) -> Iterator[Mutant]:
         if isinstance(hint, ast.AST)
         for part in ast.walk(hint)
     }
+    # These tell an author of a mistake, and change no result.
+    guards = {
+        id(keyword.value)
+        for keyword in nodes
+        if isinstance(keyword, ast.keyword) and keyword.arg in ("frozen", "strict")
+    }
     for index, node in enumerate(nodes):
-        if id(node) in hints:  # never evaluated
+        if id(node) in hints | guards:  # a hint is never evaluated
             continue
         for replaced in _changes(node):
             changed = copy.deepcopy(tree)

@@ -86,3 +86,20 @@ def test_a_small_budget_has_no_slack_of_a_megabyte(share):
     """Of 3 MB, 1 MB + 1 % were a third: peaks of these shares of it were called ok."""
     ending = replace(OK, peak=round(share * 3_000_000))
     assert classify(ending, Limits(memory=3_000_000))[0] == "over_budget"
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_crash_far_below_the_budget_is_not_put_down_to_memory(share):
+    _, why = classify(replace(DEAD, peak=round(share * 100_000_000)), LIMITS)
+    assert "unchecked" not in why
+    _, why = classify(replace(DEAD, peak=None), LIMITS)
+    assert "unchecked" not in why
+    _, why = classify(replace(DEAD, peak=99_000_000), Limits())
+    assert "unchecked" not in why
+
+
+@pytest.mark.parametrize(("share", "outcome"), [(0.9, "crashed"), (0.91, "over_budget")])
+def test_who_aborts_without_a_word_next_to_the_limit_wanted_memory(share, outcome):
+    aborted = replace(DEAD, status=signal.SIGABRT, peak=round(share * 100_000_000))
+    assert classify(aborted, LIMITS)[0] == outcome
+    assert classify(replace(aborted, peak=None), LIMITS)[0] == "crashed"

@@ -99,6 +99,8 @@ def test_copied_pages_are_read_only_where_they_matter():
     assert not read(Marks(10 * MB, 11 * MB))
     assert read(Marks(10 * MB, 30 * MB))
     assert not read(Marks(10 * MB, 30 * MB), Idle(Marks(0, 4 * MB)))
+    assert not read(Marks(0, REFERENCE_COUNTS))
+    assert read(Marks(0, REFERENCE_COUNTS + 1))
     assert read(Marks(10 * MB, 11 * MB), descendants=True)
     assert not read(Marks(10 * MB))
     assert read(Marks(10 * MB), faults=many)
@@ -116,3 +118,15 @@ def test_copied_pages_are_what_is_private_less_growth_and_an_idle_trial(monkeypa
     assert copied(20 * MB, 8 * MB, 10 * MB, Idle(copied=2 * MB)) == 18 * MB
     assert copied(20 * MB, 15 * MB, 10 * MB, None) == 15 * MB
     assert copied(5 * MB, 20 * MB, 10 * MB, Idle(copied=2 * MB)) == 0
+    assert copied(20 * MB, 15 * MB, 10 * MB, Idle()) == 15 * MB
+    assert copied(None, 15 * MB, 10 * MB, None) is None
+    monkeypatch.setattr(peaks, "private_dirty", lambda pid: 20 * MB)
+    monkeypatch.setattr(peaks, "read_memory", lambda pid: None)
+    assert copied_pages("self", 0, Marks(), None, descendants=False, faults=0) is None
+
+
+@linux
+def test_what_a_process_shares_with_no_other_is_read_in_bytes():
+    before, held = peaks.private_dirty(), np.ones(8 * MB, dtype=np.uint8)
+    assert peaks.private_dirty() - before == pytest.approx(held.nbytes, rel=0.2)
+    assert peaks.private_dirty(2**22 + 1) is None

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from harness.sandbox.refusal import are_last_words, is_refusal
+from harness.sandbox.refusal import are_last_words, ends_in_refusal, is_refusal
 
 BUDGET = 60_000_000
 
@@ -95,3 +95,26 @@ def test_a_refused_allocation_is_over_budget_however_it_is_told(sandbox, trial):
 
 def test_without_a_budget_it_is_the_methods_own_failure(any_sandbox):
     assert any_sandbox.run("library_error").outcome == "error"
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (
+            "Traceback:\nnumpy._core._ArrayMemoryError: Unable to allocate 1 GiB\n",
+            True,
+        ),
+        ("error while loading shared libraries: libx.so: failed to map segment\n\n", True),
+        ("ImportError: libblas.so: cannot allocate memory", True),
+        # whoever went on after it did not end over it
+        ("could not allocate a cache: going on without\nValueError: no such column", False),
+        ("Unable to allocate 1 GiB\nretrying\nValueError: x", False),
+        # unless these are words that nobody writes and goes on
+        ("terminate called after throwing an instance of 'std::bad_alloc'\n  what(): x", True),
+        ("RuntimeError: CUDA out of memory", False),
+        ("ValueError: the GPU is busy", False),
+        ("", False),
+    ],
+)
+def test_how_the_stderr_of_a_command_ends(output, expected):
+    assert ends_in_refusal(output) is expected

@@ -3,7 +3,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from harness.trial.prediction import predict, transduction
+from harness.trial.prediction import join, predict, transduction
 
 
 class Scores:
@@ -110,3 +110,46 @@ def test_a_class_without_a_label_has_one_score_in_all_blocks():
     scores = np.concatenate([part["scores"] for part in parts])
     assert len(np.unique(scores[:, 1])) == 1
     assert scores[:, 1].max() < scores.min(axis=1, initial=0, where=[True, False, True]).min()
+
+
+def test_columns_are_put_in_the_order_of_the_classes():
+    raw = np.array([[0.0, 0.2, 0.9], [0.8, 0.3, 0.1], [0.4, 0.5, 0.3]])
+    found = predict(Scores(raw, [2, 0, 1]), X, "multiclass", 3)
+    assert found["labels"].tolist() == [1, 2, 0]
+    assert found["labels"].tolist() == found["scores"].argmax(axis=1).tolist()
+
+
+def test_parts_are_joined_in_their_order_and_what_one_lacks_is_left_out():
+    def part(first, stop, **more):
+        return {"scores": np.arange(first, stop, dtype=float)[:, None] * [1, 2], **more}
+
+    joined = join([part(0, 3), part(3, 4), part(4, 9)], 9)
+    np.testing.assert_array_equal(joined["scores"], np.arange(9)[:, None] * [1, 2])
+    labels = np.array([7, 8])
+    whole = join([part(0, 2, labels=labels), part(2, 4, labels=labels)], 4)
+    assert whole["labels"].tolist() == [7, 8, 7, 8]
+    assert list(whole) == ["labels", "scores"]
+    assert join([part(0, 2, labels=labels), part(2, 4)], 4).keys() == {"scores"}
+    assert join([part(0, 2), part(2, 4, labels=labels)], 4).keys() == {"scores"}
+    assert join([], 0) == {}
+
+
+def left(**attributes):
+    return type("Left", (), {name: np.asarray(value) for name, value in attributes.items()})()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n_classes", "message"),
+    [
+        (left(transduction_=[0, 1]), 2, r"shape \(2,\), expected \(3,\)$"),
+        (left(transduction_=np.ones((3, 2))), 2, r"shape \(3, 2\), expected \(3,\)$"),
+        (left(decision_scores_=np.ones(3), classes_=[0, 1, 2]), 3, r"expected \(3, 3\)$"),
+        (left(decision_scores_=np.ones((3, 3)), classes_=[0, 1]), 2, r"\(3,\) or \(3, 2\)$"),
+    ],
+)
+def test_what_fit_left_has_a_number_for_each_point_or_for_each_class(
+    estimator, n_classes, message
+):
+    task = "binary" if n_classes == 2 else "multiclass"
+    with pytest.raises(ValueError, match=message):
+        transduction(estimator, 3, task, n_classes)

@@ -275,7 +275,7 @@ def test_a_gain_in_one_fold_alone_leaves_the_defaults():
 @pytest.mark.parametrize(
     ("scores", "standard_errors", "chosen"),
     [
-        # a gain of exactly so many standard errors is in doubt: mean 2, error sqrt(8 / 2) / sqrt(2)
+        # a gain of just so many standard errors is in doubt: mean 2, error sqrt(8 / 2) / sqrt(2)
         ([[0.0, 0.0], [0.0, 4.0]], 1.0, 0),
         ([[0.0, 0.0], [0.0, 4.0]], 0.99, 1),
         # no gain at all: the defaults stay though nothing is in doubt
