@@ -96,7 +96,7 @@ def mutants(tree: ast.Module) -> Iterator[Mutant]:
         if isinstance(keyword, ast.keyword) and keyword.arg in ("frozen", "strict")
     }
     for index, node in enumerate(nodes):
-        if id(node) in hints | guards:  # a hint is never evaluated
+        if id(node) in hints | guards or _is_for_types(node):  # a hint is never evaluated
             continue
         for replaced in _changes(node):
             changed = copy.deepcopy(tree)
@@ -109,6 +109,10 @@ def mutants(tree: ast.Module) -> Iterator[Mutant]:
             before, after = (_code(found[shown]) for found in (nodes, walked))
             name = f"{_function(node, parents)}: {before} -> {after}"
             yield Mutant(node.lineno, " ".join(name.split()), ast.fix_missing_locations(changed))
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def _code(node: ast.AST) -> str:

@@ -1,17 +1,13 @@
-"""Plugins as modules, and the peak of one trial as the sandbox measures it."""
+"""The peak of one trial as the sandbox measures it."""
 
 from __future__ import annotations
 
 import multiprocessing
-import sys
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import pytest
 import trial_peaks
 from blobs import blobs
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "plugins"))
 
 
 @pytest.fixture

@@ -113,6 +113,7 @@ def test_what_is_left_at_a_stop_counts_there_and_at_the_end():
     estimator = Finished(clock, 5)
     done = fit_in_steps(estimator, (), None, [1, 3, 5], clock, lambda: [{}])
     assert [value["fit_s"] for value, _ in clock.deliveries] == [11, 13, 15]
+    assert [value["fit_cpu_s"] for value, _ in clock.deliveries] == [5.5, 6.5, 7.5]
     assert point(estimator, (), done, clock)["fit_s"] == 15.5
     assert clock.spent("fit")[0] == 15.5
 
