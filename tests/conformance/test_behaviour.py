@@ -59,7 +59,7 @@ def in_fit(line):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_misbehaviour_is_found(checked, edits, check, words):
-    failed = checked(edits)
+    failed = checked(edits, only=check)
     assert words in failed[check]
 
 

@@ -59,4 +59,4 @@ METHOD = '"landmarks", tasks'
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_wrong_model(checked, edits, check, words):
-    assert words in checked(edits)[check]
+    assert words in checked(edits, only=check)[check]
