@@ -171,6 +171,38 @@ def test_scores_are_finite_at_any_width(method):
                 all_scores(build(method, sigma=sigma, sigma_unit=unit).fit(X, y), far)
 
 
+WITHOUT_A_WIDTH = {"budget-svm kernel=linear", "linear-tsvm", "linear-tsvm form=cccp"}
+"""A product of points is no matter of their distance."""
+TOLD_APART_BY_RANK = {"harmonic n_neighbors=5", "xks", "xks combine=True"}
+"""Nearest neighbors stay the nearest; canonical correlations have no scale."""
+NEVER_ZERO = {"rbf-sampler-ridge", "rff-mssksc", "xks", "budget-lssvm kernel=poly2"}
+"""Random Fourier features are far from a kernel that is zero; a polynomial grows."""
+RBF = [c for c in CASES if "sigma" in c.values[0].parameters and c.id not in WITHOUT_A_WIDTH]
+
+
+def spread(scores):
+    return np.ptp(scores, axis=0).max()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", [c for c in RBF if c.id not in TOLD_APART_BY_RANK])
+def test_to_a_kernel_that_is_wide_all_points_are_one(method):
+    X, y, _ = blobs(20, 2)
+    assert spread(build(method, sigma=1e300).fit(X, y).decision_function(X)) < 1e-6
+    # what there is to learn has a width
+    assert spread(build(method).fit(X, y).decision_function(X)) > 0.1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", [c for c in RBF if not {c.id, c.id.split()[0]} & NEVER_ZERO])
+def test_to_a_kernel_that_is_narrow_points_far_from_all_are_one(method):
+    X, y, _ = blobs(20, 2)
+    far = np.concatenate([X + 100, -1e3 * X])
+    estimator = build(method, sigma=1e-3).fit(X, y)
+    # random views and landmarks leave no more than rounding
+    assert spread(estimator.decision_function(far)) < 1e-6
+
+
 @pytest.mark.filterwarnings("ignore")
 @each_case
 def test_squares_that_overflow_are_told_of(method):
