@@ -138,12 +138,17 @@ def storage(shape: Shape, size: int) -> Storage:
         converted=0 if shape.itemsize == 8 else 2 * shape.block_bytes,
         multipliers=8 * shape.n_features * max(1, shape.n_classes),
     )
-    return Storage({"a block": block + _scores(shape)})
+    return Storage({"labels": _labels(shape), "a block": block + _scores(shape)})
 
 
 def prior_storage(shape: Shape, size: int) -> Storage:
     """Count scores of one block of rows."""
-    return Storage({"a block": _scores(shape)})
+    return Storage({"labels": _labels(shape), "a block": _scores(shape)})
+
+
+def _labels(shape: Shape) -> Arrays:
+    """Count the labeled rows with their classes, and what a fit asks of y."""
+    return Arrays(rows=8 * shape.n_labeled, codes=8 * shape.n_labeled, asked=2 * shape.n)
 
 
 def _scores(shape: Shape) -> Arrays:

@@ -97,6 +97,11 @@ class Assignment:
         return np.concatenate([self.labeled, self.kept])
 
     @property
+    def n_seen(self) -> int:
+        """How many rows `fit` is given; their numbers alone are 8 bytes each."""
+        return len(self.labeled) + len(self.kept)
+
+    @property
     def predicts_seen(self) -> bool:
         """Whether points that `fit` is given are among those that are predicted."""
         return self.transductive and len(self.kept) > 0 and "fit" in self.method.features

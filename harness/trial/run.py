@@ -181,14 +181,14 @@ def _shown(assignment: Assignment, X: np.ndarray, y: np.ndarray) -> tuple[np.nda
     searched = assignment.searched
     if searched is assignment:
         return X, y
-    if len(searched.seen) > len(X):
+    if searched.n_seen > len(X):
         X = _features(replace(searched, mapped=None))
     return X, _targets(searched, len(X))[0]
 
 
 def _features(assignment: Assignment) -> np.ndarray:
     if "fit" not in assignment.method.features:
-        return _zeros(assignment.features, len(assignment.seen))
+        return _zeros(assignment.features, assignment.n_seen)
     if assignment.mapped is not None:
         mapped = open_mapped(assignment.mapped)
         map_array(mapped)

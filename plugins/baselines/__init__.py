@@ -172,8 +172,10 @@ def sampler_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     n, d, m, i = shape.n, shape.n_features, size, shape.itemsize
     X = Arrays(X=shape.data_bytes)
     frequencies = Arrays(frequencies=i * d * m)
-    panels = Arrays(blas=2 * kernels.blas_bytes(min(n, m), i))
-    kept = frequencies + panels
+    # of products with features, and of points of which features are made
+    packed = 2 * kernels.blas_bytes(min(n, m), i) + kernels.blas_bytes(n, i, d, m)
+    more = max(0, kernels.blas_bytes(shape.block_rows, i, d, m) - packed)
+    kept = frequencies + Arrays(blas=packed)
     return Storage(
         fit={
             "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
@@ -190,6 +192,7 @@ def sampler_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
                 coefficients=weights_bytes(m, i, shape.n_classes),
                 block=shape.block_bytes,
                 features_and_scores=shape.block_rows * (m + 3 * shape.n_classes) * i,
+                more_blas=more,
             )
         },
     )

@@ -28,10 +28,10 @@ from harness.semi_supervised import (
 from .libsvm import GROUP_ROWS, libsvm_tolerance, row_groups, square_matrix
 
 # LIBSVM keeps two rows at least; of its cache that much is its head of each point. As it leaves
-# points out and takes them in again, rows change their length: an eighth of the heap is holes.
+# points out and takes them in again, rows change their length: a quarter of the heap is holes.
 _CACHE_ROWS = 2
 _CACHE_HEAD = 32
-_CACHE_HOLES = 8
+_CACHE_HOLES = 4
 # Blocks of so many bytes are never taken from the heap.
 _MAPPED_FROM = 1 << 16
 # What LIBSVM and scikit-learn have for each point, and for each point of the pair of classes that

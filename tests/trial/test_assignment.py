@@ -41,6 +41,7 @@ def test_the_first_of_the_unlabeled_rows_are_kept(method, size, n_kept, kept):
     trial = assigned(method, size=size, n_kept=n_kept)
     assert trial.kept.tolist() == list(range(5, 5 + kept))
     assert trial.seen.tolist() == list(range(5 + kept))
+    assert trial.n_seen == 5 + kept
     assert trial.predicts_seen is (kept > 0)
     assert not replace(trial, transductive=False).predicts_seen
 
