@@ -25,7 +25,7 @@ from harness.semi_supervised import predict_labels
 pytestmark = pytest.mark.filterwarnings("ignore:after .* (epochs|rounds) the objective")
 
 each_case = pytest.mark.parametrize("method", CASES)
-each_variant = pytest.mark.parametrize("method", with_variants(METHODS))
+each_method = pytest.mark.parametrize("method", with_variants(METHODS, pytest.mark.slow))
 each_learner = pytest.mark.parametrize("method", LEARNERS, ids=lambda method: method.name)
 
 ORIGIN = "far from the origin"
@@ -42,7 +42,7 @@ BY_CHANCE = {("xks combine=True", "permutation equivariant, regression")}
 """Told apart at p = 0.001 with the random states of the kit; with 100 others at 0.17."""
 
 
-@pytest.mark.parametrize("method", with_variants(METHODS, pytest.mark.slow))
+@each_method
 def test_the_conformance_kit_finds_nothing(method, request):
     case = request.node.callspec.id
     found = list(check_methods([method], seconds=60, measure=False))
@@ -59,7 +59,7 @@ MAY_BE_REFUSED = {"one class", "one labeled point", "NaN in X"}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@each_variant
+@each_method
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_hard_inputs_are_learned_from_and_not_refused(method, dtype):
     for task, name in itertools.product(sorted(method.tasks), INPUTS.keys() - MAY_BE_REFUSED):
@@ -161,7 +161,10 @@ def samples(dtype):
 
 
 @pytest.mark.filterwarnings("ignore:the objective is:sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("method", [c for c in CASES if "sigma" in c.values[0].parameters])
+@pytest.mark.parametrize(
+    "method",
+    [c for c in with_variants(LEARNERS, pytest.mark.slow) if "sigma" in c.values[0].parameters],
+)
 def test_scores_are_finite_at_any_width(method):
     widths = (1e-300, 1e300) if "n_neighbors" in method.params else (1e-300, 1e-3, 1e3, 1e300)
     for dtype, unit in itertools.product((np.float32, np.float64), ("median", "absolute")):

@@ -51,7 +51,13 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize(("n", "d"), [(569, 30), (1797, 64)], ids=["breast_cancer", "digits"])
+@pytest.mark.parametrize(
+    ("n", "d"),
+    [
+        pytest.param(569, 30, id="breast_cancer"),
+        pytest.param(1797, 64, id="digits", marks=slow),
+    ],
+)
 @pytest.mark.parametrize(("method", "budget"), SMALL)
 def test_small_data_are_charged_for_what_they_have(method, budget, n, d, assert_peak_between):
     """Blocks have no more rows than there are points; 3 MB do for all methods."""
@@ -180,6 +186,7 @@ MANY_CLASSES = {
 }
 
 
+@slow
 @pytest.mark.parametrize(
     "method",
     [method for method in METHODS if method.name in MANY_CLASSES],
@@ -222,6 +229,7 @@ def test_a_search_holds_few_copies_of_scores_of_many_classes(name, assert_peak_b
 WIDE = {"sssl-m", "sssl-2m", "laprls", "krr", "sssl", "nystrom-krr", "xnv", "nysck"}
 
 
+@slow
 @pytest.mark.parametrize(
     "method",
     [method for method in METHODS if method.name in WIDE],
@@ -345,6 +353,7 @@ def median_distance(X):
 EXPONENTIAL = Kernel("exponential", exponential, unit=median_distance)
 
 
+@slow
 @pytest.mark.parametrize(
     ("shape", "budget", "selector"),
     [

@@ -8,6 +8,8 @@ from project import PLUGINS, Project
 
 from harness.metrics.names import METRICS
 
+pytestmark = pytest.mark.slow
+
 STEP_S, ASKED_S = 0.02, 0.1
 
 

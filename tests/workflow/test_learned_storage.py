@@ -6,6 +6,8 @@ import shutil
 import pytest
 from project import PLUGINS
 
+pytestmark = pytest.mark.slow
+
 STUDY = {
     "datasets": ["breast_cancer"],
     "labeled": 50,
