@@ -91,3 +91,27 @@ def test_scaled_features_do_not_depend_on_where_the_points_lie(offset, dtype, sc
     error = np.abs(scaled(far, scaling) - scaled(near, scaling)).max()
     # whitening multiplies rounding by the inverse root of the smallest correlation
     assert error < (100 if scaling == "whiten" else 16) * np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("scaling", ["none", "minmax", "standard", "whiten", "unit"])
+def test_further_rows_are_scaled_as_the_first_were(scaling):
+    """A row by itself, and one whose column was constant before."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(5, 3, 200), rng.normal(0, 1, 200), np.full(200, 4.0)])
+    X = np.column_stack([X, np.arange(200) % 2])
+    expected = X.copy()
+    fitted = scale(expected, scaling)
+    again = X.copy()
+    fitted.apply(again)
+    np.testing.assert_allclose(again, expected, atol=1e-12)
+    if scaling == "standard":
+        # a column of zeros and ones stays what it is, and one without spread becomes 0
+        np.testing.assert_array_equal(expected[:, 3], np.arange(200) % 2)
+        assert [float(shift[3]) for shift in fitted.shifts] == [0.0, 0.0]
+        assert fitted.divisor[2] == fitted.divisor[3] == 1
+
+
+def test_a_column_of_zeros_twos_and_ones_is_no_dummy():
+    X = np.array([[0.0], [1.0], [2.0], [1.0]])
+    assert scaled(X, "standard").mean() == pytest.approx(0)
+    assert scaled(X, "standard").std() == pytest.approx(1)

@@ -139,3 +139,24 @@ def test_labeled_points_of_a_transductive_draw_may_be_drawn_uniformly():
     assert 1.9 < np.std(counts) < 3.1
     with pytest.raises(HarnessError, match="mapping of test, unlabeled_per_labeled, stratified"):
         split_sizes(200, 2, 40, {"transductive": True, "test": 0.2})
+
+
+def test_test_points_leave_a_point_of_each_class_to_learn_from():
+    """However many points are held out."""
+    y = labels([2, 2, 30])
+    for seed in range(20):
+        parts = split(y, "multiclass", 3, {"test": 31}, seed)
+        assert sorted(y[parts.labeled]) == [0, 1, 2]
+        assert len(parts.test) == 31
+
+
+def test_parts_have_the_shares_of_the_classes_as_near_as_whole_points_can():
+    """Largest remainders: 10 of 25, 15 and 10 points are 5, 3 and 2, in whatever part."""
+    y = labels([25, 15, 10])
+    parts = split(y, "multiclass", 10, {"test": 10, "unlabeled_per_labeled": 1}, 0)
+    assert [np.bincount(y[part]).tolist() for part in parts] == [[5, 3, 2]] * 3
+
+
+def test_of_a_regression_no_part_need_have_every_value():
+    parts = split(np.arange(20.0), "regression", 2, {"test": 17}, 0)
+    assert [len(part) for part in parts] == [2, 1, 17]

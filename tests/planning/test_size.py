@@ -378,3 +378,10 @@ def test_the_harness_takes_a_quarter_of_a_mebibyte_and_a_search_a_sixteenth_more
     nothing = Shape(0, 0, 1, 2)
     assert overhead_bytes(nothing) == 2**18
     assert overhead_bytes(nothing, tuned=True) == 2**18 + 2**16
+
+
+@pytest.mark.parametrize(("n_classes", "columns"), [(0, 1), (2, 1), (3, 3), (50, 50)])
+def test_predictions_of_two_classes_are_one_score_a_point(n_classes, columns):
+    """In the estimator's type and in float64, with labels in two types."""
+    shape = Shape(10, 90, 4, n_classes)
+    assert prediction_bytes(shape) == 90 * (16 * columns + 16 + shape.label_bytes)

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import contextmanager
+from typing import ClassVar
 
 import joblib
 import numpy as np
@@ -18,6 +19,7 @@ from harness.trial.model_costs import (
     CALLS,
     HELD,
     ROW,
+    Count,
     _Stopwatch,
     model_bytes,
     model_costs,
@@ -153,3 +155,38 @@ def test_waiting_counts_as_latency_and_other_processes_do_not(monkeypatch, switc
     with _Stopwatch() as call:
         time.sleep(0.02)
     assert (call.seconds >= 0.02) == counts
+
+
+class Looks(Sized):
+    """Notes the first number of every row that it predicts."""
+
+    seen: ClassVar[list] = []
+
+    def decision_function(self, X):
+        self.seen.extend(X[:, 0].tolist())
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize("transductive", [True, False])
+def test_rows_are_those_that_the_trial_predicts(costs, transductive):
+    Looks.seen.clear()
+    told, _ = costs(Looks().fit(X, Y), transductive=transductive)
+    rows = X[20:52, 0] if transductive else X[200:232, 0]
+    assert len(told["row_seconds"]) == CALLS
+    # once for its memory, once traced, then a hundred times in turn
+    np.testing.assert_array_equal(Looks.seen, rows[[0, 0, *(np.arange(CALLS) % 32)]])
+
+
+def test_a_method_that_looks_at_no_features_is_given_none(costs):
+    Looks.seen.clear()
+    method = Method("m", Looks, lambda shape, size: 1.0, tasks={"binary"}, features={"fit"})
+    costs(Looks().fit(X, Y), method=method)
+    assert set(Looks.seen) == {0}
+
+
+def test_a_file_begins_at_its_first_byte():
+    count = Count()
+    assert count.tell() == 0
+    assert count.write(b"abc") == 3
+    assert count.write(np.zeros(2)) == 16
+    assert count.tell() == count.bytes == 19
