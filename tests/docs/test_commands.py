@@ -46,6 +46,7 @@ ELSEWHERE = {
     "snakemake --profile profiles/slurm": "a cluster",
     "snakemake --snakefile $WORKFLOW/Snakefile --profile": "a cluster",
     "snakemake --cores 2 --config study=studies/": "whoever has the hours that the page says",
+    "python benchmarks/mutation.py": "tests/test_benchmarks.py",
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
     "harness judge docs/results": "tests/report/test_kept.py",
     "harness compare NAME": "tests/report/test_kept_rows.py",
