@@ -102,11 +102,11 @@ def mutants(tree: ast.Module) -> Iterator[Mutant]:
             changed = copy.deepcopy(tree)
             walked = list(ast.walk(changed))
             walked[index].__dict__.update(replaced.__dict__)
+            shown, written = index, _code
             around = parents.get(id(node))
-            shown = index
             if isinstance(node, ast.Constant) and isinstance(around, ast.expr | ast.keyword):
-                shown = nodes.index(around)  # a bare figure says nothing
-            before, after = (_code(found[shown]) for found in (nodes, walked))
+                shown, written = nodes.index(around), ast.unparse  # a bare figure says nothing
+            before, after = (written(found[shown]) for found in (nodes, walked))
             name = f"{_function(node, parents)}: {before} -> {after}"
             yield Mutant(node.lineno, " ".join(name.split()), ast.fix_missing_locations(changed))
 
