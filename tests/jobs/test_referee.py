@@ -219,3 +219,15 @@ def test_a_curve_ends_with_what_the_trial_itself_scored(make):
     assert ended[-1] == {"step": 2, "s": 9, "scores": {"accuracy": 0.5}}
     (failed,) = referee.score_curve(trial, [], {"step": 2}, {"reason": "no score"})
     assert failed == {"step": 2, "reason": "no score"}
+
+
+def test_targets_that_would_be_unpickled_are_refused(make, tmp_path):
+    referee = make()
+    np.save(tmp_path / "y.npy", np.array([{}] * N), allow_pickle=True)
+    workload = SimpleNamespace(
+        task=lambda block: "binary",
+        prepared=lambda name: tmp_path,
+        study=SimpleNamespace(settings=SimpleNamespace(seed=0, metrics=())),
+    )
+    with pytest.raises(ValueError, match="allow_pickle"):
+        Referee(Registry([]), workload, referee.block, referee.meta)
