@@ -32,6 +32,7 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_peaks_formula_and_a_storage_model_to_paste(project):
     before = run("storage", "bayes")
     assert before.exit_code

@@ -287,7 +287,10 @@ def test_large_files_are_read_in_part(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == "rbf" else pytest.mark.slow) for name in KERNELS],
+)
 @pytest.mark.parametrize("selector", SELECTORS)
 def test_what_a_selector_holds_is_what_it_says(selector, name, dtype):
     # NumPy broadcasts by way of a buffer of 8,192 numbers
