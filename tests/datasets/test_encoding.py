@@ -6,7 +6,7 @@ import pytest
 from sklearn.preprocessing import OneHotEncoder
 
 from harness.datasets import entry, load_catalog
-from harness.datasets.encoding import label_texts
+from harness.datasets.encoding import class_counts, label_texts
 from harness.datasets.preparation import load
 from harness.errors import HarnessError
 
@@ -210,3 +210,33 @@ def test_mistakes_in_missing_are_told_as_others(make_entry, missing, said):
         make_entry(
             {"task": "binary", "read": {"format": "csv"}, "missing": missing}, {"x.csv": MIXED}
         )
+
+
+def test_points_of_each_label_are_counted_in_the_order_of_the_labels():
+    assert class_counts(np.array([10, 9, 10, 2])) == {"2": 1, "9": 1, "10": 2}
+    assert list(class_counts(np.array([10, 9, 2]))) == ["2", "9", "10"]
+    assert list(class_counts(np.array(["b", "a", "b"], dtype=object)).items()) == [
+        ("a", 1),
+        ("b", 2),
+    ]
+    # one label in two ways of writing it
+    assert class_counts(np.array(["1 ", "1", "2"], dtype=object)) == {"1": 2, "2": 1}
+
+
+@pytest.mark.parametrize(("gaps", "told"), [(3, "row 0, 1, 2"), (40, " and ")])
+def test_of_many_rows_with_gaps_some_are_named(make_entry, gaps, told):
+    lines = [f"{'' if row < gaps else row},{row}" for row in range(50)]
+    body = {"task": "regression", "n": 50, "d": 1, "read": {"format": "csv"}}
+    with pytest.raises(HarnessError) as caught:
+        load(make_entry(body, {"x": "\n".join(lines) + "\n"}))
+    assert told in str(caught.value)
+    assert (" more" in str(caught.value)) is (gaps == 40)
+
+
+@pytest.mark.parametrize("raw", [{"raw_n": 5}, {"raw_d": 2}])
+def test_a_source_of_another_size_is_refused_with_both(make_entry, raw):
+    body = {"task": "regression", "n": 4, "d": 1, "read": {"format": "csv"}} | raw
+    with pytest.raises(HarnessError, match=r"source has 4 x 1 .* the catalog says \d x \d"):
+        load(make_entry(body, {"x": "1,5\n2,6\n3,7\n4,8\n"}))
+    fits = {"task": "regression", "n": 4, "d": 1, "raw_n": 4, "read": {"format": "csv"}}
+    assert load(make_entry(fits, {"x": "1,5\n2,6\n3,7\n4,8\n"}))[0].shape == (4, 1)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import Arrays, Storage
+from harness.plugin.storage import beside
 
 names = st.sampled_from("abcdef")
 arrays = st.dictionaries(names, st.integers(0, 10**9)).map(Arrays)
@@ -43,3 +44,16 @@ def test_what_is_held_throughout_must_not_be_named_again_in_a_phase():
     model = Storage({"step": Arrays(X=8)}, held=Arrays(X=8))
     with pytest.raises(ValueError, match=r"\['X'\] are named twice"):
         model.phases()
+
+
+@given(phases, st.integers(0, 10**9))
+def test_what_is_held_beside_phases_is_held_in_each(fit, many):
+    held = beside(Arrays(z=many), fit)
+    assert held.keys() == fit.keys()
+    for name, arrays_ in held.items():
+        assert arrays_ == {**fit[name], "z": many}
+
+
+def test_a_model_is_taken_to_leave_out_what_reading_holds():
+    """A plan that did not count it would be too small for most methods."""
+    assert not Storage({"all": Arrays(a=1)}).includes_loading

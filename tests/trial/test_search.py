@@ -91,3 +91,15 @@ def test_the_search_of_the_manual_is_one():
 def test_searches_are_found_by_name():
     with pytest.raises(HarnessError, match="unknown search 'sobel'; did you mean 'sobol'"):
         Registry([]).get("searches", "sobel")
+
+
+@pytest.mark.parametrize(("trials", "points"), [(1, 1), (7, 1), (8, 2), (26, 2), (27, 3), (99, 4)])
+def test_a_grid_has_as_many_points_a_range_as_trials_allow(trials, points):
+    space = {name: uniform(0, 1) for name in "abc"}
+    settings = tried("grid", space, trials)
+    assert len(settings) == points**3
+    assert len({setting["a"] for setting in settings}) == points
+
+
+def test_one_range_has_a_point_a_trial():
+    assert len(tried("grid", {"a": uniform(0, 1)}, 5)) == 5
