@@ -27,11 +27,11 @@ from harness.semi_supervised import (
 
 from .libsvm import GROUP_ROWS, libsvm_tolerance, row_groups, square_matrix
 
-# LIBSVM keeps two rows at least; of its cache that much is its head of each point. As it leaves
-# points out and takes them in again, rows change their length: a quarter of the heap is holes.
+# LIBSVM keeps two rows at least; of its cache that much is its head of each point.
 _CACHE_ROWS = 2
 _CACHE_HEAD = 32
-_CACHE_HOLES = 4
+# The solver's heap as the model finds it: a part of so many is still there.
+_CACHE_LEFT = 4
 # Blocks of so many bytes are never taken from the heap.
 _MAPPED_FROM = 1 << 16
 # What LIBSVM and scikit-learn have for each point, and for each point of the pair of classes that
@@ -207,6 +207,16 @@ def cache_bytes(n: int, n_classes: int, rows: int) -> int:
     return 4 * min(rows, pair) * pair + _CACHE_HEAD * pair
 
 
+def _hole_bytes(cache: int, rows: int, pair: int) -> int:
+    """Bytes between the rows of a cache: 5/16 of it, and 1/8 where all rows are kept.
+
+    As LIBSVM leaves points out and takes them in again, rows change their length. The fewer it
+    keeps, the more often they move.
+    """
+    kept = min(rows, pair) / max(1, pair)
+    return int(cache * (5 - 3 * kept) / 16)
+
+
 def _pair(n: int, n_classes: int) -> int:
     """Points of two classes out of `n_classes`."""
     return min(n, -(-2 * n // n_classes))
@@ -275,13 +285,13 @@ def svm_storage(
     coefficients = Arrays(coefficients=16 * max(0, Q - 2) * n)
     solver = coefficients + Arrays(
         cache=cache,
-        holes=cache // _CACHE_HOLES,
+        holes=_hole_bytes(cache, size, pair),
         points=_POINT_BYTES * n,
         points_of_a_pair=_PAIR_POINT_BYTES * pair,
         pairs=8 * pair * pairs,
     )
     # large support vectors are mapped beside what is left of the solver's heap
-    left = cache // _CACHE_HOLES + _PAIR_POINT_BYTES * pair
+    left = cache // _CACHE_LEFT + _PAIR_POINT_BYTES * pair
     model = coefficients + Arrays(
         left_in_the_heap=left if _float64_bytes(shape) >= _MAPPED_FROM else 0, dual=24 * n
     )

@@ -90,11 +90,17 @@ def test_budget_turns_the_cache_and_a_budget_of_landmarks_does_not(svm):
 @pytest.mark.memory
 @pytest.mark.parametrize("budget", [6, 8, 12])
 def test_cache_is_full_and_no_larger_than_planned(svm, budget, assert_peak_between):
-    """It ends where the copy of the support vectors begins: the two are not added up."""
+    """It ends where the copy of the support vectors begins: the two are not added up.
+
+    Where all points are support vectors, as with a narrow kernel, more of it is holes.
+    """
     shape = Shape(2000, 0, 20, 2, n_test=1000)
     planned = plan(svm, shape, budget * 10**6)
-    bounds = 0.8 * planned.planned_bytes, planned.planned_bytes
+    bounds = 0.75 * planned.planned_bytes, planned.planned_bytes
     assert_peak_between(*bounds, svm, shape, planned.size, "binary")
+    narrow = replace(svm, params={**svm.params, "sigma": 0.05})
+    bounds = 0.85 * planned.planned_bytes, planned.planned_bytes
+    assert_peak_between(*bounds, narrow, shape, planned.size, "binary")
 
 
 def test_rows_of_the_cache_change_nothing_but_time():

@@ -1,5 +1,7 @@
 """What a trial gives its estimator, and what it sends and says of itself."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -30,6 +32,7 @@ class Nearest(BaseEstimator):
     """Answers with the target of the nearest labeled point, and keeps what it was given."""
 
     given = None
+    asked: ClassVar[list] = []
 
     def __init__(self, a=1):
         self.a = a
@@ -41,6 +44,7 @@ class Nearest(BaseEstimator):
         return self
 
     def predict(self, X):
+        self.asked.append(len(X))
         if not len(self.y_):
             return np.zeros(len(X))
         return self.y_[np.abs(X[:, :1] - self.X_[:, 0]).argmin(axis=1)]
@@ -50,8 +54,9 @@ class Nearest(BaseEstimator):
 def run(tmp_path):
     """Return a function that runs a trial on 40 points; 10 are labeled, 10 are for testing."""
 
-    def run(task="regression", y=None, looks=("fit", "predict"), tuned=False, **changes):
+    def run(task="regression", y=None, looks=("fit", "predict"), tuned=False, wide=1, **changes):
         X = np.arange(N, dtype=float)[:, None] + np.zeros(D)
+        X = np.tile(X, (1, wide))
         np.save(tmp_path / "X.npy", X)
         y = 100 + 5 * X[:, 0] if y is None else y
         labeled, unlabeled, test = np.split(np.random.default_rng(0).permutation(N), [10, 30])
@@ -126,6 +131,14 @@ def test_classes_are_told_where_they_are_known(run):
     np.testing.assert_array_equal(Nearest.given[1][:10], y[trial.labeled])
     assert (Nearest.given[1][10:] == -1).all()
     assert facts["data_bytes"] == 30 * D * 8 + 30
+    with pytest.raises(ValueError, match="read-only"):
+        Nearest.given[1][0] = 0
+
+
+def test_wide_points_of_the_fit_are_predicted_in_small_blocks(run):
+    Nearest.asked.clear()
+    run(transductive=True, wide=4000)
+    assert Nearest.asked == [16, 4]
 
 
 def test_features_that_are_mapped_or_not_looked_at_are_no_bytes_of_the_trial(run, tmp_path):
