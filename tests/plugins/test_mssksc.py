@@ -353,3 +353,13 @@ def test_eigenvalues_are_found_in_place(name, params, assert_peak_between):
     shape = Shape(100, 3000, 10, 2, n_test=1000)
     planned = plan(method, shape, None, {"n_components": 800}).planned_bytes
     assert_peak_between(0.5 * planned, planned, method, shape, 800, "binary")
+
+
+@pytest.mark.parametrize("features", FEATURES)
+def test_without_a_number_there_are_as_many_features_as_the_paper_takes(features):
+    X, y, _ = blobs(350, 2)
+    labeled = int((y != -1).sum())
+    model = make(features, n_components=None).fit(X, y)
+    expected = labeled + int(np.ceil(np.sqrt(700 - labeled)))
+    # a frequency is two of them
+    assert abs(model._map.n_components - expected) <= (features == "fourier")
