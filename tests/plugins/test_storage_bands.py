@@ -20,6 +20,7 @@ from harness.planning.size import Plan, plan
 
 PROBLEMS = Path(__file__).with_name("storage_problems.csv")
 NARROW = 0.05
+FLAGS = {"True": True, "False": False}
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Problem:
     def method(self) -> Method:
         method = named(self.name)
         narrow = {"sigma": NARROW} if "sigma" in method.parameters else {}
-        set_here = dict(setting.split("=") for setting in self.params.split())
+        written = dict(setting.split("=") for setting in self.params.split())
+        set_here = {name: FLAGS.get(value, value) for name, value in written.items()}
         return replace(method, params={**method.params, **narrow, **set_here})
 
     @property

@@ -61,6 +61,8 @@ def test_of_a_child_that_died_the_cgroup_knows_what_counting_references_does_not
         return combine(Marks(10 * MB, group), None, descendants, False, "group")
 
     assert figure(26 * MB) == (10 * MB, "VmHWM")
+    assert figure(10 * MB + REFERENCE_COUNTS) == (10 * MB, "VmHWM")
+    assert figure(10 * MB + REFERENCE_COUNTS + 1)[1] == "group"
     assert figure(70 * MB) == (70 * MB, "group")
     assert figure(26 * MB, descendants=True) == (26 * MB, "group")
     assert figure(None) == (10 * MB, "VmHWM")
