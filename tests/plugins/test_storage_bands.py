@@ -1,7 +1,7 @@
 """What is held is near what was planned, phase by phase: a term too many or too few would show.
 
 `storage_problems.csv` has for each method problems of several MB that have their peak in one phase
-each. They were found by drawing 900 shapes for each method, and by keeping those in which an array
+each. They were found by drawing up to 900 shapes for each method. Those are kept where an array
 of the phase that is the peak is a large part of it. So every phase is there that was the peak of
 one, and every array that was an eighth. `measured` are bytes, and `least` is the least share that
 they may be of the plan: what it was less 0.04 to 0.09. Widths of kernels are so narrow that their
