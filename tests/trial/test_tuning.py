@@ -268,7 +268,7 @@ def test_the_error_of_a_mean_gain_shrinks_with_the_root_of_the_folds(standard_er
 
 
 def test_a_setting_that_one_fold_scored_has_its_mean():
-    scores = np.array([[0.0, 0.0], [5.0, np.nan]])
+    scores = np.array([[0.0, 0.0], [5.0, np.nan], [1.0, 1.0]])
     assert _best(scores, 0.0, defaults_first=False) == 1
 
 
