@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from harness.errors import HarnessError, unknown_name
 from harness.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
+    from harness.onnx_export.check import Agreement
     from harness.planning.study_plan import CellPlan
 
 
@@ -145,7 +147,7 @@ def reproduce(study: str, row: str) -> None:
     default="model.joblib",
     show_default=True,
     type=click.Path(path_type=Path),
-    help="The file to write.",
+    help="The file to write; one that ends in .onnx is ONNX.",
 )
 @click.option("--all", "all_labels", is_flag=True, help="Fit to all points and their labels.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
@@ -167,6 +169,8 @@ def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_js
     if as_json:
         told = {"path": str(made.path), "file_bytes": made.file_bytes}
         told |= {"model_bytes": made.model_bytes, "scores": made.scores, "row": made.row}
+        if made.agreement is not None:
+            told["agreement"] = asdict(made.agreement)
         click.echo(json.dumps(told | {"prepared_only": made.prepared_only}, indent=1))
         return
     click.echo(f"wrote {made.path}: {made.row['method']} on {made.row['dataset']}")
@@ -179,8 +183,25 @@ def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_js
         click.echo(f"equal to row {row} bit for bit: {scores}")
     if made.prepared_only:
         click.echo(f"it takes rows as they are prepared only: {made.prepared_only}")
+    if made.agreement is not None:
+        _tell_agreement(made.agreement)
+        return
     load = f"harness.load_model({str(made.path)!r})"
     click.echo(f'try: python -c "import harness; print({load}.columns)"')
+
+
+def _tell_agreement(found: Agreement) -> None:
+    """Print how an ONNX file compares with its model, and how it is asked."""
+    parts = []
+    if found.difference is not None:
+        parts.append(f"differ by {found.difference:.1g} of their range at most")
+    if found.other_labels is not None:
+        same = "no label is another" if not found.other_labels else f"{found.other_labels} labels"
+        parts.append(same if not found.other_labels else f"{same} are others")
+    click.echo(f"checked by onnxruntime on {found.rows} rows: {', '.join(parts)}")
+    for told, values in (("in", found.inputs), ("out", found.outputs)):
+        listed = "; ".join(f"{name} {shape}" for name, shape in values.items())
+        click.echo(f"{told}: {listed}")
 
 
 @click.command()
