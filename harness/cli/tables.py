@@ -79,7 +79,19 @@ def print_table(
     console.print(table)
     left_out = [_header(column) for column in columns if column not in kept]
     if left_out:
-        click.echo(f"left out for want of width: {', '.join(left_out)} (all: --json, or a pipe)")
+        tell(f"left out for want of width: {', '.join(left_out)} (all: --json, or a pipe)")
+
+
+def tell(sentence: str) -> None:
+    """Print a sentence; in a terminal its lines break between words."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    if console.is_terminal:
+        console.print(Text(sentence))
+    else:
+        click.echo(sentence)
 
 
 def _that_fit(least: Mapping[str, int], expendable: Sequence[str], width: int) -> list[str]:
