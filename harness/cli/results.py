@@ -213,7 +213,7 @@ def _show_choices(choices: list[Choice], study: str, as_json: bool) -> None:
     from harness.report.within_limits import choice_line
 
     rows = [choice_line(choice) for choice in choices]
-    print_table(rows, list(rows[0]))
+    print_table(rows, list(rows[0]), footnotes=["why"])
     taken = next((choice.taken for choice in choices if choice.taken), None)
     if taken is not None:
         click.echo(f"to take one home: harness fit {study} {taken.rows[0]} -o model.joblib")

@@ -12,7 +12,7 @@ import click
 
 from harness.cli.options import as_json_option, cores_option, study_argument
 from harness.cli.places import results_of
-from harness.cli.tables import print_table
+from harness.cli.tables import print_table, tell
 from harness.errors import HarnessError, unknown_name
 from harness.units import format_bytes, format_duration
 
@@ -50,44 +50,46 @@ def plan(study: str, cores: int, as_json: bool) -> None:
         }
         for cell in made.cells
     ]
-    expendable = ["unlabeled", "done", "labeled"]
+    expendable = ["unlabeled", "done"]
+    # where there are several, rows would be the same without it
+    expendable.append("trials" if len({row["labeled"] for row in rows}) > 1 else "labeled")
     if not any(row["infeasible because"] for row in rows):
         expendable = ["infeasible because", *expendable]
-    print_table(rows, list(rows[0]), expendable=expendable)
+    print_table(rows, list(rows[0]), expendable=expendable, footnotes=["infeasible because"])
     for pair in made.left_out:
-        click.echo(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
+        tell(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
     if made.unbounded:
         names = _some(made.unbounded)
-        click.echo(f"not bounded by budgets of landmarks, since they have none: {names}")
+        tell(f"not bounded by budgets of landmarks, since they have none: {names}")
     if made.unanswered:
         names = _some(made.unanswered)
-        click.echo(f"printed tables with no data set and method of the study: {names}")
+        tell(f"printed tables with no data set and method of the study: {names}")
     learned = [cell for cell in made.cells if cell.storage_model == LEARNED]
     if learned:
-        click.echo(f"planned by measured trials: {_some(_names(learned))}")
+        tell(f"planned by measured trials: {_some(_names(learned))}")
     beyond = [cell for cell in learned if EXTRAPOLATED in cell.planned_phase]
     if beyond:
         pairs = list(dict.fromkeys(f"{cell.method} on {cell.dataset}" for cell in beyond))
-        click.echo(f"planned beyond what was measured: {_some(pairs)}")
+        tell(f"planned beyond what was measured: {_some(pairs)}")
     for problem in made.unobtainable:
-        click.echo(problem)
+        tell(problem)
     todo = made.trials - made.done
     jobs = f"{made.jobs} job{'' if made.jobs == 1 else 's'}"
-    click.echo(
+    tell(
         f"{made.trials} trials in {jobs}, {made.done} done, {todo} to run; "
         f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
     )
     for reason, count in made.stale.items():
         were = f"{count} row{' is' if count == 1 else 's are'}"
-        click.echo(f"{were} stale and will be made again: {reason}")
+        tell(f"{were} stale and will be made again: {reason}")
     if made.seconds > made.starts_seconds:
         about = "at least" if made.untimed else "about"
-        click.echo(f"{about} {format_duration(made.seconds)} on {cores} cores by earlier trials")
+        tell(f"{about} {format_duration(made.seconds)} on {cores} cores by earlier trials")
     elif todo:
         starts = format_duration(made.starts_seconds)
-        click.echo(f"{starts} on {cores} cores for workers to start, and the time of the trials")
+        tell(f"{starts} on {cores} cores for workers to start, and the time of the trials")
     if made.untimed:
-        click.echo(f"time not known, for want of an earlier trial: {_some(made.untimed)}")
+        tell(f"time not known, for want of an earlier trial: {_some(made.untimed)}")
 
 
 def _names(cells: Iterable[CellPlan]) -> list[str]:
