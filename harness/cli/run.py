@@ -177,7 +177,7 @@ def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_js
         return
     click.echo(f"wrote {made.path}: {made.row['method']} on {made.row['dataset']}")
     sizes = f"{format_bytes(made.file_bytes)} in the file"
-    if made.model_bytes is not None and not all_labels:
+    if made.model_bytes is not None and not all_labels and made.agreement is None:
         sizes += f", {format_bytes(made.model_bytes)} of it the estimator"
     click.echo(sizes)
     if made.scores:
@@ -196,10 +196,11 @@ def _tell_agreement(found: Agreement) -> None:
     """Print how an ONNX file compares with its model, and how it is asked."""
     parts = []
     if found.difference is not None:
-        parts.append(f"differ by {found.difference:.1g} of their range at most")
+        what = "values" if "value" in found.outputs else "scores"
+        parts.append(f"{what} differ by {found.difference:.1g} of their range at most")
     if found.other_labels is not None:
-        same = "no label is another" if not found.other_labels else f"{found.other_labels} labels"
-        parts.append(same if not found.other_labels else f"{same} are others")
+        count = found.other_labels
+        parts.append(f"{count} labels are others" if count else "no label is another")
     click.echo(f"checked by onnxruntime on {found.rows} rows: {', '.join(parts)}")
     for told, values in (("in", found.inputs), ("out", found.outputs)):
         listed = "; ".join(f"{name} {shape}" for name, shape in values.items())

@@ -5,7 +5,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from harness import onnx_export
+from harness import load_model, onnx_export
 from harness.errors import HarnessError
 
 pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
@@ -66,3 +66,10 @@ def test_without_the_packages_the_extra_is_named(monkeypatch):
         "an ONNX file needs packages that are not installed here (onnx, onnxruntime, skl2onnx): "
         "pip install 'memory-budget-harness[onnx]'"
     )
+
+
+def test_a_file_of_onnx_is_no_model_of_joblib(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(file_of([1.0]))
+    with pytest.raises(HarnessError, match=r"model\.onnx: is a file of ONNX, which onnxruntime"):
+        load_model(path)
