@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 
 from harness.errors import HarnessError
-from harness.trial.prediction import NO_SCORE
+from harness.plugin.method import NO_SCORE
 
 MOST = 1e-3
 """What scores or values may differ by, in parts of their range, before a file is refused."""

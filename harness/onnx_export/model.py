@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,9 +15,11 @@ from harness.onnx_export.rows import ROWS, prepared_rows
 from harness.onnx_export.scikit_learn import through_skl2onnx
 from harness.onnx_export.scores import through
 from harness.plugin.abilities import fitted_classes, layers_of, scorer
+from harness.plugin.method import NO_SCORE
 from harness.scikit_learn import foreign
-from harness.trial.fitted_model import FittedModel
-from harness.trial.prediction import NO_SCORE
+
+if TYPE_CHECKING:
+    from harness.trial.fitted_model import FittedModel
 
 LABEL, SCORES, VALUE, CLUSTER = "label", "scores", "value", "cluster"
 """Outputs."""

@@ -10,9 +10,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
 from harness.errors import HarnessError
 from harness.plugin.abilities import predicts_new_rows
+from harness.plugin.method import NO_SCORE
 from harness.plugin.registry import Registry
 from harness.trial.fitted_model import FittedModel
-from harness.trial.prediction import NO_SCORE, predict
+from harness.trial.prediction import predict
 from harness.trial.run import make_estimator
 
 pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
