@@ -1,8 +1,8 @@
 """A benchmark harness for learning under a memory budget.
 
 What this module exports is all that a plugin needs. Numerical building blocks that plugins share
-are in `harness.kernels`. `budget` and `measure` are for code of any kind, `run` and `results` for
-notebooks.
+are in `harness.kernels`. `budget` and `measure` are for code of any kind, `plan`, `run` and
+`results` for notebooks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from harness.plugin.storage import Arrays, Storage, beside
 if TYPE_CHECKING:
     from harness.datasets.adding import add
     from harness.measuring import budget, measure
-    from harness.python import Data, Results, results, run
+    from harness.python import Data, Planned, Results, plan, results, run
     from harness.scikit_learn import sklearn_method
     from harness.trial.fitted_model import load_model
 
@@ -46,6 +46,7 @@ __all__ = [
     "Method",
     "Metric",
     "OverBudget",
+    "Planned",
     "ReportSection",
     "Results",
     "Search",
@@ -61,6 +62,7 @@ __all__ = [
     "log_uniform",
     "measure",
     "overhead_bytes",
+    "plan",
     "prediction_bytes",
     "results",
     "run",
@@ -73,7 +75,7 @@ __version__ = "0.1.0"
 _LATER = {
     "add": "harness.datasets.adding",
     **dict.fromkeys(("budget", "measure"), "harness.measuring"),
-    **dict.fromkeys(("Data", "Results", "results", "run"), "harness.python"),
+    **dict.fromkeys(("Data", "Planned", "Results", "plan", "results", "run"), "harness.python"),
     "load_model": "harness.trial.fitted_model",
     "sklearn_method": "harness.scikit_learn",
 }

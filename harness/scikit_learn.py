@@ -302,6 +302,14 @@ def wraps(estimator: type) -> tuple[type, str] | None:
     return (estimator._foreign, estimator._unlabeled) if issubclass(estimator, _Wrapped) else None
 
 
+def foreign(estimator: object) -> Any:
+    """Return the fitted estimator within one of `sklearn_method`, or itself if it is none.
+
+    None where there was one class only.
+    """
+    return estimator.estimator_ if isinstance(estimator, _Wrapped) else estimator
+
+
 def _blank(foreign: type, unlabeled: str, regresses: bool, named: frozenset[str]) -> _Wrapped:
     cls = _wrapped(foreign, unlabeled, regresses, named)
     return cls.__new__(cls)

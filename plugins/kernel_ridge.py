@@ -14,10 +14,10 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat
-from harness.semi_supervised import SquaredLossMixin, centered_kernel_ridge
+from harness.semi_supervised import GaussianExpansionMixin, centered_kernel_ridge
 
 
-class CenteredKernelRidge(kernels.GaussianWidth, SquaredLossMixin):
+class CenteredKernelRidge(kernels.GaussianWidth, GaussianExpansionMixin):
     """Minimise the squared error over the labeled points plus alpha |f|^2, with a free intercept.
 
     Unlabeled points, if there are any, have no part in it.
@@ -43,13 +43,13 @@ class CenteredKernelRidge(kernels.GaussianWidth, SquaredLossMixin):
         self.dual_coef_, self.intercept_ = solution
         return self
 
-    def _values(self, X: np.ndarray) -> np.ndarray:
-        return kernels.gaussian_expansion(
-            X, self._points, self._width, self.dual_coef_, self.intercept_, self._center
+    def _expansion(self) -> kernels.GaussianExpansion:
+        return kernels.GaussianExpansion(
+            self._points, self._width, self.dual_coef_, self.intercept_, self._center
         )
 
 
-class NystromKernelRidge(kernels.Landmarks, kernels.GaussianWidth, SquaredLossMixin):
+class NystromKernelRidge(kernels.Landmarks, kernels.GaussianWidth, GaussianExpansionMixin):
     """The same on Nystrom features, which are summed up in row blocks.
 
     Attributes
@@ -93,9 +93,9 @@ class NystromKernelRidge(kernels.Landmarks, kernels.GaussianWidth, SquaredLossMi
         self.landmarks_, self._width = nystrom.landmarks, kernel.width
         return self
 
-    def _values(self, X: np.ndarray) -> np.ndarray:
-        return kernels.gaussian_expansion(
-            X, self.landmarks_, self._width, self.coef_, self.intercept_, self._center
+    def _expansion(self) -> kernels.GaussianExpansion:
+        return kernels.GaussianExpansion(
+            self.landmarks_, self._width, self.coef_, self.intercept_, self._center
         )
 
 

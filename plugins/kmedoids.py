@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels
 from harness.estimator import PositiveInt
 from harness.kernels.functions import is_shift_invariant
+from harness.layers import Center, KernelValues, Layer, Linear
 
 # A swap must lower the objective by more than rounding could pretend.
 _LEAST_GAIN = 1e-6
@@ -104,6 +105,17 @@ class BudgetKernelKMedoids(ClusterMixin, kernels.LandmarkSelection, kernels.AnyK
             # or it would stand beside the next one
             del K
         return labels
+
+    def layers(self) -> list[Layer]:
+        """Return what is largest for the nearest medoid."""
+        kernel, centers = self._kernel, self.cluster_centers_
+        near = kernel.near(centers, centers.dtype)
+        own = kernel.diagonal(centers)
+        return [
+            Center(kernel.center, near.dtype),
+            KernelValues(near, kernel.width, kernel.kernel),
+            Linear(2 * np.eye(len(own), dtype=near.dtype), -own),
+        ]
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the cluster whose medoid is nearest in feature space."""

@@ -23,6 +23,7 @@ from harness.estimator import (
     PositiveInt,
 )
 from harness.semi_supervised import (
+    GaussianExpansionMixin,
     RidgeOnFeatures,
     SplitLeastSquares,
     centered_kernel_ridge,
@@ -42,7 +43,7 @@ class _ManifoldPenalty(kernels.GaussianWidth):
     """Width of the weights. `sigma` by default."""
 
 
-class LapRLS(_ManifoldPenalty, SplitLeastSquares):
+class LapRLS(_ManifoldPenalty, GaussianExpansionMixin, SplitLeastSquares):
     """Minimise the mean squared error plus alpha (|f|^2 + manifold V(f)), with a free intercept.
 
     V(f) = sum_ij w_ij (f_i - f_j)^2 / sum_ij w_ij, the mean squared step along the edges of a
@@ -115,13 +116,13 @@ class LapRLS(_ManifoldPenalty, SplitLeastSquares):
     def _blocks(self, n: int) -> Iterator[slice]:
         return kernels.row_blocks(n, _row_width(*self._points.shape))
 
-    def _values(self, X: np.ndarray) -> np.ndarray:
-        return kernels.gaussian_expansion(
-            X, self._points, self._width, self.dual_coef_, self.intercept_, self._center
+    def _expansion(self) -> kernels.GaussianExpansion:
+        return kernels.GaussianExpansion(
+            self._points, self._width, self.dual_coef_, self.intercept_, self._center
         )
 
 
-class LandmarkLapRLS(kernels.Landmarks, _ManifoldPenalty, RidgeOnFeatures):
+class LandmarkLapRLS(kernels.Landmarks, _ManifoldPenalty, GaussianExpansionMixin, RidgeOnFeatures):
     """The same on Nystrom features, with a graph through the landmarks.
 
     Every point is tied to the nearest landmarks, with Gaussian weights of sum 1 in Z (n x s), and
@@ -210,9 +211,9 @@ class LandmarkLapRLS(kernels.Landmarks, _ManifoldPenalty, RidgeOnFeatures):
     def _blocks(self, n: int) -> Iterator[slice]:
         return kernels.row_blocks(n, _landmark_row_width(*self._landmarks.shape), 4)
 
-    def _values(self, X: np.ndarray) -> np.ndarray:
-        return kernels.gaussian_expansion(
-            X, self._landmarks, self._width, self.coef_, self.intercept_, self._center
+    def _expansion(self) -> kernels.GaussianExpansion:
+        return kernels.GaussianExpansion(
+            self._landmarks, self._width, self.coef_, self.intercept_, self._center
         )
 
 

@@ -15,7 +15,12 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveInt
-from harness.semi_supervised import RidgeOnFeatures, SplitLeastSquares, expansion_arrays
+from harness.semi_supervised import (
+    GaussianExpansionMixin,
+    RidgeOnFeatures,
+    SplitLeastSquares,
+    expansion_arrays,
+)
 
 # Eigenvalues of a float32 kernel matrix below this part of the largest are rounding.
 _TOLERANCE = 1e-6
@@ -26,7 +31,7 @@ _MOST = 128
 _UNSEEN = 0.03
 
 
-class SSSL(kernels.GaussianWidth, SplitLeastSquares):
+class SSSL(kernels.GaussianWidth, GaussianExpansionMixin, SplitLeastSquares):
     """Least squares on the eigenfunctions of the kernel matrix of all points, equation 10.
 
     Attributes
@@ -78,13 +83,15 @@ class SSSL(kernels.GaussianWidth, SplitLeastSquares):
         self.dual_coef_ = self._functions[:, :s] @ scaled
         del self._functions, self._labeled, self._weights
 
-    def _values(self, X: np.ndarray) -> np.ndarray:
-        return kernels.gaussian_expansion(
-            X, self._points, self._width, self.dual_coef_, self.intercept_, self._center
+    def _expansion(self) -> kernels.GaussianExpansion:
+        return kernels.GaussianExpansion(
+            self._points, self._width, self.dual_coef_, self.intercept_, self._center
         )
 
 
-class NystromSSSL(kernels.Landmarks, kernels.GaussianWidth, RidgeOnFeatures):
+class NystromSSSL(
+    kernels.Landmarks, kernels.GaussianWidth, GaussianExpansionMixin, RidgeOnFeatures
+):
     """Ridge regression on the eigenfunctions of landmarks that are chosen among all points.
 
     The features are S^-1/2 U'k(Z, x), with U S U' the kernel matrix of the landmarks, so that the
@@ -119,9 +126,9 @@ class NystromSSSL(kernels.Landmarks, kernels.GaussianWidth, RidgeOnFeatures):
         self.coef_, self._width = self._nystrom.projection @ self._weights, self._nystrom.sigma
         del self._nystrom, self._features, self._weights
 
-    def _values(self, X: np.ndarray) -> np.ndarray:
-        return kernels.gaussian_expansion(
-            X, self.landmarks_, self._width, self.coef_, self.intercept_, self._center
+    def _expansion(self) -> kernels.GaussianExpansion:
+        return kernels.GaussianExpansion(
+            self.landmarks_, self._width, self.coef_, self.intercept_, self._center
         )
 
 

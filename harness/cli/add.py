@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from harness.cli.tables import tell
+
 
 def _columns(option: str, told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(option, default=(), type=_Names(), metavar="A,B", help=told)
@@ -77,7 +79,7 @@ def add(
     )
     click.echo(str(added))
     for sentence in added.told:
-        click.echo(f"- {sentence}")
+        tell(f"- {sentence}", hanging=2)
     if dry_run:
         click.echo("nothing was written (--dry-run)")
         return

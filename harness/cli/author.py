@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from harness.cli.options import as_json_option
-from harness.cli.tables import print_table, show_rows
+from harness.cli.tables import print_table, show_rows, tell
 
 _FINDING_WIDTHS = {"method": 12, "check": 24, "result": 14}
 """Rows that are printed one by one stand in line as far as these go."""
@@ -69,7 +69,8 @@ def doctor(as_json: bool) -> None:
         reports = [*backends(), *isolations()]
         click.echo(json.dumps([vars(report) for report in reports], indent=1))
     else:
-        click.echo(doctor_text())
+        for line in doctor_text().splitlines():
+            tell(line, hanging=16)
 
 
 COMMANDS = (init, check, doctor)

@@ -163,17 +163,27 @@ def compare(
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
-def judge(folders: Sequence[Path]) -> None:
+@click.option("--write", is_flag=True, help="Replace what is kept by what is judged.")
+def judge(folders: Sequence[Path], write: bool) -> None:
     """Judge kept comparisons anew: published.csv of FOLDERS (such as docs/results/NAME).
 
     By the rule and the printed figures of today; nothing is run. Prints how many cells have which
-    verdict.
+    verdict, and how many have another than the file says. Files change with --write alone.
     """
-    from harness.report.kept import count_words, judge_kept
+    from harness.report.kept import count_words, judge_kept, write_kept
 
     for folder in folders:
-        for line in count_words(judge_kept(folder)):
+        judged = judge_kept(folder)
+        for line in count_words(judged):
             click.echo(f"{folder.name}: {line}")
+        changed = int(judged["changed"].sum())
+        if write:
+            write_kept(folder, judged)
+        elif changed:
+            click.echo(
+                f"{folder.name}: {changed} of them are not what published.csv says; "
+                "--write replaces it"
+            )
 
 
 def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
@@ -203,7 +213,7 @@ def _show_choices(choices: list[Choice], study: str, as_json: bool) -> None:
     from harness.report.within_limits import choice_line
 
     rows = [choice_line(choice) for choice in choices]
-    print_table(rows, list(rows[0]))
+    print_table(rows, list(rows[0]), footnotes=["why"])
     taken = next((choice.taken for choice in choices if choice.taken), None)
     if taken is not None:
         click.echo(f"to take one home: harness fit {study} {taken.rows[0]} -o model.joblib")

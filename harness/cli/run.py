@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,12 @@ import click
 
 from harness.cli.options import as_json_option, cores_option, study_argument
 from harness.cli.places import results_of
-from harness.cli.tables import print_table
+from harness.cli.tables import print_table, tell
 from harness.errors import HarnessError, unknown_name
 from harness.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
+    from harness.onnx_export.check import Agreement
     from harness.planning.study_plan import CellPlan
 
 
@@ -48,44 +50,46 @@ def plan(study: str, cores: int, as_json: bool) -> None:
         }
         for cell in made.cells
     ]
-    expendable = ["unlabeled", "done", "labeled"]
+    expendable = ["unlabeled", "done"]
+    # where there are several, rows would be the same without it
+    expendable.append("trials" if len({row["labeled"] for row in rows}) > 1 else "labeled")
     if not any(row["infeasible because"] for row in rows):
         expendable = ["infeasible because", *expendable]
-    print_table(rows, list(rows[0]), expendable=expendable)
+    print_table(rows, list(rows[0]), expendable=expendable, footnotes=["infeasible because"])
     for pair in made.left_out:
-        click.echo(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
+        tell(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
     if made.unbounded:
         names = _some(made.unbounded)
-        click.echo(f"not bounded by budgets of landmarks, since they have none: {names}")
+        tell(f"not bounded by budgets of landmarks, since they have none: {names}")
     if made.unanswered:
         names = _some(made.unanswered)
-        click.echo(f"printed tables with no data set and method of the study: {names}")
+        tell(f"printed tables with no data set and method of the study: {names}")
     learned = [cell for cell in made.cells if cell.storage_model == LEARNED]
     if learned:
-        click.echo(f"planned by measured trials: {_some(_names(learned))}")
+        tell(f"planned by measured trials: {_some(_names(learned))}")
     beyond = [cell for cell in learned if EXTRAPOLATED in cell.planned_phase]
     if beyond:
         pairs = list(dict.fromkeys(f"{cell.method} on {cell.dataset}" for cell in beyond))
-        click.echo(f"planned beyond what was measured: {_some(pairs)}")
+        tell(f"planned beyond what was measured: {_some(pairs)}")
     for problem in made.unobtainable:
-        click.echo(problem)
+        tell(problem)
     todo = made.trials - made.done
     jobs = f"{made.jobs} job{'' if made.jobs == 1 else 's'}"
-    click.echo(
+    tell(
         f"{made.trials} trials in {jobs}, {made.done} done, {todo} to run; "
         f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
     )
     for reason, count in made.stale.items():
         were = f"{count} row{' is' if count == 1 else 's are'}"
-        click.echo(f"{were} stale and will be made again: {reason}")
+        tell(f"{were} stale and will be made again: {reason}")
     if made.seconds > made.starts_seconds:
         about = "at least" if made.untimed else "about"
-        click.echo(f"{about} {format_duration(made.seconds)} on {cores} cores by earlier trials")
+        tell(f"{about} {format_duration(made.seconds)} on {cores} cores by earlier trials")
     elif todo:
         starts = format_duration(made.starts_seconds)
-        click.echo(f"{starts} on {cores} cores for workers to start, and the time of the trials")
+        tell(f"{starts} on {cores} cores for workers to start, and the time of the trials")
     if made.untimed:
-        click.echo(f"time not known, for want of an earlier trial: {_some(made.untimed)}")
+        tell(f"time not known, for want of an earlier trial: {_some(made.untimed)}")
 
 
 def _names(cells: Iterable[CellPlan]) -> list[str]:
@@ -145,7 +149,7 @@ def reproduce(study: str, row: str) -> None:
     default="model.joblib",
     show_default=True,
     type=click.Path(path_type=Path),
-    help="The file to write.",
+    help="The file to write; one that ends in .onnx is ONNX.",
 )
 @click.option("--all", "all_labels", is_flag=True, help="Fit to all points and their labels.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
@@ -167,11 +171,13 @@ def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_js
     if as_json:
         told = {"path": str(made.path), "file_bytes": made.file_bytes}
         told |= {"model_bytes": made.model_bytes, "scores": made.scores, "row": made.row}
+        if made.agreement is not None:
+            told["agreement"] = asdict(made.agreement)
         click.echo(json.dumps(told | {"prepared_only": made.prepared_only}, indent=1))
         return
     click.echo(f"wrote {made.path}: {made.row['method']} on {made.row['dataset']}")
     sizes = f"{format_bytes(made.file_bytes)} in the file"
-    if made.model_bytes is not None and not all_labels:
+    if made.model_bytes is not None and not all_labels and made.agreement is None:
         sizes += f", {format_bytes(made.model_bytes)} of it the estimator"
     click.echo(sizes)
     if made.scores:
@@ -179,8 +185,26 @@ def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_js
         click.echo(f"equal to row {row} bit for bit: {scores}")
     if made.prepared_only:
         click.echo(f"it takes rows as they are prepared only: {made.prepared_only}")
+    if made.agreement is not None:
+        _tell_agreement(made.agreement)
+        return
     load = f"harness.load_model({str(made.path)!r})"
     click.echo(f'try: python -c "import harness; print({load}.columns)"')
+
+
+def _tell_agreement(found: Agreement) -> None:
+    """Print how an ONNX file compares with its model, and how it is asked."""
+    parts = []
+    if found.difference is not None:
+        what = "values" if "value" in found.outputs else "scores"
+        parts.append(f"{what} differ by {found.difference:.1g} of their range at most")
+    if found.other_labels is not None:
+        count = found.other_labels
+        parts.append(f"{count} labels are others" if count else "no label is another")
+    click.echo(f"checked by onnxruntime on {found.rows} rows: {', '.join(parts)}")
+    for told, values in (("in", found.inputs), ("out", found.outputs)):
+        listed = "; ".join(f"{name} {shape}" for name, shape in values.items())
+        click.echo(f"{told}: {listed}")
 
 
 @click.command()

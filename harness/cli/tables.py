@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ def print_table(
     widths: Mapping[str, int] = {},
     header: bool = True,
     expendable: Sequence[str] = (),
+    footnotes: Sequence[str] = (),
 ) -> None:
     """Print some columns of rows below each other.
 
@@ -52,6 +54,9 @@ def print_table(
     expendable : sequence of str, default ()
         Columns that are left out where a terminal is too narrow, the first of these first. Which
         ones is said below the table.
+    footnotes : sequence of str, default ()
+        Columns whose sentences stand below the table, numbered, where a terminal is too narrow
+        even so. Then fewer columns are left out.
     """
     from rich.console import Console
     from rich.table import Table
@@ -64,6 +69,14 @@ def print_table(
     cells = [{column: _cell(row.get(column)) for column in columns} for row in rows]
     least = {column: _least_width(column, cells) for column in columns}
     kept = _that_fit(least, expendable, console.width)
+    notes: dict[str, int] = {}
+    if console.is_terminal and _width(kept, least) > console.width:
+        for column in footnotes:
+            for row in cells:
+                if row[column] not in ("", "-"):
+                    row[column] = f"[{notes.setdefault(row[column], len(notes) + 1)}]"
+        least = {column: _least_width(column, cells) for column in columns}
+        kept = _that_fit(least, expendable, console.width)
     table = Table(box=None, pad_edge=False, header_style="bold", show_header=header)
     for column in kept:
         # identifiers and numbers are not folded, titles of two words may be
@@ -77,18 +90,47 @@ def print_table(
     for row in cells:
         table.add_row(*(Text(row[column], colours.get(row[column], "")) for column in kept))
     console.print(table)
+    for sentence, number in notes.items():
+        tell(f"[{number}] {sentence}", hanging=4)
     left_out = [_header(column) for column in columns if column not in kept]
     if left_out:
-        click.echo(f"left out for want of width: {', '.join(left_out)} (all: --json, or a pipe)")
+        tell(f"left out for want of width: {', '.join(left_out)} (all: --json, or a pipe)")
+
+
+def tell(sentence: str, hanging: int = 0) -> None:
+    """Print a sentence; in a terminal its lines break between words.
+
+    Parameters
+    ----------
+    sentence : str
+    hanging : int, default 0
+        Blanks before every line but the first.
+    """
+    from rich.console import Console
+
+    console = Console()
+    if console.is_terminal:
+        sentence = textwrap.fill(
+            sentence,
+            console.width,
+            subsequent_indent=" " * hanging,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+    click.echo(sentence)
 
 
 def _that_fit(least: Mapping[str, int], expendable: Sequence[str], width: int) -> list[str]:
     kept = list(least)
     for column in expendable:
-        if sum(least[one] + _GAP for one in kept) <= width:
+        if _width(kept, least) <= width:
             break
         kept.remove(column)
     return kept
+
+
+def _width(columns: Iterable[str], least: Mapping[str, int]) -> int:
+    return sum(least[column] + _GAP for column in columns)
 
 
 def _least_width(column: str, cells: Sequence[Mapping[str, str]]) -> int:

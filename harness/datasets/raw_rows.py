@@ -141,8 +141,8 @@ class RowPreparation:
             raise HarnessError(f"{where}: {shown(value)} is not a number") from None
 
 
-def _names(values: pd.Series) -> np.ndarray:
-    """Write names as they are looked up, missing ones as nothing."""
+def written_names(values: pd.Series) -> np.ndarray:
+    """Return names as they are looked up: as a catalog writes them, missing ones as nothing."""
     known = values.notna().to_numpy()
     found = np.full(len(values), _MISSING, dtype=object)
     held = values.to_numpy()[known]
@@ -152,7 +152,7 @@ def _names(values: pd.Series) -> np.ndarray:
 
 
 def _codes(values: pd.Series, column: _Nominal) -> np.ndarray:
-    names = _names(values)
+    names = written_names(values)
     unknown = [row for row, name in enumerate(names) if name not in column.codes]
     if unknown:
         known = ", ".join(name for name in list(column.codes)[:10] if name != _MISSING)
@@ -164,7 +164,7 @@ def _codes(values: pd.Series, column: _Nominal) -> np.ndarray:
     return np.array([column.codes[name] for name in names]).reshape(len(names), -1)
 
 
-def learn_preparation(entry: Entry, prepared: np.ndarray) -> RowPreparation:
+def learn_preparation(entry: Entry, prepared: np.ndarray) -> tuple[RowPreparation, pd.DataFrame]:
     """Learn how rows of a data set's source became prepared rows.
 
     Parameters
@@ -173,6 +173,12 @@ def learn_preparation(entry: Entry, prepared: np.ndarray) -> RowPreparation:
         Its files are read once more.
     prepared : ndarray (n, d)
         The prepared features, which may be mapped.
+
+    Returns
+    -------
+    preparation : RowPreparation
+    table : DataFrame
+        The rows of the source that became the prepared ones, one for each.
 
     Raises
     ------
@@ -192,7 +198,7 @@ def learn_preparation(entry: Entry, prepared: np.ndarray) -> RowPreparation:
         part = table[kept].reset_index(drop=True)
         made = _learn(part, target[kept], numbers, entry, scaling)
         if made is not None and _same(made, part, prepared):
-            return made
+            return made, part
     raise HarnessError(
         f"data set {entry.name!r}: how its source became the prepared rows could not be learned"
     )
@@ -228,7 +234,7 @@ def _learn(
         column = Source(values.to_frame().copy(), target, [len(target)])
         width = encode(column, alone)[0].shape[1]
         codes = encoded[:, position : position + width]
-        names = _names(values)
+        names = written_names(values)
         first = {name: row for row, name in reversed(list(enumerate(names)))}
         nominal.append(_Nominal(name, position, {name: codes[r] for name, r in first.items()}))
         position += width

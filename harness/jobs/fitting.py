@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness import onnx_export
 from harness.errors import HarnessError
 from harness.files import write_whole
 from harness.jobs.block_trials import BlockTrials
@@ -20,10 +21,13 @@ from harness.jobs.recorded import Recorded, find_row
 from harness.metrics.names import METRICS
 from harness.planning.workload import Workload
 from harness.trial.run import searched_space
-from harness.trial.taken_home import ARRAY, Label
+from harness.trial.taken_home import ARRAY, CHECKED, Label
 
 if TYPE_CHECKING:
+    import pandas
+
     from harness.jobs.referee import Referee
+    from harness.onnx_export.check import Agreement
     from harness.trial.assignment import Assignment
 
 _TOLD = (
@@ -50,6 +54,8 @@ class Fitted:
         Of the estimator alone, as the row has it.
     prepared_only : str
         Why rows must be given to it as they are prepared; empty if the file can prepare them.
+    agreement : Agreement or None
+        Of an ONNX file: how its predictions differ from those of the model.
     """
 
     path: Path
@@ -58,6 +64,7 @@ class Fitted:
     file_bytes: int
     model_bytes: int | None
     prepared_only: str
+    agreement: Agreement | None = None
 
 
 def fit(
@@ -71,7 +78,7 @@ def fit(
     row : str
         The row's number in `trials.parquet`, or its fingerprint.
     path : Path
-        The file to write.
+        The file to write: one of ONNX if its name ends so, else one of joblib.
     all_labels : bool, default False
         Whether it is fitted to all points of the data set with their labels, instead of those of
         the row. Then nothing is left to score it by, and it may take more memory than the row.
@@ -82,23 +89,49 @@ def fit(
     ------
     HarnessError
         If there is no such row, it did not end ok, what decided it has changed, it cannot be
-        fitted again to equal scores, its model cannot be pickled, or the file cannot be written.
+        fitted again to equal scores, its model cannot be pickled or be written as ONNX, or the
+        file cannot be written.
     """
+    as_onnx = path.suffix.lower() == onnx_export.SUFFIX
+    if as_onnx:
+        onnx_export.required()
     _refuse_path(path, force)
     found = find_row(workload, row)
     _refuse_row(row, found, all_labels)
     trials = BlockTrials(workload, found.block)
     again = _settings(trials, found, row, all_labels)
-    label, prepared_only = _label(workload, trials, found, all_labels)
-    predictions, content, referee, assignment = _run(trials, found, row, label, all_labels, again)
-    scores = {} if all_labels else referee.score(assignment, predictions)
+    label, prepared_only, table = _label(workload, trials, found, all_labels)
+    label = replace(label, as_onnx=as_onnx)
+    made = _run(trials, found, row, label, all_labels, again)
+    scores = {} if all_labels else made.scores()
     if not all_labels:
         _refuse_scores(row, found.row, scores)
-    write_whole(content, path)
+    agreement = _agreement(made, label, trials, table) if as_onnx else None
+    write_whole(made.content, path)
     known = {name: value for name, value in scores.items() if value is not None}
     row_told = dict(label.row)
     size = found.row["model_bytes"]
-    return Fitted(path, row_told, known, len(content), size, prepared_only)
+    return Fitted(path, row_told, known, len(made.content), size, prepared_only, agreement)
+
+
+def _agreement(
+    made: _Run,
+    label: Label,
+    trials: BlockTrials,
+    table: pandas.DataFrame | None,
+) -> Agreement:
+    """Compare what the file gives for some rows with what the model gave."""
+    from harness.datasets import read_rows
+    from harness.onnx_export.check import compare
+    from harness.onnx_export.rows import ROWS, inputs
+
+    predicted = dict(made.checked)
+    rows = predicted.pop("rows")
+    if label.preparation is None or table is None:
+        given = {ROWS: read_rows(trials.prepared.folder / "X.npy", rows)}
+    else:
+        given = inputs(label.preparation, table.iloc[rows])
+    return compare(made.content, given, predicted, list(label.class_names))
 
 
 def _refuse_path(path: Path, force: bool) -> None:
@@ -146,15 +179,16 @@ def _settings(trials: BlockTrials, found: Recorded, row: str, all_labels: bool) 
 
 def _label(
     workload: Workload, trials: BlockTrials, found: Recorded, all_labels: bool
-) -> tuple[Label, str]:
+) -> tuple[Label, str, pandas.DataFrame | None]:
+    """Return what the file says, why it prepares no rows, and the rows of the source."""
     from harness.datasets import open_mapped
     from harness.datasets.raw_rows import learn_preparation
 
-    meta, preparation, why_not = trials.prepared.meta, None, ""
+    meta, preparation, why_not, table = trials.prepared.meta, None, "", None
     try:
         entry = entry_with_data(workload, found.block.dataset)
         X = open_mapped(trials.prepared.folder / "X.npy")
-        preparation = learn_preparation(entry, X)
+        preparation, table = learn_preparation(entry, X)
     except HarnessError as error:
         why_not = str(error)
     told = {name: found.row[name] for name in _TOLD}
@@ -163,7 +197,22 @@ def _label(
     scores = {name: found.row[name] for name in found.row if name in METRICS}
     told["scores"] = {name: value for name, value in scores.items() if value is not None}
     clustering = found.row["task"] == "clustering"
-    return Label(() if clustering else meta.class_names, preparation, told), why_not
+    named = () if clustering else meta.class_names
+    return Label(named, preparation, told), why_not, table
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What a trial that was run again gave: predictions, and the content of the model's file."""
+
+    predictions: Mapping[str, np.ndarray]
+    checked: Mapping[str, np.ndarray]
+    content: bytes
+    referee: Referee
+    assignment: Assignment
+
+    def scores(self) -> dict[str, Any]:
+        return self.referee.score(self.assignment, self.predictions)
 
 
 def _run(
@@ -173,7 +222,7 @@ def _run(
     label: Label,
     all_labels: bool,
     search: bool,
-) -> tuple[Mapping[str, np.ndarray], bytes, Referee, Assignment]:
+) -> _Run:
     from harness.jobs.referee import Referee
     from harness.sandbox import Limits
 
@@ -197,7 +246,9 @@ def _run(
         raise HarnessError(f"row {row} gives no model: {why}")
     predictions = dict(result.arrays)
     content = predictions.pop(ARRAY).tobytes()
-    return predictions, content, referee, assignment
+    names = [name for name in predictions if name.startswith(CHECKED)]
+    checked = {name.removeprefix(CHECKED): predictions.pop(name) for name in names}
+    return _Run(predictions, checked, content, referee, assignment)
 
 
 def _to_all(assignment: Assignment, y: np.ndarray) -> Assignment:

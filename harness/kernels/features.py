@@ -20,6 +20,7 @@ from harness.kernels.gaussian import (
     squared_norms,
 )
 from harness.kernels.symmetric import eigensystem
+from harness.layers import Center, KernelValues, Layer, Linear, Waves
 
 FloatType = type[np.float32] | type[np.float64] | Literal["float32", "float64"]
 
@@ -35,6 +36,9 @@ class FeatureMap(Protocol):
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the features of X, shape (n, n_components), in `out` if it is given."""
+
+    def layers(self) -> list[Layer]:
+        """Return what features are made of."""
 
 
 class RandomFourierFeatures:
@@ -87,6 +91,10 @@ class RandomFourierFeatures:
         np.cos(phases, out=phases)
         features *= self.dtype.type(pairs**-0.5)
         return features
+
+    def layers(self) -> list[Layer]:
+        """Return what features are made of."""
+        return [Center(self._center, self.dtype), Waves(self.frequencies)]
 
 
 class NystromFeatures:
@@ -146,6 +154,15 @@ class NystromFeatures:
         K = self._kernel(X)
         del X
         return np.matmul(K, self.projection, out=out)
+
+    def kernel_layers(self) -> list[Layer]:
+        """Return what `kernel` is made of."""
+        near = Center(self._center, self.landmarks.dtype)
+        return [near, KernelValues(self.landmarks, self.sigma)]
+
+    def layers(self) -> list[Layer]:
+        """Return what features are made of."""
+        return [*self.kernel_layers(), Linear(self.projection)]
 
     def _kernel(self, X: np.ndarray) -> np.ndarray:
         return gaussian_kernel(X, self.landmarks, self.sigma).astype(self.dtype, copy=False)

@@ -7,10 +7,13 @@ is counted here are passes over it and copies of it: one product, four passes, n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg import get_blas_funcs
+
+from harness.layers import Center, KernelValues, Layer, Linear
 
 Most = Callable[[int, float, float], tuple[float, ...]]
 """(d, largest |feature|, width) -> the largest that numbers on the way to kernel values may be."""
@@ -292,48 +295,54 @@ def gaussian_rows(
         yield block, gaussian_kernel(rows, Z, sigma, values[: len(rows)], center)
 
 
-def gaussian_expansion(
-    X: np.ndarray,
-    points: np.ndarray,
-    sigma: float,
-    coef: np.ndarray,
-    intercept: np.ndarray,
-    center: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return sum_j coef_j k(x, points_j) + intercept at every row x, in blocks of rows.
+@dataclass(frozen=True)
+class GaussianExpansion:
+    """The function sum_j coef_j k(x, points_j) + intercept.
 
-    Holds `expansion_bytes` beside what it returns.
-
-    Parameters
+    Attributes
     ----------
-    X : ndarray of shape (n, d)
     points : ndarray of shape (m, d)
         The kernel is computed in their type.
     sigma : float
         Width.
     coef : ndarray of shape (m, Q)
     intercept : ndarray of shape (Q,)
-    center : ndarray of shape (d,), optional
-        What was subtracted from the points, and is to be from X.
-
-    Returns
-    -------
-    ndarray of shape (n, Q), float64
+    center : ndarray of shape (d,) or None
+        What was subtracted from the points, and is to be from x.
     """
-    values = np.empty((len(X), len(intercept)))
-    m, d = points.shape
-    width = _expansion_width(m, d, points.itemsize)
-    K = np.empty((min(len(X), block_rows(width, 1)), len(points)), points.dtype)
-    for block in row_blocks(len(X), width, 1):
-        rows = centered(X[block], center, points.dtype)
-        gaussian_kernel(rows, points, sigma, out=K[: len(rows)])
-        np.matmul(K[: len(rows)], coef, out=values[block])
-        values[block] += intercept
-    return values
+
+    points: np.ndarray
+    sigma: float
+    coef: np.ndarray
+    intercept: np.ndarray
+    center: np.ndarray | None = None
+
+    def values(self, X: np.ndarray) -> np.ndarray:
+        """Return its values at every row of X, float64 of shape (n, Q), in blocks of rows.
+
+        Holds `expansion_bytes` beside what it returns.
+        """
+        points = self.points
+        values = np.empty((len(X), len(self.intercept)))
+        m, d = points.shape
+        width = _expansion_width(m, d, points.itemsize)
+        K = np.empty((min(len(X), block_rows(width, 1)), len(points)), points.dtype)
+        for block in row_blocks(len(X), width, 1):
+            rows = centered(X[block], self.center, points.dtype)
+            gaussian_kernel(rows, points, self.sigma, out=K[: len(rows)])
+            np.matmul(K[: len(rows)], self.coef, out=values[block])
+            values[block] += self.intercept
+        return values
+
+    def layers(self) -> list[Layer]:
+        """Return what values are made of."""
+        kernel = KernelValues(self.points, self.sigma)
+        near = Center(self.center, self.points.dtype)
+        return [near, kernel, Linear(self.coef, self.intercept)]
 
 
 def expansion_bytes(n: int, m: int, n_features: int, itemsize: int = 8) -> int:
-    """Bytes that `gaussian_expansion` holds for n rows, with m points of an item size."""
+    """Bytes that `GaussianExpansion.values` holds for n rows, with m points of an item size."""
     return stream_bytes(n, _expansion_width(m, n_features, itemsize), 1)
 
 

@@ -8,11 +8,13 @@ does, so a method that scikit-learn's `available_if` hides is not there; `isinst
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeGuard
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from harness.layers import Layer
 
 
 class SplitFit(Protocol):
@@ -53,6 +55,13 @@ class Diagnosed(Protocol):
         """Return finite numbers by name, such as the error of an approximation."""
 
 
+class Layered(Protocol):
+    """An estimator that says what its scores of new points are made of."""
+
+    def layers(self) -> Sequence[Layer]:
+        """Return what turns rows into scores, values, or a column a cluster."""
+
+
 SCORE_METHODS = ("decision_function", "predict_proba")
 """Scores of new points; the first that there is."""
 
@@ -81,6 +90,12 @@ def finishes_fit(estimator: object) -> TypeGuard[FinishedFit]:
 def diagnoses(estimator: object) -> TypeGuard[Diagnosed]:
     """Return whether the estimator says how far it has come."""
     return hasattr(estimator, "diagnostics")
+
+
+def layers_of(estimator: object) -> Sequence[Layer] | None:
+    """Return what scores of new points are made of; None if the estimator does not say."""
+    layers = getattr(estimator, "layers", None)
+    return None if layers is None else layers()
 
 
 def scorer(estimator: object) -> tuple[str, Callable[[np.ndarray], Any]] | None:

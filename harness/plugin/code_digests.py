@@ -49,6 +49,7 @@ APART = {
     "harness.plugin.hookspecs": "what plugins provide, not what is done with it",
     "harness.records.table": "how rows are written",
     "harness.trial.reach": "which files a trial may read",
+    "harness.trial.taken_home": "hands over a fitted model, which no trial of a study does",
     "harness.errors": "how messages are put",
     "harness.files": "where files may be, and how they are written",
     "harness.units": "how figures are written",

@@ -44,6 +44,9 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
   whenever it is called: at a pause and after the last step, on the clock. It may offer
   `diagnostics(X)`, numbers about its state by name, such as {"error": ...}; a study with
   `checkpoints` asks for both outside the clock of the fit.
+- It may say what its scores are made of, so that its models can be written as ONNX: `layers()`
+  returns a list of `harness.layers`, from prepared rows to the columns of `decision_function` (or
+  one column of values, or a column a cluster, of which the largest names it).
 - All randomness comes from the parameter `random_state`, if there is one.
 - A parameter `n_classes`, if there is one, is set to the number of classes of the data.
 """

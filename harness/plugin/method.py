@@ -35,6 +35,9 @@ PREDICT_BYTES = 1 << 20
 FEWEST_ROWS = 16
 """Rows of a block, however wide they are: fewer would cost more calls than they save bytes."""
 
+NO_SCORE = -(2 - 2**-23) * 2.0**127
+"""The score of a class that no labeled point had: the least that float32 has."""
+
 N_UNLABELED = "n_unlabeled"
 """The size of a method that keeps a subsample of the unlabeled points instead of a parameter."""
 

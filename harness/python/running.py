@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +68,8 @@ def run(
         study |= {"labeled": 50, "budgets": ["3MB", "10MB"], "seeds": 5}
         harness.run(study).best()
     """
-    count = os.cpu_count() or 1 if cores is None else cores
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise HarnessError(f"cores = {shown(cores)}: give a whole number above zero")
-    with _written(study, name) as path:
+    count = core_count(cores)
+    with study_file(study, name) as path:
         workload = load_workload(path)
         held = nullcontext() if isinstance(study, Mapping) else only_run(workload.results)
         show: Callable[[int], Any] = shown_progress if progress else _nothing
@@ -80,7 +78,18 @@ def run(
         return Results(workload.results)
 
 
-def _written(study: str | os.PathLike[str] | Mapping[str, Any], name: str | None) -> Any:
+def core_count(cores: int | None) -> int:
+    """Return how many trials run side by side; all cores by default."""
+    count = os.cpu_count() or 1 if cores is None else cores
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise HarnessError(f"cores = {shown(cores)}: give a whole number above zero")
+    return count
+
+
+def study_file(
+    study: str | os.PathLike[str] | Mapping[str, Any], name: str | None
+) -> AbstractContextManager[Path]:
+    """Return a context of a study's file; a mapping is written, and held against other runs."""
     if isinstance(study, Mapping):
         return written(study, NAME if name is None else name)
     if not isinstance(study, str | os.PathLike):

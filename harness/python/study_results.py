@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import HarnessError, unknown_name
 from harness.files import is_folder
 from harness.planning.workload import RESULTS
+from harness.python.html_table import html_table
 from harness.units import format_bytes
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from harness.report.tables import Tables
 
 _OUTCOME = ["data set", "method", "budget", "outcome"]
-
-_MOST_SHOWN = 200
-"""Characters of a reason in a table."""
 
 
 class Results:
@@ -147,12 +145,12 @@ class Results:
         ended = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
         title = html.escape(self._read.title)
         parts = [f"<p><strong>{title}</strong>: {len(self.trials)} trials ({ended})</p>"]
-        parts.append(_table(self._answers()))
+        parts.append(html_table(self._answers()))
         outcomes = self.outcomes
         if len(outcomes):
             shown = outcomes.rename(columns={"problem": "data set", "count": "trials"})
             rows = shown[[*_OUTCOME, "trials", "reason"]].to_dict("records")
-            parts += ["<p>What did not end well, and warnings:</p>", _table(rows)]
+            parts += ["<p>What did not end well, and warnings:</p>", html_table(rows)]
         return "\n".join(parts)
 
     def _answers(self) -> list[dict[str, Any]]:
@@ -192,19 +190,3 @@ def results(name: str | os.PathLike[str]) -> Results:
             return Results(folder)
     known = [path.parent.name for path in RESULTS.glob("*/trials.parquet")]
     raise unknown_name("results", str(name), known, str(RESULTS.absolute()))
-
-
-def _table(rows: list[dict[str, Any]]) -> str:
-    head = "".join(f'<th style="text-align: left">{name}</th>' for name in rows[0])
-    body = "".join(
-        "<tr>"
-        + "".join(f'<td style="text-align: left">{_cell(value)}</td>' for value in row.values())
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(value: Any) -> str:
-    text = str(value)
-    return html.escape(text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}...")

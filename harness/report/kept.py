@@ -60,7 +60,7 @@ def comparison_tables(comparisons: list[Comparison]) -> dict[str, pd.DataFrame]:
 
 
 def judge_kept(folder: Path) -> pd.DataFrame:
-    """Judge the kept comparison of a study anew, and write it in the place of the old one.
+    """Judge the kept comparison of a study anew, and leave the file as it is.
 
     Parameters
     ----------
@@ -70,7 +70,8 @@ def judge_kept(folder: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        What was written, a row a cell.
+        With the columns of today, a row a cell in the order of the file; `changed` says whether
+        the file has another verdict.
 
     Raises
     ------
@@ -95,9 +96,14 @@ def judge_kept(folder: Path) -> pd.DataFrame:
                 "make the report of the study again"
             )
         rows.append(row | _judged(waiting.pop(0), row, why))
-    made = pd.DataFrame(rows).reindex(columns=list(KEPT))
-    write_whole(made.to_csv(index=False), path)
-    return made
+    made = pd.DataFrame(rows).reindex(columns=[*KEPT])
+    kept = table["verdict"].fillna("") if "verdict" in table else ""
+    return made.assign(changed=made["verdict"] != kept)
+
+
+def write_kept(folder: Path, judged: pd.DataFrame) -> None:
+    """Put what `judge_kept` returned in the place of the comparison that is kept."""
+    write_whole(judged[[*KEPT]].to_csv(index=False), Path(folder) / FILE)
 
 
 def count_words(table: pd.DataFrame) -> list[str]:

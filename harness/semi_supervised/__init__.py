@@ -14,6 +14,7 @@ from harness.semi_supervised.labels import (
     transduced,
 )
 from harness.semi_supervised.least_squares import (
+    GaussianExpansionMixin,
     RidgeOnFeatures,
     SplitLeastSquares,
     SquaredLossMixin,
@@ -38,6 +39,7 @@ from harness.semi_supervised.thresholds import (
 __all__ = [
     "DecisionThreshold",
     "DecisionThresholdMixin",
+    "GaussianExpansionMixin",
     "GramProduct",
     "Labels",
     "LinearProduct",

@@ -12,10 +12,12 @@ from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness.estimator import ClassCount, Estimator
+from harness.layers import Expand, Layer, columns
 from harness.semi_supervised.labels import Labels, as_decision, predict_labels, read_labels
 
 
@@ -24,7 +26,8 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
 
     A subclass writes `_fit(X, y)`, which begins with `_read(y)`, and `_scores(X)` of new points,
     a column a class, or one for two classes. X is in C order, float32 or float64; new points are
-    in the type of `_X`, where an estimator keeps its points there.
+    in the type of `_X`, where an estimator keeps its points there. It may write `_layers()`, of
+    which `_scores` are made, so that its models can be written as ONNX.
 
     Attributes
     ----------
@@ -71,6 +74,15 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
     @abstractmethod
     def _scores(self, X: np.ndarray) -> np.ndarray:
         """Return scores of new points, of shape (n, 1) for two classes, else (n, n_classes)."""
+
+    @available_if(lambda self: hasattr(self, "_layers"))  # type: ignore[untyped-decorator]
+    def layers(self) -> list[Layer]:
+        """Return what scores of new points are made of; of a subclass that writes `_layers()`."""
+        check_is_fitted(self)
+        found = list(self._layers())
+        if len(self._present) < len(self.classes_):
+            found.append(Expand(self._present, len(self.classes_), columns(found)))
+        return found
 
     def _as_decision(self, scores: np.ndarray) -> np.ndarray:
         """Return scores (n, 1) or (n, n_classes) as a decision, classes without a label last."""

@@ -7,6 +7,7 @@ systems that are solved, and `fit` and `predict` around them. Classes are regres
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
@@ -21,8 +22,9 @@ from sklearn.utils.validation import (
 )
 
 from harness.estimator import Estimator, NonNegativeInt, PositiveFloat
-from harness.kernels.gaussian import expansion_bytes
+from harness.kernels.gaussian import GaussianExpansion, expansion_bytes
 from harness.kernels.symmetric import solve_positive_definite
+from harness.layers import Layer
 from harness.plugin.method import Shape
 from harness.plugin.storage import Arrays
 from harness.semi_supervised.labels import predict_labels, read_labels
@@ -195,6 +197,22 @@ class SquaredLossMixin(RegressorMixin, Estimator):
         return _one_column_flat(self._values(X))
 
 
+class GaussianExpansionMixin(SquaredLossMixin):
+    """The same of a sum of Gaussians: a subclass writes `_expansion()`."""
+
+    @abstractmethod
+    def _expansion(self) -> GaussianExpansion:
+        """Return the function that was learned."""
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        return self._expansion().values(X)
+
+    def layers(self) -> list[Layer]:
+        """Return what values are made of."""
+        check_is_fitted(self)
+        return self._expansion().layers()
+
+
 class SplitLeastSquares(SquaredLossMixin):
     """The same with a fit in two stages, for searches that keep the first.
 
@@ -245,7 +263,7 @@ class RidgeOnFeatures(SplitLeastSquares):
 
 
 def expansion_arrays(shape: Shape, n_points: int, itemsize: int) -> Arrays:
-    """Return what a prediction by `kernels.gaussian_expansion` holds beside its points.
+    """Return what a prediction by `kernels.GaussianExpansion` holds beside its points.
 
     Parameters
     ----------

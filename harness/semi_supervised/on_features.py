@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from harness.estimator import PositiveFloat
+from harness.layers import Linear
 from harness.plugin.method import Shape
 from harness.plugin.storage import Arrays
 from harness.semi_supervised.classifiers import SplitClassifier
@@ -59,6 +60,10 @@ class SVMOnFeatures(DecisionThresholdMixin, SplitClassifier):
 
     def _finish(self, X: np.ndarray, labels: Labels) -> None:
         self._place_threshold_by(X, labels, self._scores)
+
+    def _linear(self) -> Linear:
+        """Return the last layer of a model's file."""
+        return Linear(self.coef_, self.intercept_)
 
     def _scores_of(self, features: np.ndarray) -> np.ndarray:
         return features @ self.coef_ + self.intercept_

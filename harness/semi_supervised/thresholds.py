@@ -14,7 +14,9 @@ from dataclasses import KW_ONLY
 from typing import Literal
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
+from harness.layers import Add, Layer
 from harness.semi_supervised.classifiers import PartlyLabeledClassifier
 from harness.semi_supervised.labels import Labels
 
@@ -76,6 +78,11 @@ class DecisionThresholdMixin(PartlyLabeledClassifier):
         together = threshold_block_rows(X.shape[1] * X.itemsize)
         parts = [score(X[rows[i : i + together]]) for i in range(0, len(rows), together)]
         self._place_threshold(self._as_decision(np.concatenate(parts)), labels)
+
+    @available_if(lambda self: hasattr(self, "_layers"))  # type: ignore[untyped-decorator]
+    def layers(self) -> list[Layer]:
+        """Return what decisions are made of."""
+        return [*super().layers(), Add(self.offset_)]
 
     def _moved(self, scores: np.ndarray) -> np.ndarray:
         """Return scores with `offset_` added, in place where they can hold it."""

@@ -205,6 +205,8 @@ def load_model(path: str | Path) -> FittedModel:
     --------
     `load_model("model.joblib").predict(table)` gives names of classes for a table of new rows.
     """
+    if Path(path).suffix.lower() == ".onnx":
+        raise HarnessError(f"{path}: is a file of ONNX, which onnxruntime reads, and no joblib")
     try:
         model = joblib.load(path)
     except OSError as error:

@@ -14,10 +14,7 @@ from typing import Any
 import numpy as np
 
 from harness.plugin.abilities import SCORE_ATTRIBUTES, fitted_classes, fitted_predictions, scorer
-from harness.plugin.method import score_rows, target_type
-
-NO_SCORE = float(np.finfo(np.float32).min)
-"""The score of a class that no labeled point had."""
+from harness.plugin.method import NO_SCORE, score_rows, target_type
 
 
 def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[str, np.ndarray]:

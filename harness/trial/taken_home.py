@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import joblib
+import numpy as np
 
+from harness.datasets import read_header, read_rows
 from harness.errors import HarnessError
 from harness.plugin.abilities import predicts_new_rows
 from harness.sandbox import SentFile
 from harness.trial.model_costs import cannot_pickle
+from harness.trial.prediction import predict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,9 +21,15 @@ if TYPE_CHECKING:
     from harness.datasets.raw_rows import RowPreparation
     from harness.sandbox import Monitor
     from harness.trial.assignment import Assignment
+    from harness.trial.fitted_model import FittedModel
 
 ARRAY = "model"
 """The array as which the file arrives."""
+
+CHECKED = "checked_"
+"""Begins the names of arrays by which a file of ONNX is checked: "rows", and what is predicted."""
+
+_CHECKED_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -32,11 +41,14 @@ class Label:
     class_names : tuple of str
     preparation : RowPreparation or None
     row : mapping
+    as_onnx : bool, default False
+        Whether the file is one of ONNX, and predictions to check it by come along.
     """
 
     class_names: tuple[str, ...]
     preparation: RowPreparation | None
     row: Mapping[str, Any]
+    as_onnx: bool = False
 
 
 def send_model(
@@ -56,7 +68,7 @@ def send_model(
     Raises
     ------
     HarnessError
-        If it predicts no new rows, or cannot be pickled.
+        If it predicts no new rows, or cannot be pickled or written as ONNX.
     """
     from harness.trial.fitted_model import FittedModel
 
@@ -74,7 +86,26 @@ def send_model(
         *targets,
         label.row,
     )
+    if label.as_onnx:
+        _send_onnx(model, assignment, monitor)
+        return
     try:
         joblib.dump(model, SentFile(monitor, ARRAY))
     except Exception as error:
         raise HarnessError(cannot_pickle(error)) from error
+
+
+def _send_onnx(model: FittedModel, assignment: Assignment, monitor: Monitor) -> None:
+    """Send the file, and what the model says of some rows: those it has not seen, if there are."""
+    from harness.onnx_export.model import to_onnx
+
+    written = to_onnx(model, read_header(assignment.features).dtype)
+    SentFile(monitor, ARRAY).write(written)
+    given = (assignment.test, assignment.unlabeled, assignment.labeled)
+    rows = next(rows for rows in given if len(rows))
+    rows = rows[np.unique(np.linspace(0, len(rows) - 1, _CHECKED_ROWS).astype(np.int64))]
+    X = read_rows(assignment.features, rows)
+    found = predict(model.estimator, X, assignment.task, assignment.n_classes)
+    if "values" in found:
+        found["values"] = found["values"] * model.scale + model.center
+    monitor.send([{CHECKED + name: values for name, values in {"rows": rows, **found}.items()}])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import KW_ONLY, replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Method, Shape, Storage, beside, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, PositiveInt, RandomState
+from harness.layers import KernelValues, Layer, Linear, Waves
 from harness.semi_supervised import (
     DecisionThreshold,
     DecisionThresholdMixin,
@@ -50,6 +51,19 @@ class _FeatureClassifier(kernels.GaussianWidth, PartlyLabeledClassifier):
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return self._classifier.decision_function(self._map.transform(X))
 
+    def _layers(self) -> list[Layer]:
+        machine: Any = self._classifier
+        machine = getattr(machine, "estimator_", machine)
+        return [
+            *self._map_layers(),
+            Linear(np.atleast_2d(machine.coef_).T, np.atleast_1d(machine.intercept_)),
+        ]
+
+    def _map_layers(self) -> list[Layer]:
+        """Return those of `Nystroem`."""
+        points, root = self._map.components_, self._map.normalization_
+        return [KernelValues(points, (0.5 / self._map.gamma) ** 0.5), Linear(root.T)]
+
     def _as_decision(self, scores: np.ndarray) -> np.ndarray:
         return expand_scores(scores, self._present, len(self.classes_))
 
@@ -71,8 +85,13 @@ class RBFSamplerRidge(_FeatureClassifier):
         self._fit_map(X)
         self._train_on(self._map.transform(X), labels)
 
-    def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> RBFSampler:
+    def _make_map(self, gamma: float, n: int, rng: np.random.RandomState) -> RBFSampler | Nystroem:
         return RBFSampler(gamma=gamma, n_components=self.n_components, random_state=rng)
+
+    def _map_layers(self) -> list[Layer]:
+        if isinstance(self._map, RBFSampler):
+            return [Waves(self._map.random_weights_, self._map.random_offset_)]
+        return super()._map_layers()
 
     def _train_on(self, Z: np.ndarray, labels: Labels) -> None:
         self._classifier = RidgeClassifier(alpha=self.alpha).fit(Z, labels.codes)

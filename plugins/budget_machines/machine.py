@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from harness import Arrays, Shape, kernels
 from harness.estimator import PositiveFloat, PositiveInt
+from harness.layers import Center, KernelValues, Layer, Linear
 from harness.semi_supervised import Labels, SplitClassifier
 
 from .duality_gap import bounds_bytes, objective_bounds
@@ -118,6 +119,11 @@ class BudgetMachine(kernels.Landmarks, kernels.AnyKernel, SplitClassifier):
     def _take(self, a: np.ndarray, b: np.ndarray, objective: float, least: float) -> None:
         self.coef_, self.intercept_, self.objective_ = a, b, objective
         self.gap_ = (objective - least) / objective
+
+    def _layers(self) -> list[Layer]:
+        kernel = self._features.kernel
+        values = KernelValues(self.landmarks_, kernel.width, kernel.kernel)
+        return [Center(self.center_, np.float32), values, Linear(self.coef_, self.intercept_)]
 
     def _scores(self, X: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         return self._features.scores(X, self.coef_, rows) + self.intercept_

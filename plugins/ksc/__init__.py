@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Arrays, Method, Shape, Storage, beside, hookimpl, kernels
 from harness.estimator import Fraction, PositiveFloat, PositiveInt
+from harness.layers import Layer
 
 from .codebook import Codebook, balanced_line_fit
 from .components import KernelComponents, row_bytes
@@ -130,6 +131,10 @@ class KernelSpectralClustering(ClusterMixin, kernels.LandmarkSelection):
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the cluster of each row."""
         return self._decode(self._project(X)[0])
+
+    def layers(self) -> list[Layer]:
+        """Return what is largest for the cluster of a row."""
+        return [*self._components.layers(), *self._codebook.layers(self.decoding)]
 
     def balanced_line_fit(self, X: np.ndarray) -> float:
         """Return the balanced line fit of the clusters on some points; see `line_fits_`."""

@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from harness import kernels
+from harness.layers import Layer, Linear, Normalize, Signs, Sum
+
+# Signs that agree less those that differ are 2 more for each step of Hamming distance, and two
+# cosines differ by 2 at most: angles break ties alone.
+_OF_ANGLES = 0.999
 
 
 class Codebook:
@@ -38,12 +43,21 @@ class Codebook:
         cosines = _unit(scores) @ self.directions.T
         if decoding == "cosine":
             return cosines.argmax(axis=1)
-        # Signs that agree less those that differ: 2 more for each step of Hamming distance, while
-        # two cosines differ by 2 at most.
         signs = np.where(scores > 0, np.float32(1), np.float32(-1))
-        cosines *= 0.999
-        cosines += signs @ np.where(self.words, np.float32(1), np.float32(-1)).T
+        cosines *= _OF_ANGLES
+        cosines += signs @ self._word_signs()
         return cosines.argmax(axis=1)
+
+    def _word_signs(self) -> np.ndarray:
+        return np.where(self.words, np.float32(1), np.float32(-1)).T
+
+    def layers(self, decoding: str) -> list[Layer]:
+        """Return what is largest for the word that `decode` finds."""
+        if decoding == "cosine":
+            return [Normalize(), Linear(self.directions.T)]
+        angles: list[Layer] = [Normalize(), Linear(_OF_ANGLES * self.directions.T)]
+        words: list[Layer] = [Signs(), Linear(self._word_signs())]
+        return [Sum([angles, words])]
 
 
 def _sum_of_units(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness import kernels
+from harness.layers import Layer, Linear
 
 # Components of less variance than this are rounding, and their signs are noise.
 _TOLERANCE = 1e-10
@@ -65,6 +66,10 @@ class KernelComponents:
         self._bias = np.append(-mean @ coef, 0)
         # Only what prediction needs stays.
         del nystrom.projection
+
+    def layers(self) -> list[Layer]:
+        """Return what score variables are made of."""
+        return [*self._nystrom.kernel_layers(), Linear(self._coef[:, :-1], self._bias[:-1])]
 
     def transform(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return score variables (n, n_components), float32, and degrees (n,), at least 1."""

@@ -19,6 +19,7 @@ from scipy.linalg import LinAlgError, cho_solve
 
 from harness import Arrays, Shape, Storage, kernels
 from harness.estimator import NonNegativeFloat, PositiveFloat
+from harness.layers import Center, KernelValues, Layer, Linear
 from harness.semi_supervised import (
     DecisionThresholdMixin,
     Labels,
@@ -209,6 +210,11 @@ class MSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifier):
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return self._kernel_product(X, self._X, self.dual_coef_) + self.intercept_
+
+    def _layers(self) -> list[Layer]:
+        points = kernels.centered(self._X, self._center, self._X.dtype)
+        near, kernel = Center(self._center, points.dtype), KernelValues(points, self._width)
+        return [near, kernel, Linear(self.dual_coef_, self.intercept_)]
 
     def _kernel_product(self, X: np.ndarray, Z: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         product = np.empty((len(X), vectors.shape[1]))

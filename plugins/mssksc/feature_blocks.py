@@ -7,6 +7,7 @@ from numpy.typing import DTypeLike
 
 from harness import kernels
 from harness.kernels.symmetric import eigenvalues
+from harness.layers import Center, KernelValues, Layer
 
 # Rows of a block of features: updates of an m x m matrix by fewer are slower.
 _BLOCK = 512
@@ -63,6 +64,10 @@ class KernelFeatures:
         """Return the features of X, shape (n, n_components), in `out` if it is given."""
         rows = kernels.centered(X, self._center, self.dtype)
         return kernels.gaussian_kernel(rows, self.landmarks, self.sigma, out)
+
+    def layers(self) -> list[Layer]:
+        """Return what features are made of."""
+        return [Center(self._center, self.dtype), KernelValues(self.landmarks, self.sigma)]
 
 
 def normalise_gram(S: np.ndarray, rounding: float) -> None:

@@ -23,6 +23,7 @@ from harness.estimator import (
     RandomState,
 )
 from harness.kernels.features import FeatureMap
+from harness.layers import Layer, Linear
 from harness.semi_supervised import (
     DecisionThresholdMixin,
     Labels,
@@ -238,6 +239,10 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
         found = solve_stationary(H, right.astype(np.float64), _NO_MINIMUM, _ROUNDED)
         self.coef_, self.intercept_ = np.split(np.ascontiguousarray(found), [len(found) - 1])
         self.intercept_ = self.intercept_[0]
+
+    def _layers(self) -> list[Layer]:
+        coef = self.coef_.astype(self._map.dtype)
+        return [*self._map.layers(), Linear(coef, self.intercept_)]
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         coef = self.coef_.astype(self._map.dtype)

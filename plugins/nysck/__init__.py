@@ -28,6 +28,7 @@ from harness import (
 )
 from harness.estimator import PositiveInt
 from harness.kernels.transfer_functions import default_cut
+from harness.layers import Center, KernelValues, Layer, Linear, Normalize
 from harness.semi_supervised import Labels, SVMOnFeatures, svm_phases
 
 from .literal import literal_eigensystem, literal_phases, paper_rank
@@ -134,6 +135,11 @@ class NystromClusterKernelSVM(
 
     def _features(self, X: np.ndarray) -> np.ndarray:
         return kernels.normalize_rows(self._kernel(X) @ self.projection_)
+
+    def _layers(self) -> list[Layer]:
+        kernel = KernelValues(self.landmarks_, self._width)
+        near = Center(self.center_, np.float32)
+        return [near, kernel, Linear(self.projection_), Normalize(), self._linear()]
 
     def _kernel(self, X: np.ndarray) -> np.ndarray:
         rows = kernels.centered(X, self.center_)

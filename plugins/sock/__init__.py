@@ -31,6 +31,7 @@ from harness import (
 )
 from harness.estimator import NonNegativeFloat, PositiveInt, RandomState
 from harness.kernels.degrees import gaussian_tiles
+from harness.layers import Center, KernelValues, Layer, Linear, Normalize
 from harness.semi_supervised import Labels, SVMOnFeatures, threshold_bytes, transduced
 
 from .proximal_low_rank import LowRankKernel, packed_bytes, step_bytes
@@ -203,6 +204,15 @@ class StochasticClusterKernelSVM(kernels.GaussianWidth, kernels.TransferSettings
             del K
         B /= self.eigenvalues_
         return self._virtual_samples(B)
+
+    def _layers(self) -> list[Layer]:
+        self._learned()
+        points = kernels.centered(self._X, self._center, self._X.dtype)
+        extension = self._kernel.factor / np.sqrt(self._degrees)[:, None]
+        extension *= self._weights / self.eigenvalues_
+        near, kernel = Center(self._center, points.dtype), KernelValues(points, self._width)
+        sums = Linear(extension.astype(np.float32))
+        return [near, kernel, sums, Normalize(), self._linear()]
 
     def diagnostics(self, X: np.ndarray) -> dict[str, float]:
         """Return "error", |Z - L|_F / n with exact degrees (the paper's figure 2), and "rank".

@@ -21,6 +21,7 @@ from harness.estimator import (
     PositiveFloat,
     PositiveInt,
 )
+from harness.layers import Center, KernelValues, Layer, Linear
 from harness.semi_supervised import PartlyLabeledClassifier
 
 from .factorisation import NEAR, Factorisation, Moments, principal_factors
@@ -184,6 +185,13 @@ class SSOKMF(kernels.Landmarks, kernels.AnyKernel, PartlyLabeledClassifier):
                 f"{NEAR:.0%}; raise max_iter or use solver='als'"
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _layers(self) -> list[Layer]:
+        coef = self.coef_
+        if coef.shape[1] == 2:
+            coef = coef[:, 1:] - coef[:, :1]
+        kernel = KernelValues(self.landmarks_, self._kernel.width, self._kernel.kernel)
+        return [Center(self.center_, np.float32), kernel, Linear(coef)]
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         scores = np.empty((len(X), len(self.classes_)), np.float32)

@@ -17,6 +17,7 @@ from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, ke
 from harness.estimator import PositiveFloat, RandomState
 from harness.kernels.functions import KernelName
 from harness.kernels.gaussian import squared_norms
+from harness.layers import Center, Layer, Linear, Nearest
 from harness.semi_supervised import (
     DecisionThreshold,
     DecisionThresholdMixin,
@@ -25,7 +26,7 @@ from harness.semi_supervised import (
     expand_scores,
 )
 
-from .libsvm import GROUP_ROWS, libsvm_tolerance, row_groups, square_matrix
+from .libsvm import GROUP_ROWS, libsvm_tolerance, row_groups, square_matrix, svm_layers
 
 # LIBSVM keeps two rows at least; of its cache that much is its head of each point.
 _CACHE_ROWS = 2
@@ -84,14 +85,21 @@ class NearestNeighbor(_LabeledClassifier):
         distances += self._norms
         return distances.argmin(axis=1)
 
+    def _layers(self) -> list[Layer]:
+        near = Linear(2 * self._X.T, -self._norms)
+        scores = self._scores_of(self._codes)
+        return [Center(self._center), near, Nearest(scores.reshape(len(scores), -1))]
+
     def _scores(self, X: np.ndarray) -> np.ndarray:
         blocks = kernels.row_blocks(len(X), sum(self._X.shape), X.itemsize)
         nearest = np.concatenate([self._nearest(X[block]) for block in blocks])
-        codes = self._codes[nearest]
+        return self._scores_of(self._codes[nearest])
+
+    def _scores_of(self, codes: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 2:
             return np.where(codes == 1, 1.0, -1.0)
-        scores = np.full((len(X), len(self.classes_)), -1.0)
-        scores[np.arange(len(X)), codes] = 1.0
+        scores = np.full((len(codes), len(self.classes_)), -1.0)
+        scores[np.arange(len(codes)), codes] = 1.0
         return scores[:, self._present] if len(self._present) != len(self.classes_) else scores
 
 
@@ -161,6 +169,11 @@ class KernelSVM(kernels.AnyKernel, DecisionThresholdMixin, _LabeledClassifier):
             return {"kernel": "rbf", "gamma": 0.5 / width**2}
         return {"kernel": "poly", "degree": 2, "gamma": width**-2, "coef0": 1.0}
 
+    def _layers(self) -> list[Layer]:
+        if self._bound is None:
+            return svm_layers(self._svm, str(self.kernel))
+        return svm_layers(self._svm, self._bound, self._vectors)
+
     def _scores(self, X: np.ndarray) -> np.ndarray:
         if self._bound is None:
             return self._svm.decision_function(X)
@@ -196,6 +209,9 @@ class LinearSVM(_LabeledClassifier):
         svm = LinearSVC(dual=dual, max_iter=10_000, **settings)
         self._mean = X.mean(axis=0, dtype=np.float64)
         self._svm = svm.fit(X - self._mean, codes)
+
+    def _layers(self) -> list[Layer]:
+        return [Center(self._mean), Linear(self._svm.coef_.T, self._svm.intercept_)]
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return self._svm.decision_function(X - self._mean)

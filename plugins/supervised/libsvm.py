@@ -1,10 +1,14 @@
-"""What LIBSVM is given: a tolerance, and a matrix of kernels that it does not have itself."""
+"""What LIBSVM is given: a tolerance, a matrix of kernels that it lacks; what its scores are."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+from sklearn.svm import SVC
 
 from harness.kernels.functions import BoundKernel
+from harness.layers import Center, KernelValues, Layer, Linear, OneVsOne
 
 GROUP_ROWS = 256
 """Of a matrix, at a time; fewer would have the chi-squared kernel transpose X more often than it
@@ -55,3 +59,52 @@ def square_matrix(kernel: BoundKernel, X: np.ndarray) -> np.ndarray:
         K[rows, : rows.stop] = kernel(X[rows], X[: rows.stop])
         K[: rows.start, rows] = K[rows, : rows.start].T
     return K
+
+
+def svm_layers(
+    svm: SVC, kernel: str | BoundKernel, vectors: np.ndarray | None = None
+) -> list[Layer]:
+    """Return what the decisions of a machine are made of.
+
+    Parameters
+    ----------
+    svm : SVC
+        Fitted.
+    kernel : str or BoundKernel
+        The name of one that LIBSVM computes, or that of the matrix that it was given.
+    vectors : ndarray of shape (n_support, d), optional
+        Support vectors where it was given a matrix.
+    """
+    found: list[Layer]
+    if isinstance(kernel, BoundKernel):
+        assert vectors is not None, "a matrix has no points"
+        points = kernel.near(vectors, vectors.dtype)
+        near = Center(kernel.center, points.dtype)
+        found = [near, KernelValues(points, kernel.width, kernel.kernel)]
+    else:
+        width = 1.0 if kernel == "linear" else float(svm.gamma) ** -0.5
+        # SVC's gamma is 1 / (2 width^2) of the Gaussian kernel alone
+        width *= 0.5**0.5 if kernel == "rbf" else 1.0
+        found = [KernelValues(svm.support_vectors_, width, kernel)]
+    if len(svm.classes_) == 2:
+        return [*found, Linear(svm.dual_coef_.T, svm.intercept_)]
+    pairs = Linear(_pair_coefficients(svm), svm.intercept_)
+    return [*found, pairs, OneVsOne(len(svm.classes_))]
+
+
+def _pair_coefficients(svm: SVC) -> np.ndarray:
+    """Return the coefficients of support vectors in the machine of each pair of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_support, n_classes (n_classes - 1) / 2)
+    """
+    starts = np.concatenate([[0], np.cumsum(svm.n_support_)])
+    pairs = list(itertools.combinations(range(len(svm.classes_)), 2))
+    coef = np.zeros((starts[-1], len(pairs)))
+    for place, (i, j) in enumerate(pairs):
+        for own, other in ((i, j), (j, i)):
+            rows = slice(starts[own], starts[own + 1])
+            # of each class there is a row for every other one
+            coef[rows, place] = svm.dual_coef_[other - (other > own), rows]
+    return coef

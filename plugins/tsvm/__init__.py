@@ -24,6 +24,7 @@ from annotated_types import Gt, Interval, Le
 
 from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
+from harness.layers import Center, KernelValues, Layer, Linear
 from harness.semi_supervised import Labels, LinearProduct, SplitClassifier, transduced
 from harness.semi_supervised.squared_hinge import Expansion
 
@@ -141,6 +142,14 @@ class TransductiveSVM(kernels.GaussianWidth, SplitClassifier):
         if cccp:
             return concave_convex(problem, self.ramp), problem.path
         return switching(problem, self.max_switches), problem.path
+
+    def _layers(self) -> list[Layer]:
+        machine = Linear(self._coefficients, self._intercepts)
+        near = Center(self._center, self._X.dtype)
+        if self.kernel == "linear":
+            return [near, machine]
+        points = kernels.centered(self._X, self._center, self._X.dtype)
+        return [near, KernelValues(points, self._width), machine]
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         scores = np.empty((len(X), len(self._intercepts)))

@@ -23,6 +23,7 @@ from harness.estimator import (
     RandomState,
 )
 from harness.kernels.gaussian import CENTER_SAMPLE
+from harness.layers import Add, Center, KernelValues, Layer, Linear, Sum
 from harness.semi_supervised import SplitLeastSquares, centered_ridge
 
 from .canonical_correlation import (
@@ -155,9 +156,19 @@ class CorrelatedViews(kernels.GaussianWidth, SplitLeastSquares):
         self.intercept_ = np.asarray(sum(b for _, (_, b) in both) / len(both))
         del self._bases, self._coordinates, self._weights
 
-    def _values(self, X: np.ndarray) -> np.ndarray:
+    def _coefs(self) -> list[np.ndarray]:
+        """Return the coefficients of each view."""
         cuts = np.cumsum([len(origin) for origin in self._origins])[:-1]
-        coefs = np.split(self.coef_.astype(np.float32), cuts)
+        return np.split(self.coef_.astype(np.float32), cuts)
+
+    def layers(self) -> list[Layer]:
+        """Return what values are made of."""
+        each = zip(self._views, self._origins, self._coefs(), strict=True)
+        views = [[*view.layers(), Center(origin), Linear(coef)] for view, origin, coef in each]
+        return [Center(self._center, np.float32), Sum(views), Add(self.intercept_)]
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        coefs = self._coefs()
         values = np.empty((len(X), len(self.intercept_)))
         for block in self._blocks(len(X)):
             both = zip(self._rows(X[block]), coefs, strict=True)
@@ -174,6 +185,9 @@ class _LandmarkView:
         self._projection, self.n_components = features.projection, features.n_components
         self.n_columns = len(landmarks)
 
+    def layers(self) -> list[Layer]:
+        return [KernelValues(self._landmarks, self._width)]
+
     def rows(self, X: np.ndarray) -> np.ndarray:
         return kernels.gaussian_kernel(X, self._landmarks, self._width)
 
@@ -189,6 +203,7 @@ class _FourierView:
 
     def __init__(self, features: kernels.RandomFourierFeatures) -> None:
         self.rows, self.n_components = features.transform, features.n_components
+        self.layers = features.layers
         self.n_columns = features.n_components
 
     def features(self, rows: np.ndarray, out: np.ndarray) -> None:

@@ -217,6 +217,26 @@ def test_a_terminal_leaves_out_what_is_expendable_and_says_so(
     assert told.startswith(left_out)
 
 
+@pytest.mark.parametrize(("width", "numbered"), [(48, True), (100, False)])
+def test_sentences_that_do_not_fit_stand_below(capsys, monkeypatch, width, numbered):
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
+    sentences = ["needs more than there is of it", "", "needs more than there is of it", "-"]
+    rows = [{"name": "x" * 20, "budget": "3MB", "reason": reason} for reason in sentences]
+    rows.append(rows[0] | {"reason": "another sentence, and a longer one than that " * 3})
+    print_table(rows, list(rows[0]), expendable=["budget"], footnotes=["reason"])
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    lines = [line.rstrip() for line in printed.splitlines()]
+    assert max(map(len, lines)) <= width
+    if not numbered:
+        assert "[1]" not in printed
+        return
+    assert [line.split()[-1] for line in lines[1:6]] == ["[1]", "3MB", "[1]", "-", "[2]"]
+    assert lines[6] == "[1] needs more than there is of it"
+    assert lines[7].startswith("[2] another sentence, and")
+    assert lines[8].startswith("    ")
+
+
 def test_the_doctor_tells_what_is_used_and_why(run):
     assert "used by default" in run("doctor")
     reports = json.loads(run("doctor", "--json"))

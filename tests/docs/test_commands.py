@@ -21,8 +21,10 @@ PAGES = sorted(
 )
 PROJECT = "# studies/, plugins/, datasets.yaml and a CI file to start from"
 MODEL = "# that row's model, which predicts rows of the source"
+DEVICES = "# the same for devices without Python"
 INSTEAD = {
     f"harness fit first 17 -o model.joblib       {MODEL}": "harness fit first 7 -o model.joblib",
+    f"harness fit first 17 -o model.onnx         {DEVICES}": "harness fit first 7 -o model.onnx",
     "python3 -m venv .venv && .venv/bin/pip install -q -e . && .venv/bin/snakemake --cores 2": (
         "harness run quickstart --cores 2"
     ),
@@ -43,6 +45,7 @@ ELSEWHERE = {
     "mkdir empty && cd empty": "tests/test_wheel.py",
     "harness run quickstart            #": "tests/test_wheel.py",
     "pip install 'memory-budget-harness[slurm]'": "a cluster",
+    "pip install 'memory-budget-harness[onnx]'": ".ci/run, as a part of [test]",
     "snakemake --profile profiles/slurm": "a cluster",
     "snakemake --snakefile $WORKFLOW/Snakefile --profile": "a cluster",
     "snakemake --cores 2 --config study=studies/": "whoever has the hours that the page says",

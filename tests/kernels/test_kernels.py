@@ -42,10 +42,10 @@ def test_gaussian_expansion_is_the_kernel_times_coefficients(X, dtype, tolerance
     coef, intercept = rng.standard_normal((20, 3)), rng.standard_normal(3)
     center = X.mean(axis=0) + 1e3
     points = kernels.centered(X[:20] + 1e3, center, dtype)
-    found = kernels.gaussian_expansion(X + 1e3, points, 2.0, coef, intercept, center)
+    found = kernels.GaussianExpansion(points, 2.0, coef, intercept, center).values(X + 1e3)
     K = np.exp(-cdist(X, X[:20], "sqeuclidean") / 8)
     np.testing.assert_allclose(found, K @ coef + intercept, atol=tolerance * 20)
-    plain = kernels.gaussian_expansion(X, X[:20].astype(dtype), 2.0, coef, intercept)
+    plain = kernels.GaussianExpansion(X[:20].astype(dtype), 2.0, coef, intercept).values(X)
     np.testing.assert_allclose(plain, K @ coef + intercept, atol=tolerance * 20)
 
 

@@ -7,7 +7,7 @@ from synthetic_trials import make_trials, write_results
 from harness.cli import main
 from harness.errors import HarnessError
 from harness.report import write_report
-from harness.report.kept import count_words, judge_kept
+from harness.report.kept import count_words, judge_kept, write_kept
 from harness.report.verdicts import VERDICTS
 
 
@@ -32,7 +32,9 @@ def folder(tmp_path):
 
 def test_judging_anew_by_the_same_rule_changes_nothing(folder):
     before = pd.read_csv(folder / "published.csv")
-    judge_kept(folder)
+    judged = judge_kept(folder)
+    assert not judged["changed"].any()
+    write_kept(folder, judged)
     assert_frame_equal(pd.read_csv(folder / "published.csv"), before, rtol=1e-9)
     assert before["verdict"].nunique() > 2
 
@@ -44,11 +46,32 @@ def test_a_comparison_of_another_rule_gets_the_words_and_columns_of_today(folder
     old = today.drop(columns=new).assign(verdict="reproduced")
     old.to_csv(path, index=False)
     made = judge_kept(folder)
+    assert made["changed"].any()
+    write_kept(folder, made)
     assert_frame_equal(pd.read_csv(path), today, rtol=1e-9)
     lines = count_words(made)
     assert lines[0].startswith("hou2017/table3, auc: ")
     assert sum(int(part.split()[0]) for part in lines[0].split(": ")[1].split(", ")) == 56
     assert set(made["verdict"]) - {""} <= set(VERDICTS)
+
+
+def test_the_command_writes_where_it_is_asked_to(folder):
+    path = folder / "published.csv"
+    today = pd.read_csv(path)
+    today.assign(verdict=today["verdict"].replace("not run", "reproduced")).to_csv(
+        path, index=False
+    )
+    before = path.read_bytes()
+    result = CliRunner().invoke(main, ["judge", str(folder)])
+    assert result.exit_code == 0, result.output
+    count = (today["verdict"] == "not run").sum()
+    assert count > 40
+    told = f"study: {count} of them are not what published.csv says; --write replaces it"
+    assert result.stdout.splitlines()[-1] == told
+    assert path.read_bytes() == before
+    result = CliRunner().invoke(main, ["judge", str(folder), "--write"])
+    assert told not in result.stdout
+    assert_frame_equal(pd.read_csv(path), today, rtol=1e-9)
 
 
 def test_the_command_names_folder_table_and_counts(folder):

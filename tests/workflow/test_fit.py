@@ -149,10 +149,12 @@ def study(tmp_path_factory, index_cache):
     return project
 
 
-def fit(project, method, *options, dataset="breast_cancer", budget=BUDGET, row=None):
+def fit(
+    project, method, *options, dataset="breast_cancer", budget=BUDGET, row=None, suffix=".joblib"
+):
     """Fit the row of a method; return the exit status, what was said and the file."""
     number = project.rows[dataset, method, budget][0] if row is None else row
-    path = project.folder / f"{dataset}-{method}{'-all' * ('--all' in options)}.joblib"
+    path = project.folder / f"{dataset}-{method}{'-all' * ('--all' in options)}{suffix}"
     command = [sys.executable, "-m", "harness.cli", "fit", project.study, str(number)]
     done = subprocess.run(
         [*command, "-o", path, *options],
@@ -288,6 +290,72 @@ print(json.dumps([model.row["fitted_to"], model.row["scores"]["accuracy"]]))
     status, said, _ = fit(study, "budget-kmedoids", "--all")
     assert status == 1
     assert "is of a clustering, which has all points: leave --all out" in said
+
+
+ONNX = """
+import json, sys, numpy, onnxruntime, pandas, sklearn.datasets
+session = onnxruntime.InferenceSession(sys.argv[1])
+if sys.argv[2].endswith(".csv"):
+    table = pandas.read_csv(sys.argv[2])
+    numbers = table[["length", "amount"]].to_numpy()
+    given = {"numbers": numbers, "names": table[["colour"]].to_numpy(dtype=object)}
+else:
+    given = {"X": getattr(sklearn.datasets, "load_" + sys.argv[2])().data}
+outputs = [output.name for output in session.get_outputs()]
+found = session.run(outputs, given)
+print(json.dumps({name: values.tolist() for name, values in zip(outputs, found)}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "dataset", "source", "output"),
+    [
+        ("nysck", "breast_cancer", "breast_cancer", "label"),
+        ("rff-mssksc", "breast_cancer", "breast_cancer", "label"),
+        ("svm", "own-table", "own.csv", "label"),
+        ("krr", "diabetes-sklearn", "diabetes", "value"),
+        ("budget-kmedoids", "breast_cancer", "breast_cancer", "cluster"),
+    ],
+)
+def test_a_file_of_onnx_predicts_what_the_model_does(study, method, dataset, source, output):
+    pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
+    status, said, path = fit(study, method, dataset=dataset, suffix=".onnx")
+    assert status == 0, said
+    assert "bytes" not in said
+    assert f"{path.stat().st_size / 1000:.3g} kB in the file" in said
+    assert "checked by onnxruntime on " in said
+    found = python(
+        ONNX, path, study.folder / source if "." in source else source, cwd=study.folder
+    )
+    rows = study.folder / source if "." in source else source
+    code = """
+import json, sys, harness, pandas, sklearn.datasets
+path, source = sys.argv[1:]
+rows = pandas.read_csv(source) if source.endswith(".csv") else None
+rows = getattr(sklearn.datasets, "load_" + source)().data if rows is None else rows
+print(json.dumps(harness.load_model(path).predict(rows).tolist()))
+"""
+    expected = python(code, fitted(study, method, dataset)[0], rows, cwd=study.folder)
+    if output == "value":
+        np.testing.assert_allclose(found[output], expected, rtol=1e-5)
+    else:
+        assert found[output] == expected
+        assert len(set(expected)) == 2
+
+
+def test_a_file_of_onnx_may_be_of_all_points(study):
+    pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
+    status, said, path = fit(study, "svm", "--all", dataset="own-table", suffix=".onnx")
+    assert (status, path.is_file()) == (0, True), said
+    assert "no label is another" in said
+
+
+def test_what_onnx_cannot_say_is_refused(study):
+    pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
+    status, said, path = fit(study, "clusk", suffix=".onnx")
+    assert (status, path.exists()) == (1, False)
+    assert "gives no model: clusk cannot be written as ONNX (" in said
+    assert "write it as model.joblib" in said
 
 
 @pytest.mark.parametrize(
