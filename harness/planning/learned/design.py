@@ -193,9 +193,11 @@ class Design:
         wanted = Wanted(planned.size, planned.n_kept)
         spread = spread_of(mine)
         alike = max(_ALIKE, min(_LOOSELY_ALIKE, 1 + spread))
-        near = [run for run in mine if self._is_near(run, wanted, alike)]
+        # those of other blocks, with more labels or another type, say nothing of this plan
+        own = [run for run in mine if self._is_own(run)]
+        near = [run for run in own if self._is_near(run, wanted, alike)]
         if not near:
-            around = [run for run in mine if _beside(run, budget, planned)]
+            around = [run for run in own if _beside(run, budget, planned)]
             return None if len(around) >= _ROUNDS else wanted
         last = max(near, key=lambda run: (run.shape.n, run.size or 0))
         if last.ok and last.seconds > _PATIENCE:
@@ -221,10 +223,15 @@ class Design:
         asked = (wanted.size, wanted.setting, seen)
         return [run for run in runs if (run.size, run.setting, run.shape) == asked]
 
+    def _is_own(self, run: Run) -> bool:
+        """Tell whether a run differs from this shape in its unlabeled points alone."""
+        counts = ("n_labeled", "n_features", "n_classes", "itemsize", "mapped")
+        shapes = run.shape, self.shape
+        theirs, own = ([getattr(shape, name) for name in counts] for shape in shapes)
+        return theirs == own and run.shape.scored == self.shape.scored
+
     def _is_near(self, run: Run, wanted: Wanted, alike: float) -> bool:
         seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)
-        if (run.shape.n_labeled, run.shape.n_features) != (seen.n_labeled, seen.n_features):
-            return False
         if run.shape.n_scored != seen.n_scored and run.shape.scored != seen.scored:
             return False
         pairs = ((run.shape.n, seen.n), (run.size or 1, wanted.size or 1))

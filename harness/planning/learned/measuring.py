@@ -11,7 +11,7 @@ import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -170,16 +170,36 @@ def answer(question: Question) -> Iterator[Run]:
         warm_up()
         sandbox = stack.enter_context(Sandbox(question.enforcement, isolation=isolation))
         limits = Limits(design.most_bytes, question.seconds, question.threads)
-        most = len(runs) + _MOST_RUNS
-        while (wanted := design.next(runs)) is not None and len(runs) < most:
-            assignment = points.assignment(wanted, folder)
-            result = sandbox.run(partial(run_trial, assignment), limits)
-            run = _run(design, wanted, result)
-            runs.append(run)
-            yield run
+
+        def run(wanted: Wanted) -> Result:
+            return sandbox.run(partial(run_trial, points.assignment(wanted, folder)), limits)
+
+        yield from measured(design, runs, run)
 
 
-def _run(design: Design, wanted: Wanted, result: Result) -> Run:
+def measured(design: Design, runs: list[Run], run: Callable[[Wanted], Result]) -> Iterator[Run]:
+    """Run what a design asks for, until it knows enough.
+
+    Parameters
+    ----------
+    design : Design
+    runs : list of Run
+        What is known; what is measured is added to it.
+    run : callable
+        Runs one trial under a limit.
+
+    Yields
+    ------
+    Run
+        As soon as it is measured.
+    """
+    most = len(runs) + _MOST_RUNS
+    while (wanted := design.next(runs)) is not None and len(runs) < most:
+        runs.append(_seen(design, wanted, run(wanted)))
+        yield runs[-1]
+
+
+def _seen(design: Design, wanted: Wanted, result: Result) -> Run:
     seen = design.method.training_shape(design.shape, wanted.size, wanted.n_kept)
     load, fit, predict = (
         result.stages[name].peak_bytes if name in result.stages else None

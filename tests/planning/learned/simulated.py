@@ -37,12 +37,12 @@ def run_of(design, wanted, own, noise=0.0):
     )
 
 
-def measured(method, shape, budgets, own, noise=lambda repeat: 0.0, settings=()):
-    """All runs that a design asks for, one after the other, and the design."""
+def measured(method, shape, budgets, own, noise=lambda repeat: 0.0, settings=(), known=()):
+    """All runs that a design asks for beside those known, one after the other, and the design."""
     pairs = [(many, None) for many in budgets]
     design = Design(method, shape, pairs, {}, GENERATED, settings, bool(settings))
-    runs = []
+    runs = list(known)
     while (wanted := design.next(runs)) is not None:
         runs.append(run_of(design, wanted, own, noise(wanted.repeat)))
-        assert len(runs) < 60
+        assert len(runs) < 60 + len(known)
     return design, runs

@@ -1,5 +1,7 @@
 """What is measured is enough: plans by learned models are those of the truth."""
 
+from dataclasses import replace
+
 import pytest
 from simulated import Estimator, measured, run_of
 
@@ -62,6 +64,17 @@ def test_all_budgets_of_a_study_share_what_is_measured():
     _, together = measured(method, SHAPE, budgets, own)
     alone = sum(len(measured(method, SHAPE, [budget], own)[1]) for budget in budgets)
     assert len(together) < alone
+
+
+@pytest.mark.parametrize("other", [{"n_labeled": 400}, {"itemsize": 4}, {"n_features": 40}])
+def test_what_another_shape_held_is_no_reason_to_measure_less(other):
+    method, own = METHODS["landmarks"]
+    _, known = measured(method, SHAPE, [6_000_000, 9_000_000, 12_000_000], own)
+    shape = replace(SHAPE, **other)
+    design, runs = measured(method, shape, [9_000_000], own, known=known)
+    found = design.planned(runs, 9_000_000)
+    peak = run_of(design, Wanted(found.size, found.n_kept), own).peak
+    assert 0.9 * 9_000_000 <= peak <= found.planned_bytes
 
 
 def test_few_trials_are_measured():
