@@ -59,9 +59,9 @@ def learned_workloads(
 
     def measure(shape: Shape, budget: int, inductive: bool) -> Method:
         design = Design(method, shape, [(budget, None)], {}, GENERATED)
-        limits = Limits(design.most_bytes, seconds)
 
         def run(wanted: Wanted) -> Result:
+            limits = Limits(wanted.limit or design.most_bytes, seconds)
             planned = Plan(wanted.size, 0, n_kept=wanted.n_kept)
             trial = Workload(shape, budget, planned, inductive, seed=wanted.repeat, near=True)
             assignment = assignment_of(method, task, trial, folder)

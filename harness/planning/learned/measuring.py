@@ -169,9 +169,10 @@ def answer(question: Question) -> Iterator[Run]:
         isolation = Isolation(reach, os.environ.get(ISOLATION, "auto"))
         warm_up()
         sandbox = stack.enter_context(Sandbox(question.enforcement, isolation=isolation))
-        limits = Limits(design.most_bytes, question.seconds, question.threads)
 
         def run(wanted: Wanted) -> Result:
+            memory = wanted.limit or design.most_bytes
+            limits = Limits(memory, question.seconds, question.threads)
             return sandbox.run(partial(run_trial, points.assignment(wanted, folder)), limits)
 
         yield from measured(design, runs, run)
@@ -210,7 +211,8 @@ def _seen(design: Design, wanted: Wanted, result: Result) -> Run:
     outcome, reason = result.outcome, result.reason
     if outcome == "over_budget":
         # it died in the last stage that it came to
-        fit, predict = (design.most_bytes, 0) if predict is None else (fit, design.most_bytes)
+        limit = wanted.limit or design.most_bytes
+        fit, predict = (limit, 0) if predict is None else (fit, limit)
     elif outcome == "error" and fit is not None and "predict" in result.stages:
         # what it predicts is refused, which is the trial's to tell and no matter of memory
         outcome, predict = "ok", predict or fit
@@ -227,6 +229,7 @@ def _seen(design: Design, wanted: Wanted, result: Result) -> Run:
         predict=predict or 0,
         seconds=round(result.seconds, 3),
         setting=wanted.setting,
+        limit=wanted.limit,
     )
 
 
