@@ -28,7 +28,7 @@ NOISE = 1 << 17
 _NOISY = 0.06
 """The same as a part of small peaks: most marks differ by much less, and few by more."""
 
-_SURE = 0.975
+_SURE = 0.95
 """Part of later trials, of the shape that was repeated, that a model is to be above."""
 
 _REFUSED = 1.02
@@ -141,11 +141,9 @@ class LearnedStorage:
         if fitted.spread > UNSURE:
             phase = f"{phase}, peaks differ by {fitted.spread:.0%}"
         totals = fitted.totals(shape, size)
-        own = (
-            totals[0] - standing_bytes(shape, False),
-            totals[1] - standing_bytes(shape, False) - handed_bytes(shape),
-        )
-        fit, predict = (max(0.0, many) for many in own)
+        # below zero where a plan has more for the harness than a small trial holds in all
+        fit = totals[0] - standing_bytes(shape, False)
+        predict = totals[1] - standing_bytes(shape, False) - handed_bytes(shape)
         return Storage(
             fit={phase: Arrays(all=fit)},
             predict={phase: Arrays(all=predict)},
@@ -235,12 +233,15 @@ class Fitted:
 
     def totals(self, shape: Shape, size: int | None) -> tuple[float, float]:
         """Return all bytes at the peaks of fit and prediction, with what they may differ by."""
-        more = 1 + _MARGIN + self.unseen
         fit, predict = (
-            (_known(shape, stage, self.general) + envelope(shape, size)) * more
+            (_known(shape, stage, self.general) + envelope(shape, size)) * (1 + _MARGIN)
             for stage, envelope in enumerate(self.envelopes)
         )
-        return fit + noise_of(fit), predict + noise_of(predict)
+        return fit + self._more(fit), predict + self._more(predict)
+
+    def _more(self, peak: float) -> float:
+        """Return by what other trials may be above a peak: repeats differ by the noise, too."""
+        return max(noise_of(peak), self.unseen * peak)
 
     def excess(self) -> float:
         """Return by what part the formulas are above the peaks, in the mean over large runs."""

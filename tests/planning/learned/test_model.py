@@ -47,7 +47,6 @@ def test_it_never_falls_as_the_size_grows(runs):
         shape = Shape(200, n_unlabeled, 20, 2)
         found = [max(model(shape, size).peaks) for size in range(1, 3_000, 37)]
         assert found == sorted(found)
-        assert min(found) > 0
 
 
 def test_a_phase_says_what_is_beyond_all_that_was_measured(runs):
