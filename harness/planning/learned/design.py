@@ -48,6 +48,9 @@ _PATIENCE = 20.0
 _QUICK, _REPEATING = 3.0, 30.0
 """Seconds of a trial that is repeated, and of all of its repeats, where there are such."""
 
+_DRAWS = 2
+"""Trials near a plan that takes most of its budget, which differ in what is drawn."""
+
 _NEARLY_ALL = 0.8
 """Part of a budget from which a plan is measured under it.
 
@@ -220,9 +223,17 @@ class Design:
         near = [run for run in own if self._is_near(run, wanted, alike)]
         if any(not run.counts for run in near):
             return None
-        if any(run.ok and (not limit or 0 < run.limit <= limit) for run in near):
-            return None
-        tried = {_what(run) for run in own if _beside(run, budget, planned)}
+        under = [run for run in near if not limit or 0 < run.limit <= limit]
+        if any(run.ok for run in under):
+            if len(under) >= _DRAWS or under[0].seconds > _PATIENCE:
+                return None
+            # heaps are not smooth: the same trial holds 5 % more of 3 MB with other points
+            return replace(wanted, repeat=_unused(under))
+        tried = {
+            _what(run)
+            for run in own
+            if (run.limit == limit if limit else _beside(run, budget, planned))
+        }
         if len(tried) >= _ROUNDS:
             return None
         refused = [run for run in near if run.limit == limit and not run.ok]
@@ -245,12 +256,13 @@ class Design:
         quick = [run for run in own if run.seconds <= _QUICK] or own
         if not quick:
             return None
-        begun = [run for run in quick if repeats[run.shape, run.size] > 1]
+        begun = [run for run in quick if repeats[run.shape, run.size] >= _REPEATS]
         last = max(begun or quick, key=lambda run: run.peak)
         many = repeats[last.shape, last.size]
         if many >= _REPEATS and many * last.seconds > _REPEATING:
             return None
-        return Wanted(last.size, self._kept(last), many)
+        same = [run for run in mine if (run.shape, run.size) == (last.shape, last.size)]
+        return Wanted(last.size, self._kept(last), _unused(same))
 
     def _is_enough(self, many: int, mine: Sequence[Run]) -> bool:
         most = max((run.peak for run in mine if run.ok), default=1)
@@ -293,6 +305,12 @@ def _beside(run: Run, budget: int | None, planned: Plan) -> bool:
 def _what(run: Run) -> tuple[Any, ...]:
     """Return what tells a run from its repeats."""
     return run.shape, run.size, run.limit
+
+
+def _unused(runs: Sequence[Run]) -> int:
+    """Return the smallest repeat that none of these has."""
+    taken = {run.repeat for run in runs}
+    return min(set(range(len(runs) + 1)) - taken)
 
 
 def _rungs(low: int, high: int, first: int, factor: int) -> list[int]:

@@ -133,6 +133,19 @@ def answer(question: Question) -> Iterator[Run]:
     HarnessError
         If the plugin cannot be loaded, or no trial can be limited here.
     """
+    with opened(question) as (design, run):
+        yield from measured(design, [Run.of(content) for content in question.runs], run)
+
+
+@contextlib.contextmanager
+def opened(question: Question) -> Iterator[tuple[Design, Callable[[Wanted], Result]]]:
+    """Make ready to run trials of a question, and give what runs one.
+
+    Raises
+    ------
+    HarnessError
+        If the plugin cannot be loaded, or no trial can be limited here.
+    """
     registry = Registry.load(
         [Path(folder) for folder in question.folders], partial(_is_wanted, question.plugins)
     )
@@ -149,7 +162,6 @@ def answer(question: Question) -> Iterator[Run]:
         question.settings,
         question.tuned,
     )
-    runs = [Run.of(content) for content in question.runs]
     with contextlib.ExitStack() as stack:
         scratch = stack.enter_context(scratch_folder())
         folder = scratch / "points"
@@ -175,7 +187,7 @@ def answer(question: Question) -> Iterator[Run]:
             limits = Limits(memory, question.seconds, question.threads)
             return sandbox.run(partial(run_trial, points.assignment(wanted, folder)), limits)
 
-        yield from measured(design, runs, run)
+        yield design, run
 
 
 def measured(design: Design, runs: list[Run], run: Callable[[Wanted], Result]) -> Iterator[Run]:

@@ -194,6 +194,8 @@ class Fitted:
         The part by which peaks of one shape differ where only what is drawn does.
     unseen : float
         The part by which others may be above the largest of these.
+    refused : float
+        The part by which more than a peak is asked for.
     runs : sequence of Run
     general : bool
         Whether they are for shapes that were not measured, and to be read.
@@ -202,6 +204,7 @@ class Fitted:
     envelopes: tuple[Envelope, ...]
     spread: float
     unseen: float
+    refused: float
     runs: Sequence[Run]
     general: bool
 
@@ -225,7 +228,7 @@ class Fitted:
             )
             for stage in range(len(_STAGES))
         )
-        return cls(envelopes, spread_of(runs), unseen_of(runs), runs, general)
+        return cls(envelopes, spread_of(runs), unseen_of(runs), refused_of(runs), runs, general)
 
     def by_stage(self) -> dict[str, Envelope]:
         """Return the formulas by the name of their stage."""
@@ -241,7 +244,7 @@ class Fitted:
 
     def _more(self, peak: float) -> float:
         """Return by what other trials may be above a peak: repeats differ by the noise, too."""
-        return max(noise_of(peak), self.unseen * peak)
+        return max(noise_of(peak), self.unseen * peak, self.refused * peak)
 
     def excess(self) -> float:
         """Return by what part the formulas are above the peaks, in the mean over large runs."""
@@ -305,6 +308,20 @@ def unseen_of(runs: Iterable[Run]) -> float:
         return 0.0
     above = stdtrit(count - 1, _SURE) * statistics.stdev(most) * math.sqrt(1 + 1 / count)
     return max(0.0, (statistics.fmean(most) + float(above)) / max(most) - 1)
+
+
+def refused_of(runs: Sequence[Run]) -> float:
+    """Return the part by which trials ask for more than their peak, as their budgets showed.
+
+    What is refused may be memory that is never touched, of which no peak tells.
+    """
+    peaks = repeats_of(runs)
+    parts = [
+        _REFUSED * run.limit / max(peaks[run.data, run.shape, run.size]) - 1
+        for run in runs
+        if run.outcome == "over_budget" and (run.data, run.shape, run.size) in peaks
+    ]
+    return max([0.0, *parts])
 
 
 def repeats_of(runs: Iterable[Run]) -> dict[tuple[Any, ...], list[int]]:
