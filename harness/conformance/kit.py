@@ -24,11 +24,13 @@ from harness.conformance.finding import (
 )
 from harness.conformance.hard_inputs import INPUTS, survives
 from harness.conformance.isolation import Check, HangsError, Isolation, describe
+from harness.conformance.learned_plans import learned_workloads
 from harness.conformance.offset import is_shift_invariant
 from harness.conformance.permutation import is_permutation_equivariant
 from harness.conformance.problems import make_problem
 from harness.conformance.split_fit import split_fit_agrees
 from harness.errors import unknown_name
+from harness.planning.learned.model import LearningError
 from harness.plugin.method import Method
 from harness.plugin.registry import PROVIDERS, FileSource, Plugin, load_plugin
 from harness.sandbox import Limits, Monitor, Sandbox
@@ -189,27 +191,40 @@ class _MethodCheck:
         return checks
 
     def _measured(self, task: str, suffix: str, model_holds: bool) -> Iterator[Finding]:
+        method = self.method
+        chosen: list[measured_storage.Workload] = []
+        if model_holds and method.learns_storage:
+            try:
+                method, chosen = learned_workloads(
+                    method, task, self.sandbox, self.folder, 6 * self.seconds
+                )
+            except LearningError as error:
+                advice = f"its storage cannot be learned: {one_line(str(error))}"
+                yield broken(method.name, f"storage honest{suffix}", advice)
+                return
         for name, check in (
             ("smallest budget", measured_storage.fits_smallest_budget),
-            ("storage honest", measured_storage.is_honest),
+            ("storage honest", partial(measured_storage.is_honest, chosen=chosen)),
         ):
             label = f"{name}{suffix}"
-            if self.method.learns_storage:
-                why = "there is no storage model: studies learn it, harness measure proposes one"
-                yield skipped(self.method.name, label, why)
-            elif not model_holds:
+            if not model_holds:
                 why = "waits until the storage model's other checks pass"
-                yield skipped(self.method.name, label, why)
+                yield skipped(method.name, label, why)
+            elif chosen and name == "smallest budget":
+                why = "a trial that runs over a learned plan is taken again at less"
+                yield skipped(method.name, label, why)
             else:
-                yield self._trial(label, partial(check, self.method, task))
-        if model_holds and not self.method.learns_storage:
-            yield self._peak(task, f"peak{suffix}")
+                yield self._trial(label, partial(check, method, task))
+        if model_holds:
+            yield self._peak(method, task, f"peak{suffix}", chosen)
 
-    def _peak(self, task: str, name: str) -> Finding:
+    def _peak(
+        self, method: Method, task: str, name: str, chosen: Sequence[measured_storage.Workload]
+    ) -> Finding:
         """Return what a trial held and where, which is for reading and cannot fail."""
         try:
             told = measured_storage.peak_words(
-                self.method, task, self.sandbox, self.folder, 6 * self.seconds
+                method, task, self.sandbox, self.folder, 6 * self.seconds, chosen
             )
         except (NotApplicableError, ValueError) as why:
             return skipped(self.method.name, name, str(why))

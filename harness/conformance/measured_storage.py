@@ -6,6 +6,7 @@ Data are generated, saved as a prepared data set is, split as a worker's referee
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.peak_line import line_words, traced
 from harness.conformance.problems import N_CLASSES
+from harness.planning.learned.model import is_learned
 from harness.planning.size import Plan, plan
 from harness.plugin.abilities import fits_in_steps
 from harness.plugin.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
@@ -41,9 +43,14 @@ nearly the same ratio with more, and a fit that looks at all pairs takes minutes
 """
 
 FEATURES = 40
-_SMALLEST, _MANY, _LARGEST = 1_000, 4_000, 64_000
+SMALLEST, _MANY, _LARGEST = 1_000, 4_000, 64_000
 _ROOM = 4
 _PAUSES = (1, 2)
+
+_UNLIKE = (
+    "this plan was learned from trials on other points of the same shape, so what is held "
+    "depends on more than the shape: write a `storage` that is never below it"
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,8 @@ class Workload:
     plan: Plan
     inductive: bool = False
     checkpoints: tuple[int, ...] = ()
+    seed: int = 0
+    near: bool = False
 
     def __str__(self) -> str:
         size = "" if self.plan.size is None else f", size = {self.plan.size}"
@@ -67,20 +76,20 @@ class Workload:
         )
 
 
-def workloads(method: Method, task: str) -> list[Workload]:
+def workloads(method: Method, task: str, most: int = _LARGEST) -> list[Workload]:
     """Choose three trials: three budgets, or three shapes for a method without a size.
 
     The first is in float64 and transductive, the second in float32, the third predicts points that
-    fit does not see.
+    fit does not see. None has more than twice `most` points.
     """
-    n = _SMALLEST if method.size is None else 2 * _SMALLEST
-    while n < _LARGEST and _largest_bytes(method, task, n) < (TOP if n < _MANY else ENOUGH):
+    n = SMALLEST if method.size is None else 2 * SMALLEST
+    while n < most and _largest_bytes(method, task, n) < (TOP if n < _MANY else ENOUGH):
         n *= 2
     kinds = ((8, False), (4, False), (8, task != "clustering"))
     chosen = []
     for step, (itemsize, inductive) in enumerate(kinds):
         points = n if method.size else int(n / 2 ** (1 - step / 2))
-        shape = _shape(method, task, points, inductive, itemsize)
+        shape = made_shape(method, task, points, inductive, itemsize)
         largest = plan(method, shape, None)
         smallest = _smallest(method, shape)
         budget = largest.planned_bytes
@@ -93,17 +102,26 @@ def workloads(method: Method, task: str) -> list[Workload]:
     return chosen
 
 
-def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds: float) -> str:
+def is_honest(
+    method: Method,
+    task: str,
+    sandbox: Sandbox,
+    folder: Path,
+    seconds: float,
+    chosen: Sequence[Workload] = (),
+) -> str:
     """Measure the three trials; the peak must be 0.5 to 1.05 of what was planned.
 
     Less is allowed where it is less by 1 MB at most. Of one that is not, the middle of three
     readings counts. A fit in steps is measured again with pauses: predictions then stand beside
-    the iteration.
+    the iteration. Where trials are given in `chosen`, these are measured and no others.
     """
-    chosen = workloads(method, task)
-    if fits_in_steps(method.estimator):
-        chosen += [_paused(method, workload) for workload in chosen]
-    for workload in chosen:
+    measured = list(chosen)
+    if not measured:
+        measured = workloads(method, task)
+        if fits_in_steps(method.estimator):
+            measured += [_paused(method, workload) for workload in measured]
+    for workload in measured:
         result = _run(method, task, workload, workload.budget, sandbox, folder, seconds)
         planned = workload.plan.planned_bytes
         if result.outcome == "over_budget":
@@ -113,29 +131,37 @@ def is_honest(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds
                 # not confirmed: on a busy machine file pages can reach the limit once
                 result = _run(method, task, workload, workload.budget, sandbox, folder, seconds)
             if result.outcome == "over_budget" or _above(workload, result):
-                return _over(workload, result)
+                return _over(method, workload, result)
         if result.outcome != "ok":
             return f"a trial ended as {result.outcome} ({workload}): {result.reason}"
-        if _misfit(workload, result):
+        if _misfit(method, workload, result):
             # file pages that come and go while a trial runs can move one reading by 1 MB
             trial = method, task, workload, workload.budget, sandbox, folder, seconds
             again = [_run(*trial), _run(*trial)]
             if all(other.outcome == "ok" for other in again):
                 result = sorted([result, *again], key=_peak)[1]
-        if advice := _misfit(workload, result):
+        if advice := _misfit(method, workload, result):
             return advice
     return ""
 
 
-def peak_words(method: Method, task: str, sandbox: Sandbox, folder: Path, seconds: float) -> str:
+def peak_words(
+    method: Method,
+    task: str,
+    sandbox: Sandbox,
+    folder: Path,
+    seconds: float,
+    chosen: Sequence[Workload] = (),
+) -> str:
     """Say what the largest of the trials held beside what was planned, and which line held it."""
-    workload = max(workloads(method, task), key=lambda one: one.plan.planned_bytes)
+    measured = chosen or workloads(method, task)
+    workload = max(measured, key=lambda one: one.plan.planned_bytes)
     planned = workload.plan.planned_bytes
     result = _run(method, task, workload, _ROOM * planned, sandbox, folder, seconds)
     if result.outcome != "ok":
         raise NotApplicableError(f"the trial ended as {result.outcome}: {result.reason}")
     told = f"{format_bytes(_peak(result))} of {format_bytes(planned)} planned, {_stage(result)}"
-    assignment = _assignment(method, task, workload, folder)
+    assignment = assignment_of(method, task, workload, folder)
     lines = sandbox.run(partial(traced, assignment), Limits(None, seconds))
     where = line_words(**lines.answer) if lines.outcome == "ok" else ""
     return f"{told}, most at {where}" if where else told
@@ -153,19 +179,22 @@ def _paused(method: Method, workload: Workload) -> Workload:
     return replace(workload, budget=budget, plan=planned, checkpoints=_PAUSES)
 
 
-def _misfit(workload: Workload, result: Result) -> str:
+def _misfit(method: Method, workload: Workload, result: Result) -> str:
     """Return advice where the peak of a trial that ended ok is not near what was planned."""
     planned = workload.plan.planned_bytes
     peak = _peak(result)
     ratio = peak / planned
     if ratio > HIGHEST:
-        return _over(workload, result)
+        return _over(method, workload, result)
     if ratio < LOWEST and planned - peak > SPARE:
+        advice = (
+            "lower `storage`: it counts what is never held at the same time, and a study "
+            "would give the method too small a size"
+        )
         return (
             f"the peak was {format_bytes(peak)}, {ratio:.2f} of the "
             f"{format_bytes(planned)} planned, allowed is {LOWEST} to {HIGHEST} ({workload}); "
-            "lower `storage`: it counts what is never held at the same time, and a study "
-            "would give the method too small a size"
+            f"{_UNLIKE if is_learned(method) else advice}"
         )
     return ""
 
@@ -174,7 +203,7 @@ def fits_smallest_budget(
     method: Method, task: str, sandbox: Sandbox, folder: Path, seconds: float
 ) -> str:
     """Run at exactly the bytes planned for the smallest size; below them nothing is planned."""
-    shape = _shape(method, task, _SMALLEST)
+    shape = made_shape(method, task, SMALLEST)
     smallest = _smallest(method, shape)
     if method.size == N_UNLABELED:
         # all points are read where they lie, some of them are copied
@@ -206,23 +235,27 @@ def _above(workload: Workload, result: Result) -> bool:
     return result.outcome == "ok" and (result.peak_bytes or 0) > workload.budget
 
 
-def _over(workload: Workload, result: Result) -> str:
+def _over(method: Method, workload: Workload, result: Result) -> str:
     planned = workload.plan.planned_bytes
     peaks = {s.name: s.peak_bytes for s in result.stages.values() if s.peak_bytes is not None}
     stage = f" in {max(peaks, key=peaks.__getitem__)}" if peaks else ""
     at_least = "at least " if result.outcome == "over_budget" else ""
     peak = max(peaks.values(), default=result.peak_bytes or 0)
     peak = max(peak, workload.budget if at_least else _peak(result))
+    advice = (
+        "raise `storage` by what is missing, or hold less: work in blocks, in place, and without "
+        "copies of X"
+    )
     return (
         f"the peak{stage} was {at_least}{format_bytes(peak)}, {peak / planned:.2f} of the "
         f"{format_bytes(planned)} planned for a budget of {format_bytes(workload.budget)}, "
-        f"allowed is {LOWEST} to {HIGHEST} within the budget ({workload}); raise `storage` by "
-        "what is missing, or hold less: work in blocks, in place, and without copies of X"
+        f"allowed is {LOWEST} to {HIGHEST} within the budget ({workload}); "
+        f"{_UNLIKE if is_learned(method) else advice}"
     )
 
 
 def _largest_bytes(method: Method, task: str, n: int) -> int:
-    return plan(method, _shape(method, task, n), None).planned_bytes
+    return plan(method, made_shape(method, task, n), None).planned_bytes
 
 
 def _smallest(method: Method, shape: Shape) -> Plan:
@@ -232,7 +265,10 @@ def _smallest(method: Method, shape: Shape) -> Plan:
     return plan(method, shape, plan(method, shape, 0).planned_bytes)
 
 
-def _shape(method: Method, task: str, n: int, inductive: bool = False, itemsize: int = 8) -> Shape:
+def made_shape(
+    method: Method, task: str, n: int, inductive: bool = False, itemsize: int = 8
+) -> Shape:
+    """Return the shape of `n` generated points: a fifth of them labeled if others are of use."""
     labeled = n // 5 if method.uses_unlabeled else 4 * n // 5
     if task == "clustering":
         labeled = 0
@@ -250,11 +286,12 @@ def _run(
     folder: Path,
     seconds: float,
 ) -> Result:
-    assignment = _assignment(method, task, workload, folder)
+    assignment = assignment_of(method, task, workload, folder)
     return sandbox.run(partial(run_trial, assignment), Limits(budget, seconds))
 
 
-def _assignment(method: Method, task: str, workload: Workload, folder: Path) -> Assignment:
+def assignment_of(method: Method, task: str, workload: Workload, folder: Path) -> Assignment:
+    """Put a trial together on generated points, which are kept in a folder."""
     return assign(
         method,
         task,
@@ -264,4 +301,6 @@ def _assignment(method: Method, task: str, workload: Workload, folder: Path) -> 
         workload.inductive,
         workload.checkpoints,
         workload.plan.n_kept,
+        seed=workload.seed,
+        near=workload.near,
     )

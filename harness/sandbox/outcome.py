@@ -129,14 +129,17 @@ def _over_budget(ending: Ending, budget: int) -> str:
 def _gave_up(ending: Ending, budget: int) -> bool:
     """Tell whether a library ended the process for want of memory, as its last words say.
 
-    One that aborts without a word, next to the limit, is taken for it too.
+    One that aborts without a word, next to the limit, is taken for it too, and a crash where all
+    of the budget was taken: LightGBM follows a pointer that it was not given.
     """
-    status = ending.status
-    aborted = (
-        status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT
-    )
-    near = ending.peak is not None and ending.peak > _NEARLY * budget
-    return are_last_words(ending.output) or (aborted and near)
+    if are_last_words(ending.output):
+        return True
+    if ending.status is None or ending.peak is None or not os.WIFSIGNALED(ending.status):
+        return False
+    number = os.WTERMSIG(ending.status)
+    if number in (signal.SIGSEGV, signal.SIGBUS):
+        return ending.peak >= budget
+    return number == signal.SIGABRT and ending.peak > _NEARLY * budget
 
 
 def _crash(ending: Ending, limits: Limits) -> str:

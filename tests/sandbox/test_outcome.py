@@ -50,6 +50,8 @@ DEAD = replace(OK, done=False, status=signal.SIGSEGV)
         (replace(OK, timed_out=True), "timeout", "time limit"),
         (DEAD, "crashed", "SIGSEGV (Segmentation fault)."),
         (replace(DEAD, peak=95_000_000), "crashed", "failed unchecked is likely"),
+        (replace(DEAD, peak=100_050_000), "over_budget", "a library ended the process"),
+        (replace(DEAD, peak=100_050_000, status=3 << 8), "crashed", "exit status 3 before"),
         (replace(DEAD, status=signal.SIGKILL), "crashed", "for want of memory"),
         (replace(DEAD, status=3 << 8), "crashed", "exit status 3 before"),
         (replace(DEAD, status=CHANNEL_LOST << 8), "crashed", "was closed by the trial"),

@@ -1,19 +1,26 @@
 """Which trials are measured: few points first, then what the plan of each budget would take.
 
 What a plan needs to know is what the method holds near the budget. So after a ladder of small
-trials each budget is planned with what is known, the trial that it plans is measured, and it is
-planned again, until it plans what was measured.
+trials each budget is planned with what is known, the trial that it plans is measured under that
+budget, and it is planned again, until it plans what was measured. Last, a large trial is repeated
+to see by how much peaks differ where only what is drawn does.
 """
 
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.planning.learned.model import NOISE, LearnedStorage, Run, spread_of
+from harness.planning.learned.model import (
+    NOISE,
+    LearnedStorage,
+    Run,
+    repeats_of,
+    spread_of,
+    unseen_of,
+)
 from harness.planning.learned.question import UNBOUNDED, most_bytes
 from harness.planning.size import Plan, plan
 from harness.plugin.method import N_UNLABELED, Method, Shape
@@ -28,13 +35,27 @@ _ALIKE, _LOOSELY_ALIKE = 1.03, 1.15
 """Counts within the first factor are alike; where peaks differ by chance, up to the second."""
 
 _REPEATS = 3
-MOST_REPEATS = 4
-"""Trials at most that differ only in what is drawn."""
+"""Trials that differ only in what is drawn, where their peaks hardly differ."""
+MOST_REPEATS = 8
+"""The same at most."""
 _STEADY = 0.01
-"""Spread of repeats up to which that many are enough."""
+"""Part of a peak by which others may be above those seen, up to which no more are asked for."""
+_TRIFLE = 24_000
+"""Bytes that are a small part of any budget: measuring itself is no truer."""
 
 _PATIENCE = 20.0
 """Seconds of a rung after which a ladder ends."""
+_QUICK, _REPEATING = 3.0, 30.0
+"""Seconds of a trial that is repeated, and of all of its repeats, where there are such."""
+
+_DRAWS = 2
+"""Trials near a plan that takes most of its budget, which differ in what is drawn."""
+
+_NEARLY_ALL = 0.8
+"""Part of a budget from which a plan is measured under it.
+
+An allocation may be refused that is never touched, so that no peak tells of it.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,12 +69,15 @@ class Wanted:
     repeat : int
     setting : str
         Values of tuned parameters, as JSON; empty for the defaults.
+    limit : int
+        Bytes that it may take; 0 for the most that any may.
     """
 
     size: int | None
     n_kept: int | None
     repeat: int = 0
     setting: str = ""
+    limit: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,7 +135,8 @@ class Design:
             wanted = self._near(self._plan(method, many, most), many, mine)
             if wanted is not None:
                 return replace(wanted, setting=setting)
-        return None
+        wanted = self._repeated(mine)
+        return None if wanted is None else replace(wanted, setting=setting)
 
     def setting(self, runs: Sequence[Run]) -> str:
         """Return the values of tuned parameters that need most; empty where all need the same."""
@@ -187,27 +212,62 @@ class Design:
             yield [Wanted(many, first) for many in _rungs(low, top, _FIRST_SIZE, _MORE_SIZE)]
 
     def _near(self, planned: Plan, budget: int | None, mine: Sequence[Run]) -> Wanted | None:
-        """Return what to measure of a plan: itself, or itself again; None if it is known."""
+        """Return what to measure of a plan; None if it is known, or too much was tried."""
         if not planned.feasible or (budget is None and planned.planned_bytes > UNBOUNDED):
             return None
-        wanted = Wanted(planned.size, planned.n_kept)
-        spread = spread_of(mine)
-        alike = max(_ALIKE, min(_LOOSELY_ALIKE, 1 + spread))
-        near = [run for run in mine if self._is_near(run, wanted, alike)]
-        if not near:
-            around = [run for run in mine if _beside(run, budget, planned)]
-            return None if len(around) >= _ROUNDS else wanted
-        last = max(near, key=lambda run: (run.shape.n, run.size or 0))
-        if last.ok and last.seconds > _PATIENCE:
-            quick = [run for run in mine if run.ok and run.seconds <= _PATIENCE]
-            last = max(quick, key=lambda run: run.peak, default=last)
-        repeats = Counter((run.shape, run.size) for run in mine if run.ok)
-        most = max(repeats.values(), default=0)
-        known = most >= (_REPEATS if spread <= _STEADY else MOST_REPEATS)
-        if known or not last.ok or last.seconds > _PATIENCE:
+        limit = budget if budget and planned.planned_bytes >= _NEARLY_ALL * budget else 0
+        wanted = Wanted(planned.size, planned.n_kept, limit=limit)
+        alike = max(_ALIKE, min(_LOOSELY_ALIKE, 1 + spread_of(mine)))
+        # those of other blocks, with more labels or another type, say nothing of this plan
+        own = [run for run in mine if self._is_own(run)]
+        near = [run for run in own if self._is_near(run, wanted, alike)]
+        if any(not run.counts for run in near):
             return None
-        # what peaks differ by is asked of one shape, for all
-        return Wanted(last.size, self._kept(last), repeats[last.shape, last.size])
+        under = [run for run in near if not limit or 0 < run.limit <= limit]
+        if any(run.ok for run in under):
+            if len(under) >= _DRAWS or under[0].seconds > _PATIENCE:
+                return None
+            # heaps are not smooth: the same trial holds 5 % more of 3 MB with other points
+            return replace(wanted, repeat=_unused(under))
+        tried = {
+            _what(run)
+            for run in own
+            if (run.limit == limit if limit else _beside(run, budget, planned))
+        }
+        if len(tried) >= _ROUNDS:
+            return None
+        refused = [run for run in near if run.limit == limit and not run.ok]
+        if refused and not any(run.ok or not run.limit for run in near):
+            # by how much it is above the budget is not known
+            last = refused[-1]
+            return Wanted(last.size, self._kept(last))
+        return wanted
+
+    def _repeated(self, mine: Sequence[Run]) -> Wanted | None:
+        """Return a trial that is to be measured again; None where enough have been.
+
+        What peaks differ by is asked of one shape, for all: of a large one, beside whose peak
+        what measuring adds is little.
+        """
+        repeats = {what[1:]: len(peaks) for what, peaks in repeats_of(mine).items()}
+        if any(self._is_enough(many, mine) for many in repeats.values()):
+            return None
+        own = [run for run in mine if run.ok and self._is_own(run) and run.seconds <= _PATIENCE]
+        quick = [run for run in own if run.seconds <= _QUICK] or own
+        if not quick:
+            return None
+        begun = [run for run in quick if repeats[run.shape, run.size] >= _REPEATS]
+        last = max(begun or quick, key=lambda run: run.peak)
+        many = repeats[last.shape, last.size]
+        if many >= _REPEATS and many * last.seconds > _REPEATING:
+            return None
+        same = [run for run in mine if (run.shape, run.size) == (last.shape, last.size)]
+        return Wanted(last.size, self._kept(last), _unused(same))
+
+    def _is_enough(self, many: int, mine: Sequence[Run]) -> bool:
+        most = max((run.peak for run in mine if run.ok), default=1)
+        steady = unseen_of(mine) <= max(_STEADY, _TRIFLE / most)
+        return many >= (_REPEATS if steady else MOST_REPEATS)
 
     def _kept(self, run: Run) -> int | None:
         """Return the unlabeled points of a run as a plan says them."""
@@ -221,10 +281,15 @@ class Design:
         asked = (wanted.size, wanted.setting, seen)
         return [run for run in runs if (run.size, run.setting, run.shape) == asked]
 
+    def _is_own(self, run: Run) -> bool:
+        """Tell whether a run differs from this shape in its unlabeled points alone."""
+        counts = ("n_labeled", "n_features", "n_classes", "itemsize", "mapped")
+        shapes = run.shape, self.shape
+        theirs, own = ([getattr(shape, name) for name in counts] for shape in shapes)
+        return theirs == own and run.shape.scored == self.shape.scored
+
     def _is_near(self, run: Run, wanted: Wanted, alike: float) -> bool:
         seen = self.method.training_shape(self.shape, wanted.size, wanted.n_kept)
-        if (run.shape.n_labeled, run.shape.n_features) != (seen.n_labeled, seen.n_features):
-            return False
         if run.shape.n_scored != seen.n_scored and run.shape.scored != seen.scored:
             return False
         pairs = ((run.shape.n, seen.n), (run.size or 1, wanted.size or 1))
@@ -235,6 +300,17 @@ def _beside(run: Run, budget: int | None, planned: Plan) -> bool:
     """Tell whether a run was near a budget, so that it was measured for it."""
     about = budget or planned.planned_bytes
     return 0.5 * about < run.peak + NOISE < 2 * about
+
+
+def _what(run: Run) -> tuple[Any, ...]:
+    """Return what tells a run from its repeats."""
+    return run.shape, run.size, run.limit
+
+
+def _unused(runs: Sequence[Run]) -> int:
+    """Return the smallest repeat that none of these has."""
+    taken = {run.repeat for run in runs}
+    return min(set(range(len(runs) + 1)) - taken)
 
 
 def _rungs(low: int, high: int, first: int, factor: int) -> list[int]:

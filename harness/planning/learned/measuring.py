@@ -11,7 +11,7 @@ import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -133,6 +133,19 @@ def answer(question: Question) -> Iterator[Run]:
     HarnessError
         If the plugin cannot be loaded, or no trial can be limited here.
     """
+    with opened(question) as (design, run):
+        yield from measured(design, [Run.of(content) for content in question.runs], run)
+
+
+@contextlib.contextmanager
+def opened(question: Question) -> Iterator[tuple[Design, Callable[[Wanted], Result]]]:
+    """Make ready to run trials of a question, and give what runs one.
+
+    Raises
+    ------
+    HarnessError
+        If the plugin cannot be loaded, or no trial can be limited here.
+    """
     registry = Registry.load(
         [Path(folder) for folder in question.folders], partial(_is_wanted, question.plugins)
     )
@@ -149,7 +162,6 @@ def answer(question: Question) -> Iterator[Run]:
         question.settings,
         question.tuned,
     )
-    runs = [Run.of(content) for content in question.runs]
     with contextlib.ExitStack() as stack:
         scratch = stack.enter_context(scratch_folder())
         folder = scratch / "points"
@@ -169,17 +181,41 @@ def answer(question: Question) -> Iterator[Run]:
         isolation = Isolation(reach, os.environ.get(ISOLATION, "auto"))
         warm_up()
         sandbox = stack.enter_context(Sandbox(question.enforcement, isolation=isolation))
-        limits = Limits(design.most_bytes, question.seconds, question.threads)
-        most = len(runs) + _MOST_RUNS
-        while (wanted := design.next(runs)) is not None and len(runs) < most:
-            assignment = points.assignment(wanted, folder)
-            result = sandbox.run(partial(run_trial, assignment), limits)
-            run = _run(design, wanted, result)
-            runs.append(run)
-            yield run
+
+        def run(wanted: Wanted) -> Result:
+            memory = wanted.limit or design.most_bytes
+            limits = Limits(memory, question.seconds, question.threads)
+            return sandbox.run(partial(run_trial, points.assignment(wanted, folder)), limits)
+
+        yield design, run
 
 
-def _run(design: Design, wanted: Wanted, result: Result) -> Run:
+def measured(design: Design, runs: list[Run], run: Callable[[Wanted], Result]) -> Iterator[Run]:
+    """Run what a design asks for, until it knows enough.
+
+    Parameters
+    ----------
+    design : Design
+    runs : list of Run
+        What is known; what is measured is added to it.
+    run : callable
+        Runs one trial under a limit.
+
+    Yields
+    ------
+    Run
+        As soon as it is measured.
+    """
+    if (first := design.next(runs)) is not None:
+        # the first trial of a process reads up to 0.14 MB high; a small one does not count
+        run(first)
+    most = len(runs) + _MOST_RUNS
+    while (wanted := design.next(runs)) is not None and len(runs) < most:
+        runs.append(_seen(design, wanted, run(wanted)))
+        yield runs[-1]
+
+
+def _seen(design: Design, wanted: Wanted, result: Result) -> Run:
     seen = design.method.training_shape(design.shape, wanted.size, wanted.n_kept)
     load, fit, predict = (
         result.stages[name].peak_bytes if name in result.stages else None
@@ -190,7 +226,8 @@ def _run(design: Design, wanted: Wanted, result: Result) -> Run:
     outcome, reason = result.outcome, result.reason
     if outcome == "over_budget":
         # it died in the last stage that it came to
-        fit, predict = (design.most_bytes, 0) if predict is None else (fit, design.most_bytes)
+        limit = wanted.limit or design.most_bytes
+        fit, predict = (limit, 0) if predict is None else (fit, limit)
     elif outcome == "error" and fit is not None and "predict" in result.stages:
         # what it predicts is refused, which is the trial's to tell and no matter of memory
         outcome, predict = "ok", predict or fit
@@ -207,6 +244,7 @@ def _run(design: Design, wanted: Wanted, result: Result) -> Run:
         predict=predict or 0,
         seconds=round(result.seconds, 3),
         setting=wanted.setting,
+        limit=wanted.limit,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
@@ -21,10 +23,16 @@ GENERATED = "generated"
 """What stands for the data where trials were measured on generated points."""
 
 NOISE = 1 << 17
-"""Bytes by which a mark may differ from trial to trial, which a model has on top.
+"""Bytes by which marks may differ from trial to trial, which a model has on top of large ones."""
 
-What differs by more is the method's.
-"""
+_NOISY = 0.06
+"""The same as a part of small peaks: most marks differ by much less, and few by more."""
+
+_SURE = 0.95
+"""Part of later trials, of the shape that was repeated, that a model is to be above."""
+
+_REFUSED = 1.02
+"""Times its limit that a trial is said to need which was refused more."""
 
 UNSURE = 0.02
 """Spread of peaks from which a model says so."""
@@ -63,6 +71,8 @@ class Run:
     seconds : float
     setting : str
         Values of tuned parameters, as JSON; empty for the defaults.
+    limit : int
+        The budget that it was measured under; 0 where that was more than any.
     """
 
     data: str
@@ -75,6 +85,7 @@ class Run:
     predict: int
     seconds: float
     setting: str = ""
+    limit: int = 0
 
     @property
     def ok(self) -> bool:
@@ -130,11 +141,9 @@ class LearnedStorage:
         if fitted.spread > UNSURE:
             phase = f"{phase}, peaks differ by {fitted.spread:.0%}"
         totals = fitted.totals(shape, size)
-        own = (
-            totals[0] - standing_bytes(shape, False),
-            totals[1] - standing_bytes(shape, False) - handed_bytes(shape),
-        )
-        fit, predict = (max(0.0, many) for many in own)
+        # below zero where a plan has more for the harness than a small trial holds in all
+        fit = totals[0] - standing_bytes(shape, False)
+        predict = totals[1] - standing_bytes(shape, False) - handed_bytes(shape)
         return Storage(
             fit={phase: Arrays(all=fit)},
             predict={phase: Arrays(all=predict)},
@@ -183,6 +192,10 @@ class Fitted:
         Of fit and prediction, beside X and what the harness holds.
     spread : float
         The part by which peaks of one shape differ where only what is drawn does.
+    unseen : float
+        The part by which others may be above the largest of these.
+    refused : float
+        The part by which more than a peak is asked for.
     runs : sequence of Run
     general : bool
         Whether they are for shapes that were not measured, and to be read.
@@ -190,6 +203,8 @@ class Fitted:
 
     envelopes: tuple[Envelope, ...]
     spread: float
+    unseen: float
+    refused: float
     runs: Sequence[Run]
     general: bool
 
@@ -213,7 +228,7 @@ class Fitted:
             )
             for stage in range(len(_STAGES))
         )
-        return cls(envelopes, spread_of(runs), runs, general)
+        return cls(envelopes, spread_of(runs), unseen_of(runs), refused_of(runs), runs, general)
 
     def by_stage(self) -> dict[str, Envelope]:
         """Return the formulas by the name of their stage."""
@@ -221,12 +236,15 @@ class Fitted:
 
     def totals(self, shape: Shape, size: int | None) -> tuple[float, float]:
         """Return all bytes at the peaks of fit and prediction, with what they may differ by."""
-        more = 1 + _MARGIN + self.spread / 2
         fit, predict = (
-            (_known(shape, stage, self.general) + envelope(shape, size)) * more + NOISE
+            (_known(shape, stage, self.general) + envelope(shape, size)) * (1 + _MARGIN)
             for stage, envelope in enumerate(self.envelopes)
         )
-        return fit, predict
+        return fit + self._more(fit), predict + self._more(predict)
+
+    def _more(self, peak: float) -> float:
+        """Return by what other trials may be above a peak: repeats differ by the noise, too."""
+        return max(noise_of(peak), self.unseen * peak, self.refused * peak)
 
     def excess(self) -> float:
         """Return by what part the formulas are above the peaks, in the mean over large runs."""
@@ -265,18 +283,61 @@ def is_learned(method: Method) -> bool:
     return method.storage is None or isinstance(method.storage, LearnedStorage)
 
 
+def noise_of(peak: float) -> float:
+    """Return the bytes by which marks of a peak may differ from trial to trial."""
+    return min(NOISE, _NOISY * max(0.0, peak))
+
+
 def spread_of(runs: Iterable[Run]) -> float:
     """Return the largest part by which peaks of one shape and size differ, beyond the noise."""
-    alike: dict[Any, list[int]] = {}
-    for run in runs:
-        if run.ok:
-            alike.setdefault((run.data, run.shape, run.size), []).append(run.peak)
-    parts = [(max(p) - min(p) - NOISE) / max(p) for p in alike.values() if len(p) > 1]
+    found = repeats_of(runs).values()
+    parts = [(max(p) - min(p) - noise_of(max(p))) / max(p) for p in found if len(p) > 1]
     return max([0.0, *parts])
 
 
+def unseen_of(runs: Iterable[Run]) -> float:
+    """Return the part by which another peak may be above the largest of the repeated ones.
+
+    It is the upper bound of a prediction interval for one more, of normal peaks (Student's t).
+    """
+    from scipy.special import stdtrit
+
+    most = max(repeats_of(runs).values(), key=len, default=[])
+    count = len(most)
+    if count < 3 or not max(most):
+        return 0.0
+    above = stdtrit(count - 1, _SURE) * statistics.stdev(most) * math.sqrt(1 + 1 / count)
+    return max(0.0, (statistics.fmean(most) + float(above)) / max(most) - 1)
+
+
+def refused_of(runs: Sequence[Run]) -> float:
+    """Return the part by which trials ask for more than their peak, as their budgets showed.
+
+    What is refused may be memory that is never touched, of which no peak tells.
+    """
+    peaks = repeats_of(runs)
+    parts = [
+        _REFUSED * run.limit / max(peaks[run.data, run.shape, run.size]) - 1
+        for run in runs
+        if run.outcome == "over_budget" and (run.data, run.shape, run.size) in peaks
+    ]
+    return max([0.0, *parts])
+
+
+def repeats_of(runs: Iterable[Run]) -> dict[tuple[Any, ...], list[int]]:
+    """Collect peaks by data, shape and size: those that differ only in what is drawn."""
+    drawn: dict[Any, dict[int, int]] = {}
+    for run in runs:
+        if run.ok:
+            peaks = drawn.setdefault((run.data, run.shape, run.size), {})
+            peaks[run.repeat] = max(run.peak, peaks.get(run.repeat, 0))
+    return {what: list(peaks.values()) for what, peaks in drawn.items()}
+
+
 def _point(run: Run, stage: int, general: bool) -> Point:
-    whole = (run.fit, run.predict)[stage]
+    whole: float = (run.fit, run.predict)[stage]
+    if not run.ok and whole == run.limit:
+        whole *= _REFUSED
     own = whole - _known(run.shape, stage, general)
     return Point(run.shape, run.size, own, max(run.peak, 1), run.ok)
 

@@ -55,6 +55,24 @@ def learned_method(
     """
     if not method.learns_storage:
         return method
+    design, question = asked(workload, block, method, params, shape)
+    index = workload.index
+    entry = method_entry(index, block.method.name)
+    path = kept_path(entry, index["harness"], block.method.params)
+    budgets, settings = tuple(question.budgets), tuple(question.settings)
+    key = (path.resolve(), question.data, shape, budgets, settings)
+    if key not in _LEARNED:
+        _LEARNED[key] = learn(design, question, path)
+    return _LEARNED[key]
+
+
+def asked(
+    workload: Workload, block: Block, method: Method, params: Mapping[str, Any], shape: Shape
+) -> tuple[Design, Question]:
+    """Return what is to be measured for a block, and the same for the process that measures.
+
+    Parameters are those of `learned_method`.
+    """
     data, prepared = _points(workload, block)
     budgets = dict.fromkeys(
         (budget.bytes, budget.size if method.bounded_by_landmarks else None)
@@ -63,12 +81,10 @@ def learned_method(
     space = searched_space(method, params, block.method.ranges) if block.grid.tuning else {}
     settings = list(_settings(method, space))
     design = Design(method, shape, list(budgets), params, data, settings, bool(space))
-    index = workload.index
-    entry = method_entry(index, block.method.name)
     limits = block.grid.limits
     question = Question(
         method=block.method.name,
-        plugins=_plugins(index, block),
+        plugins=_plugins(workload.index, block),
         folders=[str(folder) for folder in workload.study.plugin_folders],
         params=dict(block.method.params),
         task=workload.task(block),
@@ -84,11 +100,7 @@ def learned_method(
         tuned=bool(space),
         runs=[],
     )
-    path = kept_path(entry, index["harness"], block.method.params)
-    key = (path.resolve(), data, shape, tuple(budgets), tuple(settings))
-    if key not in _LEARNED:
-        _LEARNED[key] = learn(design, question, path)
-    return _LEARNED[key]
+    return design, question
 
 
 def _settings(method: Method, space: Mapping[str, Distribution]) -> Iterator[str]:

@@ -22,7 +22,8 @@ def run_of(design, wanted, own, noise=0.0):
     held = int(own(seen, wanted.size) * factor * (1 + noise))
     fit = held + standing_bytes(seen, False)
     predict = held // 2 + standing_bytes(seen, False) + handed_bytes(seen)
-    over = fit > design.most_bytes
+    limit = wanted.limit or design.most_bytes
+    over = fit > limit
     return Run(
         data=design.data,
         shape=seen,
@@ -30,19 +31,20 @@ def run_of(design, wanted, own, noise=0.0):
         repeat=wanted.repeat,
         outcome="over_budget" if over else "ok",
         reason="",
-        fit=design.most_bytes if over else fit,
+        fit=limit if over else fit,
         predict=0 if over else predict,
         seconds=0.1,
         setting=wanted.setting,
+        limit=wanted.limit,
     )
 
 
-def measured(method, shape, budgets, own, noise=lambda repeat: 0.0, settings=()):
-    """All runs that a design asks for, one after the other, and the design."""
+def measured(method, shape, budgets, own, noise=lambda repeat: 0.0, settings=(), known=()):
+    """All runs that a design asks for beside those known, one after the other, and the design."""
     pairs = [(many, None) for many in budgets]
     design = Design(method, shape, pairs, {}, GENERATED, settings, bool(settings))
-    runs = []
+    runs = list(known)
     while (wanted := design.next(runs)) is not None:
         runs.append(run_of(design, wanted, own, noise(wanted.repeat)))
-        assert len(runs) < 60
+        assert len(runs) < 60 + len(known)
     return design, runs

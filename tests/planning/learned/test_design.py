@@ -1,9 +1,13 @@
 """What is measured is enough: plans by learned models are those of the truth."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from simulated import Estimator, measured, run_of
 
-from harness.planning.learned.design import Wanted
+from harness.planning.learned.design import Design, Wanted
+from harness.planning.learned.model import GENERATED, repeats_of
 from harness.plugin.method import Method, Shape
 
 SHAPE = Shape(200, 3_800, 20, 2)
@@ -64,6 +68,17 @@ def test_all_budgets_of_a_study_share_what_is_measured():
     assert len(together) < alone
 
 
+@pytest.mark.parametrize("other", [{"n_labeled": 400}, {"itemsize": 4}, {"n_features": 40}])
+def test_what_another_shape_held_is_no_reason_to_measure_less(other):
+    method, own = METHODS["landmarks"]
+    _, known = measured(method, SHAPE, [6_000_000, 9_000_000, 12_000_000], own)
+    shape = replace(SHAPE, **other)
+    design, runs = measured(method, shape, [9_000_000], own, known=known)
+    found = design.planned(runs, 9_000_000)
+    peak = run_of(design, Wanted(found.size, found.n_kept), own).peak
+    assert 0.9 * 9_000_000 <= peak <= found.planned_bytes
+
+
 def test_few_trials_are_measured():
     for name, (method, own) in METHODS.items():
         _, runs = measured(method, SHAPE, [9_000_000, 60_000_000], own)
@@ -85,6 +100,40 @@ def test_peaks_that_differ_by_chance_widen_the_plan():
     plans = [design.planned(runs, 20_000_000) for design, runs in (steady, unsteady)]
     largest = max(run.peak for run in unsteady[1])
     assert plans[0].planned_bytes < largest < plans[1].planned_bytes
+
+
+def test_repeats_are_of_a_large_trial_and_more_where_peaks_differ():
+    method, own = METHODS["landmarks"]
+    for deviation, most in ((0.0, 3), (0.05, 8)):
+        noise = dict(enumerate([0, *np.random.default_rng(3).normal(0, deviation, 20)]))
+        _, runs = measured(method, SHAPE, [2_000_000, 20_000_000], own, noise.__getitem__)
+        repeats = {what: len(found) for what, found in repeats_of(runs).items()}
+        assert max(repeats.values()) == most
+        (_, shape, size), _ = max(repeats.items(), key=lambda item: item[1])
+        assert max(run.peak for run in runs if (run.shape, run.size) == (shape, size)) > 10**7
+
+
+def test_an_allocation_that_is_refused_and_never_touched_is_planned_for():
+    method, own = METHODS["landmarks"]
+
+    def run(design, wanted):
+        # a tenth more is asked for than is touched
+        found = run_of(design, wanted, own)
+        if not wanted.limit or not found.ok or 1.1 * found.fit <= wanted.limit:
+            return found
+        return replace(found, outcome="over_budget", fit=wanted.limit, predict=0)
+
+    budgets = [4_000_000, 9_000_000]
+    design = Design(method, SHAPE, [(many, None) for many in budgets], {}, GENERATED)
+    runs = []
+    while (wanted := design.next(runs)) is not None:
+        runs.append(run(design, wanted))
+        assert len(runs) < 40
+    for budget in budgets:
+        found = design.planned(runs, budget)
+        again = run(design, Wanted(found.size, found.n_kept, limit=budget))
+        assert again.ok
+        assert again.fit > 0.8 * budget
 
 
 def test_where_no_budget_is_given_the_largest_trial_is_measured_if_it_is_no_monster():
