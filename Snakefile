@@ -36,11 +36,16 @@ include: "rules/trials.smk"
 include: "rules/reports.smk"
 
 
-# A limit on jobs started in a second, which is for clusters, has Snakemake look again each second
-# for every job that has ended: a quarter of a core after 400 blocks, and rising with each.
 onstart:
-    if workflow.local_exec:
-        workflow.scheduler.job_rate_limiter = None
+    from harness.jobs.starting import start
+
+    start(workflow, WORKLOAD)
+
+
+onerror:
+    from harness.jobs.starting import tell_failures
+
+    tell_failures(log)
 
 
 onsuccess:

@@ -9,8 +9,11 @@ rule dataset:
     retries: 1
     resources:
         mem_mb=4000,
+        runtime=120,
     params:
         python=PYTHON,
         study=config["study"],
     shell:
-        "{params.python:q} -m harness.jobs dataset {params.study:q} {wildcards.data:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "dataset {params.study:q} {wildcards.data:q} >{log:q} 2>&1"

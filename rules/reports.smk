@@ -18,11 +18,14 @@ rule table:
         f"{RESULTS}/logs/table.log",
     resources:
         mem_mb=700 + 11 * TRIALS // 1000,
+        runtime=15 + TRIALS // 10_000,
     params:
         python=PYTHON,
         study=lambda wildcards, input: input.study,
     shell:
-        "{params.python:q} -m harness.jobs table {params.study:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "table {params.study:q} >{log:q} 2>&1"
 
 
 rule report:
@@ -39,8 +42,11 @@ rule report:
         f"{RESULTS}/logs/report.log",
     resources:
         mem_mb=700 + 5 * TRIALS // 1000,
+        runtime=15 + TRIALS // 10_000,
     params:
         python=PYTHON,
         study=config["study"],
     shell:
-        "{params.python:q} -m harness.jobs report {params.study:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "report {params.study:q} >{log:q} 2>&1"

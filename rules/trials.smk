@@ -11,11 +11,14 @@ rule calibration:
     resources:
         # its largest allocation is 400 MB
         mem_mb=JOB_BYTES // 10**6 + 400,
+        runtime=15,
     params:
         python=PYTHON,
         study=config["study"],
     shell:
-        "{params.python:q} -m harness.jobs calibration {params.study:q} {output:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "calibration {params.study:q} {output:q} >{log:q} 2>&1"
 
 
 rule block:
@@ -36,4 +39,6 @@ rule block:
         python=PYTHON,
         study=config["study"],
     shell:
-        "{params.python:q} -m harness.jobs block {params.study:q} {wildcards.block:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "block {params.study:q} {wildcards.block:q} >{log:q} 2>&1"

@@ -1,0 +1,92 @@
+"""What the main Snakemake process of a study does before its first job, and after a failed one.
+
+`harness run` and a plain `snakemake` come here alike. A dry run and the jobs themselves do not.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from harness.errors import HarnessError
+from harness.jobs.failures import failures
+from harness.jobs.only_run import hold
+from harness.jobs.slurm import LOGS, Need, cancel_left_over, refuse_too_large, require_slurm
+from harness.planning.workload import Workload
+
+_held: list[IO[str]] = []
+"""The lock of the study that this process runs, until it ends."""
+
+
+def start(workflow: Any, workload: Workload) -> None:
+    """Make ready to run a study's jobs.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+        With its jobs known and none of them started.
+    workload : Workload
+        Of the study.
+    """
+    try:
+        _held.append(hold(workload.results))
+        if workflow.local_exec:
+            # A limit on jobs started in a second, which is for clusters, has Snakemake look again
+            # each second for every job that has ended: a quarter of a core after 400 blocks, and
+            # rising with each.
+            workflow.scheduler.job_rate_limiter = None
+        executor = workflow.scheduler._executor
+        if hasattr(executor, "slurm_logdir"):
+            _start_slurm(workflow, executor, workload.results / LOGS)
+    except HarnessError as error:
+        sys.exit(f"harness: {error}")
+
+
+def _start_slurm(workflow: Any, executor: Any, logs: Path) -> None:
+    require_slurm()
+    refuse_too_large(_needs(workflow))
+    if workflow.executor_settings.logdir is None:
+        # The plugin removes empty folders at its end, those of another study's waiting jobs too.
+        executor.slurm_logdir = logs.absolute()
+    left = cancel_left_over(executor.slurm_logdir)
+    if left:
+        jobs = "1 job" if left == 1 else f"{left} jobs"
+        print(f"harness: cancelled {jobs} that an earlier run of the study left", file=sys.stderr)
+
+
+def _needs(workflow: Any) -> list[Need]:
+    largest: dict[tuple[str, str], Need] = {}
+    for job in workflow.dag.needrun_jobs():
+        if job.is_local:
+            continue
+        asked = job.resources
+        partition = str(asked.get("slurm_partition") or "")
+        need = Need(
+            job.rule.name,
+            int(asked.get("mem_mb") or 0),
+            int(job.threads),
+            int(asked.get("runtime") or 0),
+            partition,
+        )
+        known = largest.get((need.rule, partition), need)
+        largest[need.rule, partition] = Need(
+            need.rule,
+            max(need.mem_mb, known.mem_mb),
+            max(need.cores, known.cores),
+            max(need.minutes, known.minutes),
+            partition,
+        )
+    return list(largest.values())
+
+
+def tell_failures(log: str) -> None:
+    """Say at the end why jobs failed.
+
+    Parameters
+    ----------
+    log : str
+        Snakemake's log file.
+    """
+    said = Path(log).read_text(encoding="utf-8", errors="replace")
+    print(*(f"harness: {reason}" for reason in failures(said)), sep="\n", file=sys.stderr)
