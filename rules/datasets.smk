@@ -1,5 +1,12 @@
 # Data sets: fetched, checked and written once as plain .npy, for every study.
 
+from harness.planning.reserving import preparing_mb
+
+ENTRIES = {
+    WORKLOAD.catalog[name].directory: WORKLOAD.catalog[name]
+    for name in WORKLOAD.datasets()
+}
+
 
 rule dataset:
     output:
@@ -8,7 +15,7 @@ rule dataset:
         "prepared/logs/{data}.log",
     retries: 1
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards: preparing_mb(ENTRIES[wildcards.data]),
         runtime=120,
     params:
         python=PYTHON,

@@ -13,6 +13,7 @@ import resource
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ class Usage:
     measured_by : str
         `GROUP` or `PROCESS`.
     seconds, cpu_seconds : float
-        From its start to its end; of all its processes that have ended.
+        From its start to its end; of its processes, Snakemake around them included.
     ended : str
         "ok", "failed", or the signal that killed it.
     host : str
@@ -101,7 +102,8 @@ def measured(rule: str, job: str, reserved: Reserved | None, started: float, cod
     own = resource.getrusage(resource.RUSAGE_CHILDREN)
     group = _group()
     peak = _peak(group) if group else None
-    started = min([started, *_starts()]) if group else started
+    around = _around() if group else []
+    started = min([started, *(start for start, _ in around)])
     ended = "ok" if code == 0 else "failed" if code > 0 else f"signal {-code}"
     return Usage(
         rule,
@@ -110,7 +112,7 @@ def measured(rule: str, job: str, reserved: Reserved | None, started: float, cod
         own.ru_maxrss * 1024 if peak is None else peak,
         PROCESS if peak is None else GROUP,
         time.time() - started,
-        own.ru_utime + own.ru_stime,
+        own.ru_utime + own.ru_stime + sum(seconds for _, seconds in around),
         ended,
         socket.gethostname(),
     )
@@ -167,14 +169,13 @@ def _peak(group: tuple[Path, int]) -> int | None:
         return None
 
 
-def _starts() -> list[float]:
-    """Return when the processes around this one started, as far as Slurm's own."""
+def _around() -> list[tuple[float, float]]:
+    """Return when the processes around this one started, as far as Slurm's own, and their CPU."""
     found = []
-    try:
+    with suppress(psutil.Error):
         for process in psutil.Process().parents():
             if process.name() == "slurmstepd":
                 break
-            found.append(process.create_time())
-    except psutil.Error:
-        pass
+            times = process.cpu_times()
+            found.append((process.create_time(), times.user + times.system))
     return found
