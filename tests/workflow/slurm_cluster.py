@@ -151,7 +151,7 @@ class Cluster:
 
     def wait_for_nodes(self, count, seconds=60):
         """Wait until as many nodes are idle."""
-        _until(lambda: self._idle() == count, seconds, "nodes that are idle")
+        wait_until(lambda: self._idle() == count, seconds, "nodes that are idle")
 
     def node_up(self, node):
         self._daemon("slurmd", "-N", node)
@@ -168,10 +168,10 @@ class Cluster:
         """Kill a node's daemon alone: what it started goes on."""
         psutil.Process(int((self.folder / f"slurmd.{node}.pid").read_text())).kill()
 
-    def jobs(self, state="running"):
-        """Return ids of jobs that are in a state, and the node of each."""
-        told = self.ask("squeue", "-h", "-t", state, "-o", "%A %N")
-        return [tuple(line.split()) for line in told.splitlines()]
+    def jobs(self, states="pending,running"):
+        """Return ids of jobs that are in these states, and the node of each that runs."""
+        told = self.ask("squeue", "-h", "-t", states, "-o", "%A|%N")
+        return [tuple(line.split("|")) for line in told.splitlines()]
 
     def stop(self):
         with contextlib.suppress(AssertionError, subprocess.TimeoutExpired):
@@ -207,10 +207,6 @@ class Cluster:
     def _start_munge(self):
         folder = self.folder / "munge"
         (folder / "key").write_bytes(secrets.token_bytes(1024))
-        # munged refuses folders that others may write, and a key that others may read
-        for path in [folder, *folder.parents]:
-            if path.stat().st_mode & 0o022 and path != Path("/tmp"):
-                path.chmod(path.stat().st_mode & ~0o022)
         (folder / "key").chmod(0o400)
         options = {"key-file": "key", "socket": "socket", "pid-file": "pid", "log-file": "log"}
         options["seed-file"] = "seed"
@@ -259,7 +255,8 @@ def _free_ports(count):
         return [one.getsockname()[1] for one in held]
 
 
-def _until(answer, seconds, what):
+def wait_until(answer, seconds, what):
+    """Wait until a question is answered by yes."""
     end = time.monotonic() + seconds
     while not answer():
         if time.monotonic() > end:
