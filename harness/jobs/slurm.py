@@ -34,7 +34,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Need:
-    """What the largest jobs of a rule ask for.
+    """What a job asks for.
 
     Attributes
     ----------
@@ -88,12 +88,15 @@ def refuse_too_large(needs: Iterable[Need]) -> None:
     Raises
     ------
     HarnessError
-        With a line for each rule whose jobs are too large for all nodes of their partition.
+        With a line for each rule that has a job too large for all nodes of its partition.
     """
     nodes = list(_nodes())
-    mistakes = [told for need in needs if (told := _too_large(need, nodes))]
+    mistakes: dict[str, str] = {}
+    for need in sorted(needs, key=lambda need: (need.mem_mb, need.minutes), reverse=True):
+        if need.rule not in mistakes and (told := _too_large(need, nodes)):
+            mistakes[need.rule] = told
     if mistakes:
-        raise HarnessError("\n".join(mistakes))
+        raise HarnessError("\n".join(mistakes.values()))
 
 
 def _too_large(need: Need, nodes: list[_Nodes]) -> str:
@@ -114,7 +117,7 @@ def _too_large(need: Need, nodes: list[_Nodes]) -> str:
     most = max(there, key=lambda node: (node.mem_mb, node.cores, node.minutes))
     allowed = "any time" if most.minutes == float("inf") else f"{most.minutes:.0f} minutes"
     return (
-        f"{need.rule}: its largest job asks for {need.mem_mb} MB, {need.cores} cores and "
+        f"{need.rule}: a job asks for {need.mem_mb} MB, {need.cores} cores and "
         f"{need.minutes} minutes; partition {where} has at most {most.mem_mb} MB, {most.cores} "
         f"cores and {allowed}. Take another (--default-resources slurm_partition=NAME), a "
         "smaller budget, or fewer minutes in the study (limits.time)"

@@ -56,28 +56,15 @@ def _start_slurm(workflow: Any, executor: Any, logs: Path) -> None:
 
 
 def _needs(workflow: Any) -> list[Need]:
-    largest: dict[tuple[str, str], Need] = {}
+    """List what the jobs ask for, each once."""
+    needs = {}
     for job in workflow.dag.needrun_jobs():
-        if job.is_local:
-            continue
-        asked = job.resources
-        partition = str(asked.get("slurm_partition") or "")
-        need = Need(
-            job.rule.name,
-            int(asked.get("mem_mb") or 0),
-            int(job.threads),
-            int(asked.get("runtime") or 0),
-            partition,
-        )
-        known = largest.get((need.rule, partition), need)
-        largest[need.rule, partition] = Need(
-            need.rule,
-            max(need.mem_mb, known.mem_mb),
-            max(need.cores, known.cores),
-            max(need.minutes, known.minutes),
-            partition,
-        )
-    return list(largest.values())
+        if not job.is_local:
+            asked = job.resources
+            memory, minutes = (int(asked.get(name) or 0) for name in ("mem_mb", "runtime"))
+            partition = str(asked.get("slurm_partition") or "")
+            needs[Need(job.rule.name, memory, int(job.threads), minutes, partition)] = None
+    return list(needs)
 
 
 def tell_failures(log: str) -> None:

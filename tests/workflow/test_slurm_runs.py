@@ -1,4 +1,4 @@
-"""Studies through a real Slurm: scores as they are here, and what faults of a cluster do to them."""
+"""Studies through a real Slurm: scores as they are here, also where a cluster fails."""
 
 import importlib.util
 import signal
@@ -27,6 +27,7 @@ STUDY = {
     "labeled": 50,
     "budgets": ["3MB", "10MB"],
     "seeds": 3,
+    "limits": {"time": "1min"},
 }
 SLEEPING = STUDY | {
     "methods": ["sleeps"],
@@ -196,7 +197,7 @@ def test_a_study_that_no_node_can_hold_submits_nothing(on_cluster):
     study = on_cluster.project.write(**STUDY | {"budgets": ["3GB"]})
     status, said = on_cluster.run(study)
     assert status == 1
-    assert "block: its largest job asks for 3800 MB, 1 cores and" in said
+    assert "block: a job asks for 3800 MB, 1 cores and" in said
     assert "partition main has at most 3000 MB" in said
     assert on_cluster.cluster.jobs() == []
 
