@@ -2,6 +2,7 @@
 # snakemake --cores 8 [--config study=studies/quickstart.yaml]
 import sys
 
+from snakemake.settings.types import DeploymentMethod
 from snakemake.utils import min_version, validate
 
 from harness.errors import HarnessError
@@ -11,6 +12,7 @@ min_version("9.27")
 
 
 config.setdefault("study", "studies/quickstart.yaml")
+config.setdefault("image", "harness.sif")
 validate(config, "rules/config.schema.yaml")
 
 try:
@@ -19,11 +21,12 @@ except HarnessError as error:
     sys.exit(f"harness: {error}")
 
 RESULTS = WORKLOAD.results.as_posix()
-PYTHON = sys.executable
+IN_IMAGE = DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
+PYTHON = "python3" if IN_IMAGE else sys.executable
 
 
-# pip installs all that the rules need (README.md); the image names the Python they were tested on
-container: "docker://python:3.11"
+# taken with `--sdm apptainer`: the project and all that it needs, made from the Dockerfile
+container: config["image"]
 
 
 wildcard_constraints:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -57,7 +58,7 @@ def _start_slurm(workflow: Any, executor: Any, logs: Path) -> None:
 
 def _needs(workflow: Any) -> list[Need]:
     """List what the jobs ask for, each once."""
-    needs = {}
+    needs: dict[Need, None] = {}
     for job in workflow.dag.needrun_jobs():
         if not job.is_local:
             asked = job.resources
@@ -67,13 +68,13 @@ def _needs(workflow: Any) -> list[Need]:
     return list(needs)
 
 
-def tell_failures(log: str) -> None:
+def tell_failures(logs: Sequence[str]) -> None:
     """Say at the end why jobs failed.
 
     Parameters
     ----------
-    log : str
-        Snakemake's log file.
+    logs : sequence of str
+        Snakemake's log files.
     """
-    said = Path(log).read_text(encoding="utf-8", errors="replace")
+    said = "\n".join(Path(log).read_text(encoding="utf-8", errors="replace") for log in logs)
     print(*(f"harness: {reason}" for reason in failures(said)), sep="\n", file=sys.stderr)

@@ -53,6 +53,7 @@ ACCOUNTING = """\
 AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
 AccountingStoragePort={ports[1]}
+AccountingStoragePass={folder}/munge/socket
 AccountingStorageEnforce=associations,limits
 """
 CGROUP = """\
@@ -68,14 +69,17 @@ MinRAMSpace=30
 DATABASE = """\
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge/socket
-DbdHost=localhost
+DbdHost={host}
+DbdAddr=127.0.0.1
 DbdPort={ports[1]}
 SlurmUser=root
 LogFile={folder}/slurmdbd.log
 PidFile={folder}/slurmdbd.pid
 StorageType=accounting_storage/mysql
-StorageHost=localhost
-StorageUser=root
+StorageHost=127.0.0.1
+StoragePort={ports[2]}
+StorageUser=slurm
+StoragePass=slurm
 StorageLoc=slurm
 """
 
@@ -115,7 +119,7 @@ class Cluster:
         self.nodes = [f"{self.name}n{number}" for number in range(nodes)]
         self.megabytes = megabytes
         self.accounting = accounting
-        self._ports = _free_ports(2 + nodes)
+        self._ports = _free_ports(3 + nodes)
 
     def __enter__(self):
         self.start()
@@ -182,7 +186,7 @@ class Cluster:
             for process in self._processes(node):
                 with contextlib.suppress(psutil.Error):
                     process.kill()
-        for name in ("slurmdbd.pid", "mariadb.pid", "munge/pid"):
+        for name in ("slurmdbd.pid", "mysql/pid", "munge/pid"):
             _end(self.folder / name)
         for node in self.nodes:
             for group in Path("/sys/fs/cgroup").glob(f"*/*{node}"):
@@ -214,13 +218,41 @@ class Cluster:
         folder.chmod(0o755)
         subprocess.run(["munged", "--force", *given], check=True)
 
+    def _start_accounting(self):
+        """Start a database and the daemon before it, and enter this cluster and its user."""
+        folder = self.folder / "mysql"
+        folder.mkdir()
+        shutil.chown(folder, "mysql", "mysql")
+        self.folder.chmod(0o755)
+        made = ["mariadb-install-db", "--user=mysql", f"--datadir={folder}"]
+        subprocess.run(made, check=True, capture_output=True)
+        first = folder / "first.sql"
+        # a statement a line
+        first.write_text(
+            "CREATE DATABASE slurm;\n"
+            "CREATE USER slurm@'127.0.0.1' IDENTIFIED BY 'slurm';\n"
+            "GRANT ALL ON slurm.* TO slurm@'127.0.0.1';\n"
+        )
+        first.chmod(0o644)
+        options = {"datadir": folder, "socket": folder / "socket", "init-file": first}
+        options |= {"pid-file": folder / "pid", "port": self._ports[2]}
+        options |= {"bind-address": "127.0.0.1", "log-error": folder / "log"}
+        given = [f"--{name}={value}" for name, value in options.items()]
+        subprocess.Popen(["mariadbd", "--no-defaults", "--user=mysql", "--skip-name-resolve", *given])
+        wait_until((folder / "socket").exists, 60, "the database")
+        self._daemon("slurmdbd")
+        asked = self.command("sacctmgr", "-i", "add", "cluster", self.name)
+        wait_until(lambda: subprocess.run(asked, check=False).returncode == 0, 60, "slurmdbd")
+        self.ask("sacctmgr", "-i", "add", "account", "team", f"cluster={self.name}")
+        self.ask("sacctmgr", "-i", "add", "user", "root", "account=team")
+
     def _configure(self):
         host = socket.gethostname().split(".")[0]
         names = {"name": self.name, "host": host, "folder": self.folder, "ports": self._ports}
         lines = [SLURM.format(**names)]
         if self.accounting:
             lines.append(ACCOUNTING.format(**names))
-        for node, port in zip(self.nodes, self._ports[2:], strict=True):
+        for node, port in zip(self.nodes, self._ports[3:], strict=True):
             lines.append(
                 f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=1 "
                 f"RealMemory={self.megabytes} State=UNKNOWN\n"
