@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,6 +97,42 @@ def refuse_too_large(needs: Iterable[Need]) -> None:
             mistakes[need.rule] = told
     if mistakes:
         raise HarnessError("\n".join(mistakes.values()))
+
+
+def refuse_arrays(rules: str, needs: Sequence[Need], at_a_time: int | None) -> None:
+    """Refuse to submit jobs as an array where the plugin would do it wrongly.
+
+    It gives all tasks what the first job asks for, and waits for jobs that it was never given.
+
+    Parameters
+    ----------
+    rules : str
+        To be submitted as arrays, joined by commas, or "all".
+    needs : sequence of Need
+        Of each job.
+    at_a_time : int or None
+        Jobs that Snakemake hands over at once.
+
+    Raises
+    ------
+    HarnessError
+        If jobs of such a rule ask for different things, or are more than that.
+    """
+    named = {name.strip() for name in rules.replace(";", ",").split(",")}
+    for rule in dict.fromkeys(need.rule for need in needs):
+        alike = [need for need in needs if need.rule == rule]
+        if rule not in named and "all" not in named:
+            continue
+        if len(set(alike)) > 1:
+            raise HarnessError(
+                f"{rule}: its jobs differ in memory, minutes or cores, and tasks of an array all "
+                "get those of the first: leave out --slurm-array-jobs"
+            )
+        if at_a_time is not None and at_a_time < len(alike):
+            raise HarnessError(
+                f"{rule}: an array takes all of its {len(alike)} jobs at once, and --jobs is "
+                f"{at_a_time}: give --jobs {len(alike)}, or leave out --slurm-array-jobs"
+            )
 
 
 def _too_large(need: Need, nodes: list[_Nodes]) -> str:

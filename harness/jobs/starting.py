@@ -13,7 +13,14 @@ from typing import IO, Any
 from harness.errors import HarnessError
 from harness.jobs.failures import failures
 from harness.jobs.only_run import hold
-from harness.jobs.slurm import LOGS, Need, cancel_left_over, refuse_too_large, require_slurm
+from harness.jobs.slurm import (
+    LOGS,
+    Need,
+    cancel_left_over,
+    refuse_arrays,
+    refuse_too_large,
+    require_slurm,
+)
 from harness.planning.workload import Workload
 
 _held: list[IO[str]] = []
@@ -46,7 +53,11 @@ def start(workflow: Any, workload: Workload) -> None:
 
 def _start_slurm(workflow: Any, executor: Any, logs: Path) -> None:
     require_slurm()
-    refuse_too_large(_needs(workflow))
+    needs = _needs(workflow)
+    refuse_too_large(set(needs))
+    arrays = workflow.executor_settings.array_jobs
+    if arrays:
+        refuse_arrays(arrays, needs, workflow.resource_settings.nodes)
     if workflow.executor_settings.logdir is None:
         # The plugin removes empty folders at its end, those of another study's waiting jobs too.
         executor.slurm_logdir = logs.absolute()
@@ -57,15 +68,15 @@ def _start_slurm(workflow: Any, executor: Any, logs: Path) -> None:
 
 
 def _needs(workflow: Any) -> list[Need]:
-    """List what the jobs ask for, each once."""
-    needs: dict[Need, None] = {}
+    """List what the jobs ask for."""
+    needs = []
     for job in workflow.dag.needrun_jobs():
         if not job.is_local:
             asked = job.resources
             memory, minutes = (int(asked.get(name) or 0) for name in ("mem_mb", "runtime"))
             partition = str(asked.get("slurm_partition") or "")
-            needs[Need(job.rule.name, memory, int(job.threads), minutes, partition)] = None
-    return list(needs)
+            needs.append(Need(job.rule.name, memory, int(job.threads), minutes, partition))
+    return needs
 
 
 def tell_failures(logs: Sequence[str]) -> None:

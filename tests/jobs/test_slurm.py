@@ -5,7 +5,14 @@ import re
 import pytest
 
 from harness.errors import HarnessError
-from harness.jobs.slurm import Need, cancel_left_over, refuse_too_large, require_slurm, why_ended
+from harness.jobs.slurm import (
+    Need,
+    cancel_left_over,
+    refuse_arrays,
+    refuse_too_large,
+    require_slurm,
+    why_ended,
+)
 
 SINFO = """#!/bin/sh
 cat <<END
@@ -63,6 +70,18 @@ def test_a_partition_must_be_named_where_there_is_no_default(commands):
     commands("sinfo", SINFO.replace("main*", "main"))
     with pytest.raises(HarnessError, match="block: Slurm has no default partition: name one of"):
         refuse_too_large([Need("block", 900, 1, 9)])
+
+
+def test_arrays_are_refused_where_the_plugin_would_do_them_wrongly():
+    """All tasks get the memory of the first, and jobs that come later are waited for for ever."""
+    block, table = Need("block", 803, 1, 10), Need("table", 700, 1, 15)
+    refuse_arrays("block", [block, block, table], 2)
+    refuse_arrays("all", [block, block, table], None)
+    refuse_arrays("table", [block, Need("block", 840, 1, 10), table], 1)
+    with pytest.raises(HarnessError, match="block: its jobs differ in memory"):
+        refuse_arrays("table, block", [block, Need("block", 840, 1, 10), table], 9)
+    with pytest.raises(HarnessError, match="all of its 2 jobs at once, and --jobs is 1"):
+        refuse_arrays("all", [block, block, table], 1)
 
 
 def test_a_machine_without_slurm_is_told_so(commands, monkeypatch, tmp_path):
