@@ -25,14 +25,14 @@ RESERVED = "--reserved"
 
 def dataset(study: str, directory: str) -> None:
     """Fetch, check and prepare one data set."""
-    from harness.jobs.prepared import prepare_named
+    from harness.jobs.prepared import prepare_once
 
     workload = load_workload(study)
     entries = {workload.catalog[name].directory: name for name in workload.datasets()}
     if directory not in entries:
         message = f"{study}: no data set {directory!r}; its entry or its generator has changed"
         raise HarnessError(message)
-    prepare_named(workload, entries[directory])
+    prepare_once(workload, entries[directory])
 
 
 def calibration(study: str, output: str) -> None:
