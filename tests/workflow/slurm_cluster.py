@@ -238,8 +238,9 @@ class Cluster:
         options |= {"pid-file": folder / "pid", "port": self._ports[2]}
         options |= {"bind-address": "127.0.0.1", "log-error": folder / "log"}
         given = [f"--{name}={value}" for name, value in options.items()]
+        # it ends with `stop`, by its pid
         daemon = ["mariadbd", "--no-defaults", "--user=mysql", "--skip-name-resolve", *given]
-        subprocess.Popen(daemon)
+        self._database = subprocess.Popen(daemon)
         wait_until((folder / "socket").exists, 60, "the database")
         self._daemon("slurmdbd")
         asked = self.command("sacctmgr", "-i", "add", "cluster", self.name)

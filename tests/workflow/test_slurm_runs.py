@@ -68,14 +68,14 @@ class OnCluster:
         else:
             command = [sys.executable, "-m", "harness.cli", "run", study]
             profile = "slurm"
-        log = (self.folder / f"{study}{'-plain' * plain}.said").open("w")
-        return subprocess.Popen(
-            self.cluster.command(*command, "--profile", profile, *options),
-            cwd=self.folder,
-            env=ENVIRONMENT,
-            stdout=log,
-            stderr=log,
-        )
+        with (self.folder / f"{study}{'-plain' * plain}.said").open("w") as log:
+            return subprocess.Popen(
+                self.cluster.command(*command, "--profile", profile, *options),
+                cwd=self.folder,
+                env=ENVIRONMENT,
+                stdout=log,
+                stderr=log,
+            )
 
     def run(self, study, *options, plain=False):
         """Run a study; return its exit status and what was said last."""
