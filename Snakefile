@@ -1,4 +1,4 @@
-# The main job: every block of trials of one study, then its table and report.
+# The main job: all trials of one study, cut into jobs, then its table and report.
 # snakemake --cores 8 [--config study=studies/quickstart.yaml]
 import sys
 
@@ -6,7 +6,7 @@ from snakemake.settings.types import DeploymentMethod
 from snakemake.utils import min_version, validate
 
 from harness.errors import HarnessError
-from harness.planning.workload import load_workload
+from harness.planning.job_files import StudyJobs
 
 min_version("9.27")
 
@@ -16,11 +16,14 @@ config.setdefault("image", "harness.sif")
 validate(config, "rules/config.schema.yaml")
 
 try:
-    WORKLOAD = load_workload(config["study"])
+    # a job on a cluster reads its own small file alone
+    JOBS = StudyJobs(config["study"], lanes=workflow.nodes or workflow.cores or 1)
+    if workflow.is_main_process:
+        JOBS.bundles
 except HarnessError as error:
     sys.exit(f"harness: {error}")
 
-RESULTS = WORKLOAD.results.as_posix()
+RESULTS = JOBS.results.as_posix()
 IN_IMAGE = DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
 PYTHON = "python3" if IN_IMAGE else sys.executable
 
@@ -31,7 +34,7 @@ container: config["image"]
 
 wildcard_constraints:
     data=r"[A-Za-z0-9._+-]+",
-    block=r"[^/]+/[^/]+/[^/]+/[^/]+",
+    bundle=r"[^/]+/[^/]+",
 
 
 include: "rules/datasets.smk"
@@ -42,7 +45,7 @@ include: "rules/reports.smk"
 onstart:
     from harness.jobs.starting import start
 
-    start(workflow, WORKLOAD)
+    start(workflow, JOBS)
 
 
 onerror:
@@ -52,7 +55,7 @@ onerror:
 
 
 onsuccess:
-    if (WORKLOAD.results / "report.html").is_file():
+    if (JOBS.results / "report.html").is_file():
         print(f"The report is {RESULTS}/report.html", file=sys.stderr)
 
 
@@ -62,4 +65,4 @@ rule all:
         rules.report.output,
         # asked for by name: beside a report that is there, what it was made from is not missed
         rules.table.output,
-        [WORKLOAD.output(block) for block in WORKLOAD.blocks],
+        lambda wildcards: JOBS.outputs,

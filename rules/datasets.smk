@@ -2,11 +2,6 @@
 
 from harness.planning.reserving import preparing_mb
 
-ENTRIES = {
-    WORKLOAD.catalog[name].directory: WORKLOAD.catalog[name]
-    for name in WORKLOAD.datasets()
-}
-
 
 rule dataset:
     output:
@@ -15,7 +10,7 @@ rule dataset:
         "prepared/logs/{data}.log",
     retries: 1
     resources:
-        mem_mb=lambda wildcards: preparing_mb(ENTRIES[wildcards.data]),
+        mem_mb=lambda wildcards: preparing_mb(JOBS.workload, wildcards.data),
         runtime=120,
     params:
         python=PYTHON,

@@ -1,14 +1,11 @@
 # Results: all rows in one table, then the page.
 
-# two Snakemakes and the libraries, then 11 and 5 kB a row
-TRIALS = WORKLOAD.n_trials
-
 
 rule table:
     input:
-        [WORKLOAD.output(block) for block in WORKLOAD.blocks],
+        lambda wildcards: JOBS.outputs,
         # title and printed tables are no part of a trial, but of the page
-        study=WORKLOAD.study.path.as_posix(),
+        study=JOBS.study.as_posix(),
     output:
         table=f"{RESULTS}/trials.parquet",
         study=f"{RESULTS}/study.yaml",
@@ -17,8 +14,9 @@ rule table:
     log:
         f"{RESULTS}/logs/table.log",
     resources:
-        mem_mb=700 + 11 * TRIALS // 1000,
-        runtime=15 + TRIALS // 10_000,
+        # two Snakemakes and the libraries, then 11 kB a row
+        mem_mb=lambda wildcards: 700 + 11 * JOBS.workload.n_trials // 1000,
+        runtime=lambda wildcards: 15 + JOBS.workload.n_trials // 10_000,
     params:
         python=PYTHON,
         study=lambda wildcards, input: input.study,
@@ -36,13 +34,14 @@ rule report:
         report(
             f"{RESULTS}/report.html",
             category="Report",
-            labels={"study": WORKLOAD.study.name},
+            labels={"study": JOBS.name},
         ),
     log:
         f"{RESULTS}/logs/report.log",
     resources:
-        mem_mb=700 + 5 * TRIALS // 1000,
-        runtime=15 + TRIALS // 10_000,
+        # 5 kB a row
+        mem_mb=lambda wildcards: 700 + 5 * JOBS.workload.n_trials // 1000,
+        runtime=lambda wildcards: 15 + JOBS.workload.n_trials // 10_000,
     params:
         python=PYTHON,
         study=config["study"],

@@ -1,4 +1,4 @@
-# Trials: the scale is checked once, then every block runs under its own limits.
+# Trials: the scale is checked once, then jobs of many trials run, each trial under its limits.
 
 from harness.study.budget import JOB_BYTES
 
@@ -21,24 +21,22 @@ rule calibration:
         "calibration {params.study:q} {output:q} >{log:q} 2>&1"
 
 
-rule block:
+rule bundle:
     input:
-        lambda wildcards: WORKLOAD.prepared_meta(wildcards.block),
+        lambda wildcards: JOBS.needs(wildcards.bundle)["prepared"],
         calibration=ancient(f"{RESULTS}/calibration.json"),
     output:
-        f"{RESULTS}/blocks/{{block}}.jsonl",
+        f"{RESULTS}/rows/{{bundle}}.jsonl",
     log:
-        f"{RESULTS}/logs/{{block}}.log",
-    threads: lambda wildcards: WORKLOAD.block(wildcards.block).grid.limits.threads
+        f"{RESULTS}/logs/{{bundle}}.log",
+    threads: lambda wildcards: JOBS.needs(wildcards.bundle)["threads"]
     resources:
-        mem_mb=lambda wildcards: -(
-            -WORKLOAD.memory_bytes(WORKLOAD.block(wildcards.block)) // 10**6
-        ),
-        runtime=lambda wildcards: WORKLOAD.minutes(WORKLOAD.block(wildcards.block)),
+        mem_mb=lambda wildcards: JOBS.needs(wildcards.bundle)["mem_mb"],
+        runtime=lambda wildcards: JOBS.needs(wildcards.bundle)["minutes"],
     params:
         python=PYTHON,
         study=config["study"],
     shell:
         "{params.python:q} -m harness.jobs "
         "--reserved {resources.mem_mb} {resources.runtime} {threads} "
-        "block {params.study:q} {wildcards.block:q} >{log:q} 2>&1"
+        "bundle {params.study:q} {wildcards.bundle:q} >{log:q} 2>&1"

@@ -9,7 +9,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 COMMANDS = [
     "adding.py --datasets iris diabetes-sklearn",
-    "block_cost.py --trials 2 --repeats 1",
+    "job_cost.py --trials 2 --repeats 1",
     "budget.py digits 20 --points 1000",
     "clusk.py --points 200 --repeats 1",
     "defaults.py thresholds --methods svm --labeled 20 --points 100 --seeds 1",

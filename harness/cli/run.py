@@ -71,9 +71,9 @@ def plan(study: str, cores: int, as_json: bool) -> None:
     for problem in made.unobtainable:
         click.echo(problem)
     todo = made.trials - made.done
-    blocks = f"{made.blocks} block{'' if made.blocks == 1 else 's'}"
+    jobs = f"{made.jobs} job{'' if made.jobs == 1 else 's'}"
     click.echo(
-        f"{made.trials} trials in {blocks}, {made.done} done, {todo} to run; "
+        f"{made.trials} trials in {jobs}, {made.done} done, {todo} to run; "
         f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
     )
     for reason, count in made.stale.items():

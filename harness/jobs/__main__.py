@@ -45,17 +45,21 @@ def calibration(study: str, output: str) -> None:
     write_whole(json.dumps(rows, indent=1), Path(output))
 
 
-def block(study: str, block_id: str) -> None:
-    """Run the trials of one block, in a process that is replaced if a trial ends it."""
+def bundle(study: str, bundle_id: str) -> None:
+    """Run the trials of one job, in a process that is replaced if a trial ends it."""
     from harness.jobs.keeper import keep
     from harness.jobs.unfinished import Unfinished
+    from harness.planning.bundles import journal
+    from harness.planning.job_files import load_job
 
-    workload = load_workload(study)
-    wanted = workload.block(block_id)
-    keep(Unfinished(workload.journal(wanted)))
-    from harness.jobs.block import run_block
+    workload, wanted = load_job(study, bundle_id)
+    keep(Unfinished(journal(workload, wanted)))
+    from harness.jobs.lean_imports import import_scikit_learn
 
-    run_block(workload, wanted)
+    import_scikit_learn()
+    from harness.jobs.bundle import run_bundle
+
+    run_bundle(workload, wanted)
 
 
 def table(study: str) -> None:
@@ -79,7 +83,7 @@ def report(study: str) -> None:
 
 
 JOBS: dict[str, Callable[..., None]] = {
-    job.__name__: job for job in (dataset, calibration, block, table, report)
+    job.__name__: job for job in (dataset, calibration, bundle, table, report)
 }
 
 
@@ -90,7 +94,7 @@ def main() -> None:
         reserved = Reserved(*map(int, given[1:4]))
         given = given[4:]
     name, study, *arguments = given
-    job = f"{name} {arguments[0]}" if name in ("dataset", "block") else name
+    job = f"{name} {arguments[0]}" if name in ("dataset", "bundle") else name
     one_thread()
     watched(partial(_note, job, study, reserved))
     try:

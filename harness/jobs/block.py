@@ -1,27 +1,26 @@
-"""One block: import once, fork a trial at a time, score, write rows. What a Snakemake job runs.
+"""The trials of one block: assigned, run, run again where something outside ended them, told.
 
-Three kinds of process share the work. The *worker* (this one) holds the data set's labels, draws
-the splits, scores predictions and writes rows. Before it reads any label it forks the *runner*,
-which forks one child per trial. So no label that a method should not see was ever in the memory
-that its process inherits.
+What a job runs is in `harness.jobs.bundle`; one row alone is run again by `run_trials`.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import shlex
 import signal
 import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.jobs.block_trials import BlockTrials, Running
+from harness.jobs.block_trials import BlockTrials, Running, Shared, running
 from harness.jobs.endings import costs_told, endless, given_up, is_answer, measured, runner_lost
 from harness.jobs.keeper import StartOver
 from harness.jobs.provenance import environment_info
 from harness.jobs.smaller import smaller_plans, taken_again
-from harness.jobs.timelines import has_timeline, make_timeline, write_json
+from harness.jobs.timelines import Pictures, make_timeline
 from harness.jobs.unfinished import MOST, Unfinished
 from harness.planning.learned.model import LEARNED, WRITTEN, is_learned
 from harness.planning.size import Plan
@@ -29,7 +28,6 @@ from harness.planning.study_plan import plan_trials, shape_of
 from harness.planning.workload import Workload
 from harness.plugin.hookspecs import TrialInfo
 from harness.plugin.index import method_entry
-from harness.plugin.method import Shape
 from harness.records.cells import json_text
 from harness.records.columns import COLUMNS
 from harness.records.journal import Journal
@@ -44,36 +42,11 @@ _MOST_TOLD = 500
 """Characters of what a trial warned of."""
 
 
-def run_block(workload: Workload, block: Block) -> None:
-    """Run the trials of a block that have no row yet, then publish all of its rows.
-
-    Rows of the same trials that other blocks wrote or published are taken over, so a study that
-    grows or is cut into other blocks runs only what is new.
-
-    Raises
-    ------
-    HarnessError
-        If the plugin, the prepared data or the forced way of enforcement cannot be used.
-    """
-    with Journal(workload.journal(block)) as journal:
-        earlier = workload.finished_rows(block)
-        wanted = {f"{block.fingerprint}-{seed}": seed for seed in block.seeds}
-        for fingerprint in wanted.keys() - journal.rows.keys():
-            if fingerprint in earlier:
-                journal.append(earlier[fingerprint])
-        pending = [seed for key, seed in wanted.items() if key not in journal.rows]
-        picture = None if has_timeline(workload, block) else workload.timeline(block)
-        if pending:
-            run_trials(workload, block, journal, pending, picture)
-        journal.publish(workload.output(block))
-
-
 def run_trials(
     workload: Workload,
     block: Block,
     journal: Journal,
     seeds: list[int],
-    picture: Path | None = None,
     planned: Plan | None = None,
 ) -> None:
     """Run trials of a block, a row each.
@@ -84,64 +57,110 @@ def run_trials(
     block : Block
     journal : Journal
     seeds : list of int
-    picture : Path, optional
-        Where a picture of the first one's memory is kept.
     planned : Plan, optional
         What they get, instead of what is planned now.
     """
-    _BlockRun(workload, block, journal, picture).run(seeds, planned)
+    run = BlockRun(workload, replace(block, seeds=tuple(seeds)), journal, planned=planned)
+    run_blocks([run])
 
 
-class _BlockRun:
-    """What the trials of one block have in common."""
+def run_blocks(blocks: Sequence[BlockRun]) -> None:
+    """Run all trials of some blocks that share a journal, data and plugins.
+
+    Raises
+    ------
+    StartOver
+        If a trial took down the process that runs them, or altered what others need, and it was
+        not the last.
+    """
+    feasible = []
+    for block in blocks:
+        if block.planned.feasible:
+            feasible.append(block)
+        else:
+            block.tell_infeasible()
+    if not feasible:
+        return
+    # the runner is forked before a referee reads any label: a trial inherits its memory
+    with running([block.trials for block in feasible]) as started:
+        left = sum(len(block.block.seeds) for block in feasible)
+        for kind, block in enumerate(feasible):
+            for _ in block.run(started, kind):
+                left -= 1
+                if left and not (started.runner.alive and block.trials.shared.intact):
+                    raise StartOver
+
+
+class BlockRun:
+    """What the trials of one block have in common.
+
+    Parameters
+    ----------
+    workload : Workload
+    block : Block
+        With the seeds to run.
+    journal : Journal
+    shared : Shared, optional
+        What blocks of one job share.
+    pictures : Pictures, optional
+        Where a picture of the first trial's memory is kept.
+    planned : Plan, optional
+        What trials get, instead of what is planned now.
+    """
 
     def __init__(
-        self, workload: Workload, block: Block, journal: Journal, picture: Path | None
+        self,
+        workload: Workload,
+        block: Block,
+        journal: Journal,
+        shared: Shared | None = None,
+        pictures: Pictures | None = None,
+        planned: Plan | None = None,
     ) -> None:
         self.workload, self.block, self.journal = workload, block, journal
-        self.picture = picture
-        self.intact = True
+        self.pictures = pictures
         self.task = workload.task(block)
-        self.trials = BlockTrials(workload, block)
+        self.trials = BlockTrials(workload, block, shared)
         self.prepared, self.registry = self.trials.prepared, self.trials.registry
         self.method, self.params = self.trials.method, self.trials.params
         self.unfinished = Unfinished(journal.path)
-
-    def run(self, seeds: list[int], planned: Plan | None = None) -> None:
-        shape = shape_of(self.workload, self.block)
+        self.shape = shape_of(workload, block)
         if planned is None:
-            plans = plan_trials(self.workload, self.block, self.method, self.params)
-            self.method, planned = plans
+            self.method, planned = plan_trials(workload, block, self.method, self.params)
             self.trials.method = self.method
-        if not planned.feasible:
-            for seed in seeds:
-                outcome = {"outcome": planned.outcome, "reason": planned.reason}
-                self._finish(self._blank_row(shape, planned, seed) | outcome)
-            return
+        self.planned = planned
+
+    def tell_infeasible(self) -> None:
+        """Write rows of trials that cannot be run."""
+        outcome = {"outcome": self.planned.outcome, "reason": self.planned.reason}
+        for seed in self.block.seeds:
+            self._finish(self._blank_row(self.planned, seed) | outcome)
+
+    def run(self, running: Running, kind: int) -> Iterator[int]:
+        """Run the trials, and yield each seed when its row is written."""
         from harness.jobs.referee import Referee
 
-        # the runner is forked before the referee reads any label: a trial inherits its memory
-        with self.trials.running() as running:
-            referee = Referee(self.registry, self.workload, self.block, self.prepared.meta)
-            for seed in seeds:
-                blank = self._blank_row(shape, planned, seed)
-                if self.unfinished.count(blank["fingerprint"]) >= MOST:
-                    self._finish(blank | endless(running.runner))
-                    continue
-                row, result = self._begin(running, referee, planned, seed)
-                row = blank | row
-                for smaller in smaller_plans(self.method, shape, self.block, self.params, planned):
-                    if row["outcome"] != "over_budget":
-                        break
-                    over = row
-                    row, result = self._begin(running, referee, smaller, seed)
-                    row = taken_again(over, self._blank_row(shape, smaller, seed) | row)
-                self._finish(row)
-                if result and self.picture:
-                    write_json(make_timeline(row, result), self.picture)
-                    self.picture = None
-                if not (running.runner.alive and self.intact) and seed != seeds[-1]:
-                    raise StartOver
+        referee = Referee(self.registry, self.workload, self.block, self.prepared.meta)
+        start = functools.partial(self._begin, running, kind, referee)
+        for seed in self.block.seeds:
+            blank = self._blank_row(self.planned, seed)
+            if self.unfinished.count(blank["fingerprint"]) >= MOST:
+                self._finish(blank | endless(running.runner))
+                yield seed
+                continue
+            row, result = start(self.planned, seed)
+            row = blank | row
+            of = (self.method, self.shape, self.block, self.params, self.planned)
+            for smaller in smaller_plans(*of):
+                if row["outcome"] != "over_budget":
+                    break
+                over = row
+                row, result = start(smaller, seed)
+                row = taken_again(over, self._blank_row(smaller, seed) | row)
+            self._finish(row)
+            if result and self.pictures and self.pictures.wants(self.block):
+                self.pictures.keep(make_timeline(row, result))
+            yield seed
 
     def _begin(self, *trial: Any) -> tuple[dict[str, Any], Result | None]:
         """Run a trial, once more if something outside may have ended it.
@@ -151,12 +170,16 @@ class _BlockRun:
         StartOver
             If it took the runner along for the first time.
         """
-        running, _, _, seed = trial
+        running, *_, seed = trial
         fingerprint = f"{self.block.fingerprint}-{seed}"
         self.unfinished.begin(fingerprint)
         try:
             row, result = self._run_trial(*trial)
-            if result and result.ended_by in (signal.SIGKILL, signal.SIGTERM) and self.intact:
+            if (
+                result
+                and result.ended_by in (signal.SIGKILL, signal.SIGTERM)
+                and self.trials.shared.intact
+            ):
                 row, result = self._run_trial(*trial)
                 told = "It was killed and run again"
                 again = f"{told}, and ended so both times." if result and result.ended_by else told
@@ -171,13 +194,14 @@ class _BlockRun:
     def _run_trial(
         self,
         running: Running,
+        kind: int,
         referee: Referee,
         planned: Plan,
         seed: int,
     ) -> tuple[dict[str, Any], Result | None]:
         from harness.sandbox import Limits
 
-        sampled = self.picture is not None
+        sampled = self.pictures is not None and self.pictures.wants(self.block)
         grid = self.block.grid
         assignment = referee.assign(self.method, self.params, planned, seed)
         self._announce("harness_trial_started", seed)
@@ -187,7 +211,7 @@ class _BlockRun:
             seconds=grid.limits.time,
             threads=grid.limits.threads,
         )
-        result = running.run(assignment, limits, sampled)
+        result = running.run(assignment, limits, sampled, kind)
         row = measured(result) if result else runner_lost(running.runner)
         row["started_at"] = started.isoformat(timespec="seconds")
         row |= self._tampered()
@@ -205,7 +229,7 @@ class _BlockRun:
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
             print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
-        if result and grid.checkpoints and self.intact:
+        if result and grid.checkpoints and self.trials.shared.intact:
             curve = referee.score_curve(assignment, result.deliveries, end, scores)
             row["checkpoints"] = json.dumps(without_nan(curve), separators=(",", ":"))
         return row, result
@@ -218,16 +242,16 @@ class _BlockRun:
             found.append("the prepared data")
         if self.journal.altered():
             self.journal.drop()
-            found.append("the rows of its block")
+            found.append("the rows of its job")
         if not found:
             return {}
-        self.intact = False
+        self.trials.shared.intact = False
         altered = " and ".join(found)
         reason = f"altered {altered}, or a trial beside it did; this was noticed and mended"
         return {"outcome": "error", "reason": reason}
 
-    def _blank_row(self, shape: Shape, planned: Plan, seed: int) -> dict[str, Any]:
-        block = self.block
+    def _blank_row(self, planned: Plan, seed: int) -> dict[str, Any]:
+        block, shape = self.block, self.shape
         around = environment_info()
         fixed = {**self.method.params, **block.method.params}
         seen = self.method.training_shape(shape, planned.size, planned.n_kept)
@@ -284,7 +308,7 @@ class _BlockRun:
             self.workload.study.name,
             block.dataset,
             block.method.label,
-            shape_of(self.workload, block).n_labeled,
+            self.shape.n_labeled,
             block.budget.text,
             seed,
             block.method.params,

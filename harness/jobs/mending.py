@@ -12,6 +12,8 @@ from pathlib import Path
 from harness.datasets import Meta
 from harness.errors import DamagedFileError, HarnessError
 from harness.files import is_file, put_aside
+from harness.planning.bundles import published
+from harness.planning.job_files import study_bundles
 from harness.planning.workload import Workload
 from harness.records.table import rows_of_trials
 
@@ -21,14 +23,14 @@ TABLE = "trials.parquet"
 def put_damaged_aside(workload: Workload) -> list[str]:
     """Look through what earlier runs left, and rename what cannot be used.
 
-    Published blocks that are older than the table are in it, and are not read again.
+    Published rows that are older than the table are in it, and are not read again.
 
     Returns
     -------
     list of str
         A sentence for each file.
     """
-    told = _blocks(workload)
+    told = _rows(workload)
     for name in workload.datasets():
         folder = workload.prepared(name)
         if (folder / "meta.json").exists():
@@ -38,13 +40,13 @@ def put_damaged_aside(workload: Workload) -> list[str]:
     return told
 
 
-def _blocks(workload: Workload) -> list[str]:
+def _rows(workload: Workload) -> list[str]:
     table, told = workload.results / TABLE, []
     joined = table.stat().st_mtime_ns if is_file(table) else 0
-    for block in workload.blocks:
-        path = workload.output(block)
+    for bundle in study_bundles(workload):
+        path = published(workload, bundle)
         if path.exists() and path.stat().st_mtime_ns > joined:
-            _, lack = rows_of_trials(path, [f"{block.fingerprint}-{s}" for s in block.seeds])
+            _, lack = rows_of_trials(path, list(bundle.trials()))
             if lack:
                 told.append(f"{lack}; {put_aside(path)}")
     return told

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.datasets import Entry, Meta, load_catalog, prepare
+from harness.datasets import Entry, Meta, load_catalog
 from harness.datasets.meta import FILES, content_sha256
 from harness.errors import HarnessError
 from harness.files import is_file
@@ -32,6 +32,8 @@ def prepare_once(workload: Workload, name: str) -> None:
 
 def prepare_named(workload: Workload, name: str) -> None:
     """Fetch, check and prepare a data set of a study."""
+    from harness.datasets import prepare  # brings pandas, which no trial needs
+
     prepare(entry_with_data(workload, name), workload.prepared(name))
 
 

@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.files import below
 from harness.jobs.unfinished import Unfinished
-from harness.planning.workload import Workload
+from harness.planning.workload import ROWS, Workload
 from harness.records.journal import Journal
-from harness.records.table import finished_rows, read_rows
+from harness.records.table import read_rows
 
 
 def retry(
@@ -34,29 +35,28 @@ def retry(
     Raises
     ------
     HarnessError
-        If a method is not in the study, or a worker runs trials of a block just now.
+        If a method is not in the study, or a job runs some of its trials just now.
     """
     labels = {block.method.label for block in workload.blocks}
     unknown = sorted(set(methods) - labels)
     if unknown:
         known = ", ".join(sorted(labels))
         raise HarnessError(f"{workload.study.path}: no method {unknown[0]!r}; it has {known}")
-    removed: dict[str, None] = {}
-    for block in workload.blocks:
-        if methods and block.method.label not in methods:
-            continue
-        journals, published = workload.journal(block).parent, workload.output(block).parent
-        wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
-        rows = finished_rows(journals, published)
-        found = {key for key in wanted & rows.keys() if rows[key]["outcome"] in outcomes}
-        if not found:
-            continue
-        _remove(found, sorted(journals.glob("*.jsonl")), sorted(published.glob("*.jsonl")))
-        unfinished = Unfinished(workload.journal(block))
-        for fingerprint in found:
-            unfinished.end(fingerprint)
-        removed |= dict.fromkeys(sorted(found))
-    return list(removed)
+    wanted = {
+        trial: None
+        for block in workload.blocks
+        if not methods or block.method.label in methods
+        for trial in block.trials
+    }
+    removed: list[str] = []
+    for dataset in workload.datasets():
+        rows = workload.finished_rows(dataset, wanted.keys())
+        found = {key for key, row in rows.items() if row["outcome"] in outcomes}
+        if found:
+            journals, published = (below(workload.results, f"{kind}/{dataset}") for kind in ROWS)
+            _remove(found, sorted(journals.rglob("*.jsonl")), sorted(published.rglob("*.jsonl")))
+        removed += (trial for trial in wanted if trial in found)
+    return removed
 
 
 def _remove(found: set[str], journals: Iterable[Path], published: Iterable[Path]) -> None:
@@ -70,8 +70,11 @@ def _remove(found: set[str], journals: Iterable[Path], published: Iterable[Path]
                 raise HarnessError(f"{path}: a worker runs its trials; wait or end it") from None
         with Journal(path) as journal:
             journal.drop(found)
+        unfinished = Unfinished(path)
+        for fingerprint in found:
+            unfinished.end(fingerprint)
     for path in published:
-        # a block without all of its rows is not published: the next run makes it again
+        # what lacks rows is not published: the next run makes it again
         if found & _fingerprints(path):
             path.unlink()
 

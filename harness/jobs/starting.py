@@ -21,32 +21,33 @@ from harness.jobs.slurm import (
     refuse_too_large,
     require_slurm,
 )
-from harness.planning.workload import Workload
+from harness.planning.job_files import StudyJobs
 
 _held: list[IO[str]] = []
 """The lock of the study that this process runs, until it ends."""
 
 
-def start(workflow: Any, workload: Workload) -> None:
-    """Make ready to run a study's jobs.
+def start(workflow: Any, jobs: StudyJobs) -> None:
+    """Make ready to run a study's jobs, and write what each of them is to read.
 
     Parameters
     ----------
     workflow : snakemake.workflow.Workflow
         With its jobs known and none of them started.
-    workload : Workload
+    jobs : StudyJobs
         Of the study.
     """
     try:
-        _held.append(hold(workload.results))
+        _held.append(hold(jobs.results))
+        jobs.write()
         if workflow.local_exec:
             # A limit on jobs started in a second, which is for clusters, has Snakemake look again
-            # each second for every job that has ended: a quarter of a core after 400 blocks, and
+            # each second for every job that has ended: a quarter of a core after 400 jobs, and
             # rising with each.
             workflow.scheduler.job_rate_limiter = None
         executor = workflow.scheduler._executor
         if hasattr(executor, "slurm_logdir"):
-            _start_slurm(workflow, executor, workload.results / LOGS)
+            _start_slurm(workflow, executor, jobs.results / LOGS)
     except HarnessError as error:
         sys.exit(f"harness: {error}")
 

@@ -1,4 +1,4 @@
-"""The rows of all blocks in one table, with the study as run and where it comes from."""
+"""The rows of all jobs in one table, with the study as run and where it comes from."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from harness.errors import HarnessError
 from harness.files import put_aside, write_whole
 from harness.jobs.provenance import environment_info
 from harness.jobs.timelines import join_timelines, write_json
+from harness.planning.bundles import published
+from harness.planning.job_files import study_bundles
 from harness.planning.workload import Workload
 from harness.records.columns import COLUMNS
 from harness.records.table import rows_of_trials, writable_row, write_table
@@ -27,7 +29,7 @@ def collect(workload: Workload) -> None:
     Raises
     ------
     HarnessError
-        If published blocks lack rows of their trials, naming each; they are put aside, so that
+        If what jobs published lacks rows of their trials, naming each; they are put aside, so that
         the next run of the study makes them whole.
     """
     rows = _published_rows(workload)
@@ -50,9 +52,9 @@ def collect(workload: Workload) -> None:
 
 def _published_rows(workload: Workload) -> list[dict[str, Any]]:
     rows, short = [], []
-    for block in workload.blocks:
-        path = workload.output(block)
-        found, lack = rows_of_trials(path, [f"{block.fingerprint}-{s}" for s in block.seeds])
+    for bundle in study_bundles(workload):
+        path = published(workload, bundle)
+        found, lack = rows_of_trials(path, list(bundle.trials()))
         if lack:
             short.append(f"{lack}; {put_aside(path)}")
         rows += found

@@ -1,19 +1,18 @@
-"""Pictures of memory over time: one trial of each block, kept beside the rows and never needed.
+"""Pictures of memory over time: one trial of each cell, kept beside the rows and never needed.
 
-A picture is a small JSON file of its own. No row, score or figure comes from it, and where it is
-missing the report only says so.
+A picture is a line of JSON, in a file a job. No row, score or figure comes from it, and where it
+is missing the report only says so.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import DamagedFileError
-from harness.files import read_json, write_whole
+from harness.files import write_whole
 
 if TYPE_CHECKING:
     from harness.planning.workload import Workload
@@ -48,24 +47,36 @@ def make_timeline(row: Mapping[str, Any], result: Result) -> dict[str, Any]:
     return {name: row[name] for name in _FROM_ROW} | {"stages": spans, "samples": samples}
 
 
-def has_timeline(workload: Workload, block: Block) -> bool:
-    """Tell whether a block has a picture, taking over that of another block of the same trials."""
-    path = workload.timeline(block)
-    if _read(path):
-        return True
-    wanted = {f"{block.fingerprint}-{seed}" for seed in block.seeds}
-    for other in sorted(path.parent.glob(f"*-{block.fingerprint}.json")):
-        timeline = _read(other)
-        if timeline and timeline.get("fingerprint") in wanted:
-            write_json(timeline, path)
-            return True
-    return False
+class Pictures:
+    """The pictures that one job keeps: one of each cell that has none yet.
+
+    Parameters
+    ----------
+    path : Path
+        Of the job's own; those of others of the same data set are beside it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._cells = {_cell(timeline) for timeline in _all(path.parent)}
+
+    def wants(self, block: Block) -> bool:
+        """Tell whether a block's cell has no picture."""
+        return block.fingerprint not in self._cells
+
+    def keep(self, timeline: Mapping[str, Any]) -> None:
+        """Add one."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(timeline, separators=(",", ":")) + "\n")
+        self._cells.add(_cell(timeline))
 
 
 def join_timelines(workload: Workload) -> list[dict[str, Any]]:
-    """Read the pictures of the blocks that are part of the study now, in its order."""
-    found = (_read(workload.timeline(block)) for block in workload.blocks)
-    return [timeline for timeline in found if timeline]
+    """Read a picture of each cell that is part of the study now, in its order."""
+    found = {_cell(timeline): timeline for timeline in _all(workload.results / "timelines")}
+    wanted = dict.fromkeys(block.fingerprint for block in workload.blocks)
+    return [found[cell] for cell in wanted if cell in found]
 
 
 def write_json(content: Mapping[str, Any] | Iterable[Any], path: Path) -> None:
@@ -73,11 +84,19 @@ def write_json(content: Mapping[str, Any] | Iterable[Any], path: Path) -> None:
     write_whole(json.dumps(content, separators=(",", ":")), path)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    """Read a picture; None if there is none, or none that a crash of the machine left whole."""
-    with suppress(DamagedFileError):
-        return read_json(path, dict)
-    return None
+def _all(folder: Path) -> Iterator[dict[str, Any]]:
+    """Read the pictures below a folder, but what a crash of the machine did not leave whole."""
+    for path in sorted(folder.rglob("*.jsonl")):
+        with suppress(OSError):
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+                with suppress(ValueError, TypeError, AttributeError):
+                    timeline = json.loads(line)
+                    if _cell(timeline):
+                        yield timeline
+
+
+def _cell(timeline: Mapping[str, Any]) -> str:
+    return str(timeline.get("fingerprint", "")).rpartition("-")[0]
 
 
 def _rounded(seconds: float) -> float:

@@ -9,7 +9,7 @@ import pickle
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -45,8 +45,8 @@ class TrialRunner:
         How budgets are enforced: a backend's name, or "auto".
     reach : Reach
         What of the file system its trials may reach.
-    provided : mapping
-        Fields of every assignment that only the fork can hand over.
+    provided : sequence of mapping
+        For each kind of trial, fields of its assignments that only the fork can hand over.
 
     Attributes
     ----------
@@ -61,14 +61,16 @@ class TrialRunner:
         If budgets or confinement cannot be had as they are asked for.
     """
 
-    def __init__(self, enforcement: str, reach: Reach, provided: Mapping[str, Any]) -> None:
+    def __init__(
+        self, enforcement: str, reach: Reach, provided: Sequence[Mapping[str, Any]]
+    ) -> None:
         from harness.sandbox import prctl
         from harness.sandbox import process_tree as tree
         from harness.sandbox.outer import OuterLimits
 
         prctl.become_subreaper()  # what a dead runner leaves becomes ours, to be ended
         self._others = tree.own_children()
-        self._provided = frozenset(provided)
+        self._provided = [frozenset(fields) for fields in provided]
         self.lost = ""
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
@@ -86,8 +88,19 @@ class TrialRunner:
         """Whether the process is there: a trial may have killed it."""
         return self._process.is_alive()
 
-    def run(self, assignment: Assignment, limits: Limits, timeline: bool) -> Result | None:
+    def run(
+        self, assignment: Assignment, limits: Limits, timeline: bool, kind: int = 0
+    ) -> Result | None:
         """Run one trial; None if it took the runner down with it.
+
+        Parameters
+        ----------
+        assignment : Assignment
+        limits : Limits
+        timeline : bool
+            Whether a picture of its memory is wanted.
+        kind : int, default 0
+            Position in `provided`.
 
         Raises
         ------
@@ -99,10 +112,10 @@ class TrialRunner:
         plain = {
             field.name: getattr(assignment, field.name)
             for field in fields(assignment)
-            if field.name not in self._provided
+            if field.name not in self._provided[kind]
         }
         try:
-            _hand_over(self._connection, (plain, limits, timeline))
+            _hand_over(self._connection, (plain, limits, timeline, kind))
             answer = self._answer()
         except (EOFError, ConnectionError):
             self.lost = "killed the process that runs trials"
@@ -173,7 +186,7 @@ def _serve(
     worker: int,
     enforcement: str,
     reach: Reach,
-    provided: Mapping[str, Any],
+    provided: Sequence[Mapping[str, Any]],
 ) -> None:
     from harness.sandbox import Isolation, Sandbox, prctl
     from harness.trial.assignment import Assignment
@@ -194,8 +207,8 @@ def _serve(
     connection.send(("", isolation.name))
     with sandbox, contextlib.suppress(EOFError):
         while (work := connection.recv()) is not None:
-            (plain, limits, timeline), labels = _take_over(connection, *work)
-            assignment = Assignment(**plain, **provided)
+            (plain, limits, timeline, kind), labels = _take_over(connection, *work)
+            assignment = Assignment(**plain, **provided[kind])
             try:
                 result = sandbox.run(partial(run_trial, assignment), limits, timeline)
             except HarnessError as error:  # the machine's failure, which is no row of a method

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 
@@ -17,9 +18,9 @@ from harness.errors import HarnessError
 from harness.jobs.failures import failures
 from harness.jobs.mending import put_damaged_aside
 from harness.jobs.profiles import find_profile
-from harness.planning.workload import Workload
+from harness.planning.workload import ROWS, Workload
 from harness.project import PROFILE, SNAKEFILE
-from harness.records.table import read_rows
+from harness.records.table import parse_rows
 
 POLL_S = 0.5
 
@@ -38,31 +39,38 @@ Told = Callable[[Counter[str]], None]
 class Outcomes:
     """Counts the outcomes of a study's trials, reading only what has grown.
 
-    Rows are read from journals and from published blocks: each is complete without the other.
+    Rows are read where they are written and where they are published: each is complete without
+    the other.
     """
 
     def __init__(self, workload: Workload) -> None:
-        self._wanted = {f"{b.fingerprint}-{seed}" for b in workload.blocks for seed in b.seeds}
-        places = (workload.journal, workload.output)
-        self._paths = [place(block) for block in workload.blocks for place in places]
+        self._wanted = {trial for block in workload.blocks for trial in block.trials}
+        self._folders = [workload.results / kind for kind in ROWS]
         # by device and inode: publishing links a journal to another name
-        self._sizes: dict[tuple[int, int], int] = {}
+        self._read: dict[tuple[int, int], int] = {}
         self._found: dict[str, str] = {}
 
     def count(self) -> Counter[str]:
         """Return how many trials have each outcome so far."""
-        for path in self._paths:
-            try:
+        for path in (path for folder in self._folders for path in folder.rglob("*.jsonl")):
+            with suppress(OSError):
                 status = path.stat()
-            except OSError:
-                continue
-            content = (status.st_dev, status.st_ino)
-            if self._sizes.get(content) != status.st_size:
-                self._sizes[content] = status.st_size
-                for row in read_rows(path):
-                    if row["fingerprint"] in self._wanted:
-                        self._found[row["fingerprint"]] = row["outcome"]
+                content = (status.st_dev, status.st_ino)
+                read = self._read.get(content, 0)
+                if status.st_size != read:
+                    self._read[content] = read + self._take(path, read)
         return Counter(self._found.values())
+
+    def _take(self, path: Path, start: int) -> int:
+        """Read the whole lines of a file from a place on; return how many bytes they have."""
+        with path.open("rb") as file:
+            file.seek(start)
+            content = file.read()
+        whole = content.rfind(b"\n") + 1
+        for row in parse_rows(path, content[:whole])[0]:
+            if row["fingerprint"] in self._wanted:
+                self._found[row["fingerprint"]] = row["outcome"]
+        return whole
 
 
 def run_workflow(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from harness.datasets.catalog import Catalog
@@ -18,9 +18,7 @@ from harness.metrics.names import primary_metric_name
 from harness.plugin.index import method_entry
 from harness.plugin.registry import NAMED
 from harness.study.schema import Grid, MethodChoice
-from harness.study.study import Study
-
-Decides = Callable[[Grid, str, MethodChoice], Mapping[str, Any]]
+from harness.study.study import Decides, Study
 
 
 def deciding_parts(study: Study, index: Mapping[str, Any], catalog: Catalog) -> Decides:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.datasets.entry import Entry
+    from harness.planning.workload import Workload
 
 _AROUND = 1_000_000_000
 """Bytes of two Snakemakes, and of the libraries and buffers with which a file is read."""
@@ -15,11 +15,16 @@ _COPIES = 4
 """How often the features are held at most, as read, encoded and scaled."""
 
 
-def preparing_mb(entry: Entry) -> int:
+def preparing_mb(workload: Workload, directory: str) -> int:
     """Return megabytes that preparing a data set takes at most.
 
     Parameters
     ----------
-    entry : Entry
+    workload : Workload
+    directory : str
+        Of the prepared data.
     """
-    return math.ceil((_AROUND + _COPIES * entry.n * entry.d * entry.itemsize) / 10**6)
+    entries = (workload.catalog[name] for name in workload.datasets())
+    entry = next((entry for entry in entries if entry.directory == directory), None)
+    features = entry.n * entry.d * entry.itemsize if entry else 0
+    return math.ceil((_AROUND + _COPIES * features) / 10**6)

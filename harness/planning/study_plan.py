@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from harness.datasets import missing_bytes, unobtainable
 from harness.planning.fingerprints import changes
+from harness.planning.job_files import study_bundles
 from harness.planning.learned.model import LEARNED, WRITTEN, LearningError, is_learned
 from harness.planning.learned.study import learned_method
 from harness.planning.size import Plan, plan
-from harness.planning.workload import RESULTS, SkippedPair, Workload
+from harness.planning.timings import Timings
+from harness.planning.workload import SkippedPair, Workload
 from harness.plugin.method import Method, Shape
 from harness.plugin.registry import Registry, plugin_location
-from harness.records.table import read_rows
 from harness.study.published_tables import ALL_DATASETS, read_printed
 from harness.study.study import Block
 from harness.trial.run import searched_space
 
 WORKER_START_S = 2.5
-"""Seconds that a block takes to import its method; measured by `benchmarks/trial_cost.py`."""
+"""Seconds that a job takes until its first trial; measured by `benchmarks/job_cost.py`."""
 
 ROW_BYTES = 2200
 """Bytes of one row in a journal, and its share of the table."""
@@ -65,7 +64,7 @@ class StudyPlan:
     study: str
     trials: int
     done: int
-    blocks: int
+    jobs: int
     cells: list[CellPlan]
     left_out: list[SkippedPair]
     fetch_bytes: int
@@ -167,11 +166,12 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         has changed since.
     """
     registry = Registry.load(workload.study.plugin_folders)
-    timings = _Timings()
+    timings = Timings.of_tables()
+    bundles = study_bundles(workload, cores)
     cells: dict[str, CellPlan] = {}
-    finished: dict[str, dict[str, dict[str, Any]]] = {}
+    finished: dict[str, _Finished] = {}
     stale: Counter[str] = Counter()
-    seconds, starts = 0.0, 0
+    seconds = 0.0
     untimed: dict[str, None] = {}
     unbounded: dict[str, None] = {}
     for block in workload.blocks:
@@ -179,16 +179,15 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         shape = shape_of(workload, block)
         params = registry.look_up(block.method.params)
         method, planned = plan_trials(workload, block, method, params)
-        if block.cell not in finished:  # its blocks find the same rows
-            finished[block.cell] = workload.finished_rows(block)
-        rows = finished[block.cell]
-        done = sum(f"{block.fingerprint}-{seed}" in rows for seed in block.seeds)
+        if block.dataset not in finished:
+            finished[block.dataset] = _Finished(workload.finished_rows(block.dataset))
+        rows = finished[block.dataset]
+        done = sum(trial in rows.trials for trial in block.trials)
         if done < len(block.seeds):
-            stale += _stale(block, rows)
-        per_trial = timings.seconds(block, shape.n_labeled) if planned.feasible else 0.0
+            stale += rows.stale(block, shape.n_labeled)
+        per_trial = timings.seconds(workload, block) if planned.feasible else 0.0
         to_run = len(block.seeds) - done
         if to_run:
-            starts += 1
             seconds += to_run * (per_trial or 0.0)
             if per_trial is None:
                 untimed[f"{block.method.label} on {block.dataset}"] = None
@@ -214,6 +213,10 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
             planned.reason,
             per_trial,
         )
+    starts = sum(
+        any(trial not in finished[bundle.dataset].trials for trial in bundle.trials())
+        for bundle in bundles
+    )
     entries = [workload.catalog[name] for name in workload.datasets()]
     missing = [e for e in entries if not (workload.prepared(e.name) / "meta.json").is_file()]
     trials = sum(cell.trials for cell in cells.values())
@@ -221,7 +224,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         workload.study.name,
         trials,
         sum(cell.done for cell in cells.values()),
-        len(workload.blocks),
+        len(bundles),
         list(cells.values()),
         list(workload.left_out),
         sum(missing_bytes(entry) for entry in missing),
@@ -236,17 +239,24 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     )
 
 
-def _stale(block: Block, rows: Mapping[str, Mapping[str, Any]]) -> Counter[str]:
-    """Count trials of a block whose rows others have taken the place of, by what has changed."""
-    latest: dict[str, Mapping[str, Any]] = {}
-    for fingerprint, row in rows.items():
-        latest[fingerprint.rpartition("-")[2]] = row
-    found: Counter[str] = Counter()
-    for seed in block.seeds:
-        last = latest.get(str(seed))
-        if last is not None and f"{block.fingerprint}-{seed}" not in rows:
-            found[" and ".join(changes(last.get("decided_by"), block.decided_by))] += 1
-    return found
+class _Finished:
+    """The rows of a data set: of which trials, and what decided the last one at each place."""
+
+    def __init__(self, rows: Mapping[str, Mapping[str, Any]]) -> None:
+        self.trials = rows.keys()
+        self._last = {
+            (row["method"], row["n_labeled"], row["budget"], row["seed"]): row.get("decided_by")
+            for row in rows.values()
+        }
+
+    def stale(self, block: Block, n_labeled: int) -> Counter[str]:
+        """Count trials of a block in whose place other rows are, by what has changed."""
+        found: Counter[str] = Counter()
+        for seed, trial in zip(block.seeds, block.trials, strict=True):
+            place = (block.method.label, n_labeled, block.budget.text, seed)
+            if trial not in self.trials and place in self._last:
+                found[" and ".join(changes(self._last[place], block.decided_by))] += 1
+        return found
 
 
 def _unanswered(workload: Workload) -> list[str]:
@@ -263,28 +273,3 @@ def _unanswered(workload: Workload) -> list[str]:
         return False
 
     return [table for table in workload.study.settings.published if not answers(table)]
-
-
-class _Timings:
-    """Mean seconds of earlier trials, of any study whose rows are here."""
-
-    def __init__(self) -> None:
-        self._cells: dict[tuple[Any, ...], list[float]] = {}
-        self._pairs: dict[tuple[Any, ...], list[float]] = {}
-        for row in _earlier_rows(RESULTS):
-            if row["wall_s"] is not None:
-                pair = (row["dataset"], row["method"])
-                self._pairs.setdefault(pair, []).append(row["wall_s"])
-                cell = (*pair, row["n_labeled"], row["budget"])
-                self._cells.setdefault(cell, []).append(row["wall_s"])
-
-    def seconds(self, block: Block, n_labeled: int) -> float | None:
-        pair = (block.dataset, block.method.label)
-        cell = (*pair, n_labeled, block.budget.text)
-        found = self._cells.get(cell) or self._pairs.get(pair)
-        return fmean(found) if found else None
-
-
-def _earlier_rows(results: Path) -> Iterator[Mapping[str, Any]]:
-    for path in results.glob("*/journal/**/*.jsonl"):
-        yield from read_rows(path)

@@ -5,9 +5,8 @@ Snakemake reads this in every job, so it needs neither numpy nor any plugin.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,6 +39,11 @@ if TYPE_CHECKING:
 
 RESULTS = Path("results")
 PREPARED = Path("prepared")
+ROWS = ("journal", "rows")
+"""Folders of a study's results in which rows are written, and published once a job has all."""
+
+_MOST_TOLD = 20
+"""Mistakes of a study that are told."""
 
 _MEND = "mend the entry, or leave n, d and classes out of it, which are then counted"
 
@@ -68,24 +72,10 @@ class Workload:
         """Folder of the study's results."""
         return below(RESULTS, self.study.name)
 
-    @cached_property
-    def by_id(self) -> dict[str, Block]:
-        """Blocks by their id."""
-        return {block.id: block for block in self.blocks}
-
     @property
     def n_trials(self) -> int:
         """Trials of all blocks."""
         return sum(len(block.seeds) for block in self.blocks)
-
-    def block(self, block_id: str) -> Block:
-        """Return the block of an id."""
-        if block_id not in self.by_id:
-            message = (
-                f"{self.study.path}: no block {block_id!r}; the study or a plugin has changed"
-            )
-            raise HarnessError(message)
-        return self.by_id[block_id]
 
     def entry(self, block: Block) -> Entry:
         """Return the catalog's entry of a block's data set."""
@@ -95,29 +85,32 @@ class Workload:
         """Return the folder of a prepared data set."""
         return below(PREPARED, self.catalog[name].directory)
 
-    def prepared_meta(self, block_id: str) -> Path:
-        """Return the file that says that a block's data set is prepared."""
-        return self.prepared(self.block(block_id).dataset) / "meta.json"
+    def finished_rows(
+        self, dataset: str, wanted: Collection[str] | None = None
+    ) -> dict[str, dict[str, Any]]:
+        """Read the rows of a data set that are written or published, by fingerprint.
 
-    def output(self, block: Block) -> Path:
-        """Return where a block's rows are published."""
-        return below(self.results, f"blocks/{block.id}.jsonl")
-
-    def journal(self, block: Block) -> Path:
-        """Return where a block's rows are written."""
-        return below(self.results, f"journal/{block.id}.jsonl")
-
-    def finished_rows(self, block: Block) -> dict[str, dict[str, Any]]:
-        """Read all rows of a block's cell that are written or published, by fingerprint."""
-        return finished_rows(self.journal(block).parent, self.output(block).parent)
-
-    def timeline(self, block: Block) -> Path:
-        """Return where the picture of a block's memory over time is kept."""
-        return below(self.results, f"timelines/{block.id}.json")
+        Parameters
+        ----------
+        dataset : str
+        wanted : collection of str, optional
+            Fingerprints; all by default.
+        """
+        folders = (below(self.results, f"{kind}/{dataset}") for kind in ROWS)
+        return finished_rows(*folders, wanted=wanted)
 
     def budgets(self, block: Block) -> list[Budget]:
-        """Return the budgets of all blocks whose trials differ from a block's in nothing else."""
-        return self._budgets[_beside_budget(block)]
+        """Return the budgets of all trials of the study that differ from a block's in no else."""
+        wanted, found = _beside_budget(block.grid), dict[Budget, None]()
+        for grid in self.study.grids:
+            if (
+                block.dataset in grid.datasets
+                and block.labeled in grid.labeled
+                and block.method in grid.methods
+                and _beside_budget(grid) == wanted
+            ):
+                found |= dict.fromkeys(grid.budgets)
+        return list(found)
 
     def memory_bytes(self, block: Block) -> int:
         """Return what a scheduler should reserve: also for trials that are measured first."""
@@ -126,20 +119,13 @@ class Workload:
         measured = most_bytes(budget.bytes for budget in self.budgets(block))
         return max(block.memory_bytes, JOB_BYTES + measured)
 
-    def minutes(self, block: Block) -> int:
-        """Return what a scheduler should allow, likewise."""
+    def most_seconds(self, block: Block) -> float:
+        """Return what a scheduler should allow a block's trials, likewise."""
         measured = USUAL_RUNS * block.grid.limits.time if self._learns(block) else 0
-        return block.minutes + math.ceil(measured / 60)
+        return block.seconds + measured
 
     def _learns(self, block: Block) -> bool:
         return method_entry(self.index, block.method.name)["learns_storage"]
-
-    @cached_property
-    def _budgets(self) -> dict[str, list[Budget]]:
-        found: dict[str, dict[Budget, None]] = {}
-        for block in self.blocks:
-            found.setdefault(_beside_budget(block), {})[block.budget] = None
-        return {key: list(budgets) for key, budgets in found.items()}
 
     def task(self, block: Block) -> str:
         """Return what a block does with its data set."""
@@ -154,10 +140,8 @@ class Workload:
         return sorted({block.dataset for block in self.blocks})
 
 
-def _beside_budget(block: Block) -> str:
-    grid = block.grid
-    trials = (block.dataset, block.labeled, str(block.method), grid.task, grid.split_rules)
-    return repr((*trials, grid.data, grid.limits, grid.tuning is None))
+def _beside_budget(grid: Grid) -> tuple[Any, ...]:
+    return (grid.task, grid.split_rules, grid.data, grid.limits, grid.tuning is None)
 
 
 def load_workload(path: str | Path) -> Workload:
@@ -260,8 +244,11 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
     mistakes += unsearched_spaces(study)
     if not mistakes:
         mistakes += _bad_values(study)
-    if mistakes:
-        raise HarnessError("\n".join(dict.fromkeys(map(str, mistakes))))
+    told = list(dict.fromkeys(map(str, mistakes)))
+    if len(told) > _MOST_TOLD:
+        told[_MOST_TOLD:] = [f"and {len(told) - _MOST_TOLD} more mistakes"]
+    if told:
+        raise HarnessError("\n".join(told))
 
 
 def _bad_parameters(

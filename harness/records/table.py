@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -93,26 +94,49 @@ def rows_of_trials(path: Path, fingerprints: Collection[str]) -> tuple[list[dict
     return rows, f"{path}: holds {len(rows)} of the {len(fingerprints)} rows of its trials{why}"
 
 
-def finished_rows(*folders: Path) -> dict[str, dict[str, Any]]:
-    """Read all rows of a cell, by fingerprint, whatever blocks they were run in.
+def finished_rows(
+    *folders: Path, wanted: Collection[str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Read all rows below some folders, by fingerprint, whatever jobs they were run in.
 
     Parameters
     ----------
     *folders : Path
-        Where the cell's rows are: its journals, its published blocks. Publishing links a journal
-        to another name; what is linked is read once.
+        Where rows are written, where they are published. Publishing links a journal to another
+        name; what is linked is read once.
+    wanted : collection of str, optional
+        Fingerprints; lines of others are not parsed.
     """
     rows: dict[str, dict[str, Any]] = {}
     read = set()
-    for path in (path for folder in folders for path in sorted(folder.glob("*.jsonl"))):
+    for path in (path for folder in folders for path in sorted(folder.rglob("*.jsonl"))):
         with suppress(OSError):  # a link that leads nowhere holds no rows
             status = path.stat()
             content = (status.st_dev, status.st_ino)
             if content in read:
                 continue
             read.add(content)
-            rows |= {row["fingerprint"]: row for row in read_rows(path)}
+            found = read_rows(path) if wanted is None else _rows_among(path, wanted)
+            rows |= {row["fingerprint"]: row for row in found}
     return rows
+
+
+_FINGERPRINT = re.compile(rb'"fingerprint": ?"([^"]*)"')
+
+
+def _rows_among(path: Path, wanted: Collection[str]) -> list[dict[str, Any]]:
+    if not is_file(path):
+        return []
+    content = path.read_bytes()
+    lines = content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
+    names = (_FINGERPRINT.search(line) for line in lines)
+    among = (
+        line
+        for line, name in zip(lines, names, strict=True)
+        if name and name[1].decode("utf-8", "replace") in wanted
+    )
+    rows, _ = parse_rows(path, b"".join(among))
+    return [row for row in rows if row["fingerprint"] in wanted]
 
 
 def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:

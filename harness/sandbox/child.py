@@ -54,7 +54,7 @@ class Orders:
         Whether to set `RLIMIT_DATA`.
     threads : ThreadpoolController
     libraries : list of (int, int)
-        Where pages of files are mapped.
+        Where pages of files are to be mapped: nowhere if they are inherited.
     idle : Idle or None
         What a trial shows that does nothing; None if this is that trial.
     leave : int
@@ -115,7 +115,8 @@ def _supervised(
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     sender.event(
         "baseline",
-        bytes=resident.resident if resident else 0,
+        # what an idle worker holds; of files it has mapped more or less, as it came to them
+        bytes=resident.held if resident else 0,
         held=start.held if start else 0,
         file=start.file if start else 0,
     )

@@ -28,7 +28,7 @@ from harness.sandbox.limits import Limits, Result
 from harness.sandbox.membership import Membership
 from harness.sandbox.outcome import Ending, classify
 from harness.sandbox.outer import OuterLimits
-from harness.sandbox.prefault import Ranges, find_libraries
+from harness.sandbox.prefault import Ranges, find_libraries, inherit_libraries
 from harness.sandbox.rss_watch import Watch
 from harness.sandbox.supervisor import Attendance
 from harness.sandbox.trial_cgroup import Group
@@ -92,6 +92,7 @@ class Sandbox:
         heap.one_arena()
         heap.return_large()
         pages_to_count()
+        self._settle()  # before this process hides its memory, even from itself
 
     def run(
         self,
@@ -237,7 +238,7 @@ class Sandbox:
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._threads = ThreadpoolController()
-            self._libraries = find_libraries()
+            self._libraries = [] if inherit_libraries() else find_libraries()
             gc.collect()
             gc.freeze()
         self._filling.renew()

@@ -27,7 +27,7 @@ class Budget:
     Attributes
     ----------
     text : str
-        As written, without blanks at the ends; what records and file names show.
+        As written, without blanks at the ends; what records show.
     bytes : int or None
         Bytes that a trial may add to an idle worker; None for no limit on bytes.
     size : int or None
@@ -37,11 +37,6 @@ class Budget:
     text: str
     bytes: int | None = None
     size: int | None = None
-
-    @property
-    def slug(self) -> str:
-        """The budget as a part of a file name."""
-        return self.text.replace(" ", "")
 
 
 def parse_budget(text: str | int | None) -> Budget:
@@ -53,7 +48,7 @@ def parse_budget(text: str | int | None) -> Budget:
         If it is none of the three forms.
     """
     written = "none" if text is None else " ".join(str(text).split())
-    if len(written) > _LONGEST:  # it names a folder
+    if len(written) > _LONGEST:
         raise HarnessError(f"{shown(written)} is not a budget: write {_ALLOWED} or none")
     if written == "none":
         return Budget("none")

@@ -1,19 +1,18 @@
 """A study: one YAML file, validated, and what it asks for as trials and blocks.
 
-Nothing heavy is imported here: Snakemake reads the study again in every job of a cluster.
+Nothing heavy is imported here: every job reads the study again.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 import hashlib
 import itertools
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +23,17 @@ from harness.strict_yaml import read_document
 from harness.study.budget import JOB_BYTES, Budget
 from harness.study.schema import Grid, MethodChoice, StudyFile, validate
 
-MAX_JOBS = 1000
-"""Jobs that `seeds_per_job: auto` aims at: Snakemake plans them in about two seconds."""
-
-MAX_SEEDS_PER_JOB = 50
-
 MOST_TRIALS = 10**7
 MOST_JOBS = 10**5
 """Snakemake takes about 1 ms and 15 kB for each, so these are minutes and gigabytes."""
 
-_FOR_PATHS = re.compile(r"[^A-Za-z0-9.+=_-]+")
-"""What a label may have that its folder has not."""
-
-_LONGEST_NAME = 255
-"""Bytes of a folder's name that file systems allow."""
+Decides = Callable[[Grid, str, MethodChoice], Mapping[str, Any]]
+"""What decides trials of a grid, data set and method besides the study, part by part, as JSON."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Block:
-    """The consecutive seeds of one data set, method, labeled count and budget: one job.
+    """Seeds of one data set, method, labeled count and budget.
 
     `fingerprint` covers everything that decides the outcome of its trials but the seed, so a block
     of another fingerprint is another file. `decided_by` is the share of it that the study does not
@@ -59,30 +50,14 @@ class Block:
     decided_by: str = "{}"
 
     @property
+    def trials(self) -> list[str]:
+        """The fingerprint of each of its trials."""
+        return [f"{self.fingerprint}-{seed}" for seed in self.seeds]
+
+    @property
     def cell(self) -> str:
-        """Folder of the block: everything but the seeds, as a path."""
-        spelt = (_FOR_PATHS.sub("_", n).strip("_") for n in (self.method.label, self.method.name))
-        # "." and ".." are not folders of their own
-        label = next((name for name in spelt if name.strip(".")), "method")
-        if len(label) > _LONGEST_NAME:
-            digest = hashlib.sha256(self.method.label.encode()).hexdigest()[:8]
-            label = f"{label[:100]}-{digest}"
-        return f"{self.dataset}/{label}/l{self.labeled}-b{self.budget.slug}"
-
-    @property
-    def name(self) -> str:
-        """The block's own name within its folder."""
-        first, last, count = self.seeds[0], self.seeds[-1], len(self.seeds)
-        seeds = f"s{first}-{last}n{count}"
-        if count <= last - first:
-            # with gaps, first, last and count do not tell 0, 1, 3 from 0, 2, 3
-            seeds += "x" + hashlib.sha256(repr(self.seeds).encode()).hexdigest()[:8]
-        return f"{seeds}-{self.fingerprint}"
-
-    @property
-    def id(self) -> str:
-        """Cell and name: unique within the study, and a relative path."""
-        return f"{self.cell}/{self.name}"
+        """Everything but the seeds, in words."""
+        return f"{self.dataset}/{self.method.label}/l{self.labeled}-b{self.budget.text}"
 
     @property
     def memory_bytes(self) -> int:
@@ -90,9 +65,9 @@ class Block:
         return JOB_BYTES + (self.budget.bytes or self.grid.limits.memory)
 
     @property
-    def minutes(self) -> int:
-        """What a scheduler should allow if every trial takes all of its time."""
-        return 5 + math.ceil(len(self.seeds) * self.grid.limits.time / 60)
+    def seconds(self) -> float:
+        """What its trials take at most."""
+        return len(self.seeds) * self.grid.limits.time
 
 
 @dataclass(frozen=True)
@@ -119,13 +94,11 @@ class Study:
         """Extra data set catalogs, relative to the study's file."""
         return [(self.path.parent / catalog).resolve() for catalog in self.settings.catalogs]
 
-    @cached_property
-    def seeds_per_job(self) -> int:
-        """Seeds of one block: as asked for, or so that neither jobs nor blocks are too many."""
+    @property
+    def seeds_per_job(self) -> int | None:
+        """Seeds of one cell that a job runs, if the study says so, and no others then."""
         asked = self.settings.seeds_per_job
-        if asked != "auto":
-            return asked
-        return min(MAX_SEEDS_PER_JOB, max(5, math.ceil(self.n_trials / MAX_JOBS)))
+        return None if asked == "auto" else asked
 
     @property
     def n_trials(self) -> int:
@@ -143,7 +116,7 @@ class Study:
 
     def blocks(
         self,
-        decides: Callable[[Grid, str, MethodChoice], Mapping[str, Any]] | None = None,
+        decides: Decides | None = None,
     ) -> list[Block]:
         """Expand into blocks.
 
@@ -161,45 +134,82 @@ class Study:
         size = self.seeds_per_job
         # cases may ask for more seeds of what others ask for
         alike: dict[tuple[str, str], tuple[Block, dict[int, None]]] = {}
-        for grid, dataset, method, labeled, budget in self.cells():
-            decided = decides(grid, dataset, method) if decides else {}
-            decided_by = json.dumps(decided, sort_keys=True, separators=(",", ":"))
-            parts = (grid, dataset, method, labeled, budget, decided_by)
-            fingerprint = self._fingerprint(*parts)
-            block = Block(dataset, method, labeled, budget, (), grid, fingerprint, decided_by)
-            _, seeds = alike.setdefault((block.cell, fingerprint), (block, {}))
-            seeds |= dict.fromkeys(grid.seeds)
+        alone = functools.cache(functools.partial(self._decided, decides))
+        for cell in self.cells():
+            block = self._block(alone, *cell)
+            _, seeds = alike.setdefault((block.cell, block.fingerprint), (block, {}))
+            seeds |= dict.fromkeys(cell[0].seeds)
         blocks = []
+        same: dict[tuple[int, ...], tuple[int, ...]] = {}  # of a million trials, seeds are a few
         for block, seeds in alike.values():
             # groups are aligned to multiples of the size, so that a new seed extends the last one
             groups: dict[int, list[int]] = {}
             for seed in sorted(seeds):
-                groups.setdefault(seed // size, []).append(seed)
-            blocks += [replace(block, seeds=tuple(group)) for group in groups.values()]
+                groups.setdefault(seed // size if size else 0, []).append(seed)
+            for group in map(tuple, groups.values()):
+                blocks.append(replace(block, seeds=same.setdefault(group, group)))
         return blocks
 
-    def _fingerprint(
+    def rebuilt(self, told: Iterable[Mapping[str, Any]], decides: Decides) -> Iterator[Block]:
+        """Yield blocks of which only their place in the study and their seeds are told.
+
+        Parameters
+        ----------
+        told : iterable of mapping
+            "case" (which grid), "dataset", "method" (its label), "labeled", "budget", "seeds" and
+            "fingerprint" of each.
+        decides : callable (grid, dataset, method) -> mapping
+
+        Raises
+        ------
+        LookupError, ValueError
+            If the study does not have such a block any more.
+        """
+        alone = functools.cache(functools.partial(self._decided, decides))
+        for one in told:
+            grid = self.grids[one["case"]]
+            (method,) = (m for m in grid.methods if m.label == one["method"])
+            (budget,) = (b for b in grid.budgets if b.text == one["budget"])
+            if one["dataset"] not in grid.datasets or one["labeled"] not in grid.labeled:
+                raise LookupError(one["dataset"])
+            block = self._block(alone, grid, one["dataset"], method, one["labeled"], budget)
+            if block.fingerprint != one["fingerprint"]:
+                raise LookupError(block.cell)
+            yield replace(block, seeds=tuple(one["seeds"]))
+
+    def _block(
         self,
+        decided: Callable[[int, str, str], tuple[str, str]],
         grid: Grid,
         dataset: str,
         method: MethodChoice,
         labeled: int | float,
         budget: Budget,
-        decided_by: str,
-    ) -> str:
+    ) -> Block:
+        place = next(place for place, known in enumerate(self.grids) if known is grid)
+        decided_by, most = decided(place, dataset, method.label)
+        text = f"{most} {labeled!r} {budget.text} {budget.bytes} {budget.size}"
+        fingerprint = hashlib.sha256(text.encode()).hexdigest()[:12]
+        return Block(dataset, method, labeled, budget, (), grid, fingerprint, decided_by)
+
+    def _decided(
+        self, decides: Decides | None, place: int, dataset: str, label: str
+    ) -> tuple[str, str]:
+        """Return what decides trials besides the study, and with what the study says, as JSON."""
+        grid = self.grids[place]
+        method = next(method for method in grid.methods if method.label == label)
+        decided = decides(grid, dataset, method) if decides else {}
+        decided_by = json.dumps(decided, sort_keys=True, separators=(",", ":"))
         parts = [
             dataset,
             method.model_dump(mode="json"),
-            labeled,
-            [budget.text, budget.bytes, budget.size],
             deciding_settings(grid),
             self.settings.metrics[:1] if grid.tuning else [],
             self.settings.seed,
             self.settings.enforcement,
             decided_by,
         ]
-        text = json.dumps(parts, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return decided_by, json.dumps(parts, sort_keys=True, default=str)
 
 
 def deciding_settings(grid: Grid) -> dict[str, Any]:
@@ -232,7 +242,7 @@ def load_study(path: str | Path) -> Study:
     HarnessError
         With every mistake of the file, each with its key, what was given and what is allowed.
     """
-    path = _find(Path(path))
+    path = find_study(Path(path))
     if not {"{", "}"}.isdisjoint(str(path)):
         raise HarnessError(
             f"{path}: a study's path has no braces, which stand for something else in Snakemake: "
@@ -287,11 +297,13 @@ def _refuse_too_many(study: Study) -> None:
             "seeds, budgets or labeled counts, or several studies"
         )
     size = study.seeds_per_job
+    if size is None:
+        return
     jobs = sum(_n_cells(grid) * math.ceil(len(grid.seeds) / size) for grid in study.grids)
     if jobs > MOST_JOBS:
         raise HarnessError(
             f"{study.path}: asks for {jobs} jobs of {size} seeds, more than {MOST_JOBS}: raise "
-            "seeds_per_job, or give several studies"
+            "seeds_per_job, or leave it out"
         )
 
 
@@ -305,7 +317,14 @@ def _with_one_spelling(grids: list[Grid]) -> list[Grid]:
     return alike
 
 
-def _find(path: Path) -> Path:
+def find_study(path: Path) -> Path:
+    """Return the file of a study, which may be given by its name.
+
+    Raises
+    ------
+    HarnessError
+        If there is none.
+    """
     for root in (Path(), ROOT):  # own ones come first
         for candidate in (path, Path("studies") / path, Path("studies") / f"{path}.yaml"):
             if is_file(root / candidate):

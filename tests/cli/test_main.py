@@ -10,6 +10,8 @@ from harness.cli import main
 from harness.cli.tables import print_table
 from harness.conformance import Finding
 from harness.jobs.workflow import Outcomes
+from harness.planning import bundles
+from harness.planning.job_files import study_bundles
 from harness.planning.workload import load_workload
 from harness.records.columns import COLUMNS, NEVER_NULL
 from harness.records.journal import Journal
@@ -91,7 +93,7 @@ def test_a_plan_before_anything_ran(run, folder):
     assert [pair["method"] for pair in plan["left_out"]] == ["budget-kmedoids"]
     assert plan["untimed"] == ["svm on digits-odd", "clusk on digits-odd"]
     shown = run("plan", "plan.yaml")
-    assert "42 trials in 12 blocks, 0 done, 42 to run" in shown
+    assert "42 trials in 2 jobs, 0 done, 42 to run" in shown
     assert "for workers to start, and the time of the trials\ntime not known" in shown
     assert "left out: budget-kmedoids on digits-odd: budget-kmedoids does clustering" in shown
 
@@ -101,26 +103,31 @@ def test_a_plan_and_the_bar_count_published_rows_without_their_journal(run, fold
     (folder / "part.yaml").write_text(text)
     workload = load_workload("part.yaml")
     block = workload.blocks[0]
-    with Journal(workload.journal(block)) as journal:
+    (bundle,) = study_bundles(workload)
+    written = bundles.journal(workload, bundle)
+    with Journal(written) as journal:
         for seed in block.seeds:
             said = dict.fromkeys(NEVER_NULL, "x") | {"outcome": "ok", "seed": seed}
             journal.append(said | {"fingerprint": f"{block.fingerprint}-{seed}"})
-        journal.publish(workload.output(block))
+        journal.publish(bundles.published(workload, bundle))
     for _ in range(2):
-        assert "6 trials in 2 blocks, 3 done, 3 to run" in run("plan", "part.yaml")
+        assert "6 trials in 1 job, 3 done, 3 to run" in run("plan", "part.yaml")
         assert Outcomes(workload).count() == {"ok": 3}
-        workload.journal(block).unlink(missing_ok=True)
+        written.unlink(missing_ok=True)
 
 
-def test_a_plan_reads_the_rows_of_a_cell_once_however_many_blocks_it_has(run, folder, monkeypatch):
+def test_a_plan_reads_the_rows_of_a_data_set_once_however_many_jobs_it_has(
+    run, folder, monkeypatch
+):
     text = "datasets: [wine]\nmethods: [prior, random]\nlabeled: 20\nseeds: 4\nseeds_per_job: 1\n"
     (folder / "cut.yaml").write_text(text)
     read = []
     monkeypatch.setattr(
-        "harness.planning.workload.finished_rows", lambda *places: read.append(places) or {}
+        "harness.planning.workload.finished_rows",
+        lambda *places, wanted: read.append(places) or {},
     )
-    assert "8 trials in 8 blocks, 0 done" in run("plan", "cut.yaml")
-    assert len(read) == 2
+    assert "8 trials in 8 jobs, 0 done" in run("plan", "cut.yaml")
+    assert len(read) == 1
 
 
 def test_the_parameters_of_one_method(run):

@@ -13,6 +13,8 @@ from mutations import damaged_bytes, damaged_json, damaged_tree, damaged_yaml, v
 from harness.datasets import Meta, load_catalog, missing_bytes, open_mapped, prepare, unobtainable
 from harness.errors import HarnessError
 from harness.jobs.mending import put_damaged_aside
+from harness.planning import bundles
+from harness.planning.job_files import load_job, study_bundles, write_jobs
 from harness.planning.study_plan import plan_study
 from harness.planning.workload import load_workload
 from harness.records.columns import COLUMNS
@@ -88,9 +90,12 @@ def study(rng, sandbox):
         path = folder / name
         path.write_bytes(damaged_yaml(STUDY, rng, sandbox))
         workload = load_workload(path)
-        for block in workload.blocks[:50]:
-            workload.output(block), workload.journal(block), workload.timeline(block)
+        for bundle in (jobs := study_bundles(workload))[:50]:
+            bundles.published(workload, bundle), bundles.pictures(workload, bundle)
         if len(workload.blocks) < 60:
+            write_jobs(workload, jobs)
+            for bundle in jobs:
+                load_job(path, bundle.id)
             plan_study(workload)
             put_damaged_aside(workload)
 

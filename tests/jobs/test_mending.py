@@ -16,20 +16,22 @@ from harness.datasets import load_catalog, prepare
 from harness.errors import DamagedFileError, HarnessError
 from harness.jobs import __main__ as jobs
 from harness.jobs.mending import put_damaged_aside
+from harness.planning.bundles import Bundle
 from harness.plugin import out_of_process
 from harness.records.columns import COLUMNS, LATER, NEVER_NULL
 from harness.records.journal import Journal
 from harness.records.table import read_table, write_table
 from harness.report.results import read_results
+from harness.study.study import Block
 
 ROW = dict.fromkeys(NEVER_NULL, "x") | {"outcome": "ok", "seed": 0, "fingerprint": "f-0"}
 
 
 @pytest.fixture
 def workload(tmp_path):
-    """What an earlier run left: two blocks, prepared data and the four files of results."""
+    """What an earlier run left: rows of two jobs, prepared data and the four files of results."""
     results, prepared = tmp_path / "results", tmp_path / "prepared" / "iris-1"
-    blocks = [SimpleNamespace(fingerprint=name, seeds=(0,)) for name in "fg"]
+    blocks = [Block("iris", None, 20, None, (0,), None, name) for name in "fg"]
     write_table([ROW], results / "trials.parquet")
     (results / "study.yaml").write_text("title: mine\n")
     (results / "provenance.json").write_text("{}")
@@ -37,15 +39,21 @@ def workload(tmp_path):
     for block in blocks:
         with Journal(results / "journal" / f"{block.fingerprint}.jsonl") as journal:
             journal.append(ROW | {"fingerprint": f"{block.fingerprint}-0"})
-            journal.publish(results / f"{block.fingerprint}.jsonl")
-    os.utime(results / "g.jsonl", (1, 1))
+            journal.publish(results / "rows" / f"{Bundle((block,)).id}.jsonl")
+    os.utime(rows_of(results, "g"), (1, 1))
     prepare(load_catalog()["iris"], prepared)
     return SimpleNamespace(
         results=results,
+        study=SimpleNamespace(seeds_per_job=1),
         blocks=blocks,
-        output=lambda block: results / f"{block.fingerprint}.jsonl",
         datasets=lambda: ["iris"],
         prepared=lambda name: prepared,
+    )
+
+
+def rows_of(results, cell):
+    return (
+        results / "rows" / f"{Bundle((Block('iris', None, 20, None, (0,), None, cell),)).id}.jsonl"
     )
 
 
@@ -88,25 +96,25 @@ DAMAGE = [
     ("provenance.json", text("[]"), "holds a list at its top, not a dict"),
     ("study.yaml", text("[a"), "is not YAML"),
     ("study.yaml", text("a"), "must hold the study's keys"),
-    ("f.jsonl", text("{}\n"), "holds 0 of the 1 rows .*line 1 is not a row: fingerprint is"),
-    ("f.jsonl", cut, "holds 0 of the 1 rows of its trials"),
+    ("rows", text("{}\n"), "holds 0 of the 1 rows .*line 1 is not a row: fingerprint is"),
+    ("rows", cut, "holds 0 of the 1 rows of its trials"),
 ]
 
 
 @pytest.mark.parametrize(("name", "damage", "said"), DAMAGE)
 def test_a_damaged_file_is_told_and_put_aside_by_a_run(workload, name, damage, said):
-    path = workload.results / name
+    path = rows_of(workload.results, "f") if name == "rows" else workload.results / name
     damage(path)
     content = path.read_bytes()
-    if not name.endswith(".jsonl"):
+    if name != "rows":
         with pytest.raises(HarnessError, match=f"{name}: .*{said}.*; 'harness run' puts it aside"):
             read_results(workload.results)
     assert path.exists()
     (told,) = put_damaged_aside(workload)
-    assert re.search(f"{name}: .*{said}", told)
+    assert re.search(f"{path.name}: .*{said}", told)
     assert "run the study again, which makes it anew" in told
     assert not path.exists()
-    assert path.with_name(f"{name}.damaged").read_bytes() == content
+    assert path.with_name(f"{path.name}.damaged").read_bytes() == content
     assert put_damaged_aside(workload) == []
 
 
@@ -121,9 +129,9 @@ def test_prepared_data_that_were_cut_are_prepared_again(workload, name):
     assert put_damaged_aside(workload) == []
 
 
-def test_what_is_whole_stays_and_blocks_that_are_in_the_table_are_not_read(workload):
-    (workload.results / "g.jsonl").write_text("")
-    os.utime(workload.results / "g.jsonl", (1, 1))
+def test_what_is_whole_stays_and_rows_that_are_in_the_table_are_not_read(workload):
+    rows_of(workload.results, "g").write_text("")
+    os.utime(rows_of(workload.results, "g"), (1, 1))
     before = sorted(path.name for path in workload.results.rglob("*"))
     assert put_damaged_aside(workload) == []
     assert sorted(path.name for path in workload.results.rglob("*")) == before

@@ -1,4 +1,4 @@
-"""The rows of a study's blocks, joined."""
+"""The rows of a study's jobs, joined."""
 
 import json
 import os
@@ -8,7 +8,9 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.jobs.table import _published_rows, collect
+from harness.planning.bundles import Bundle
 from harness.records.columns import NEVER_NULL
+from harness.study.study import Block
 
 
 def row(fingerprint, seed):
@@ -26,37 +28,37 @@ SHORT = {
 }
 
 
+def workload_of(results, *cells, seeds):
+    """Some jobs of one block each, and where their rows are."""
+    blocks = [Block("iris", None, 20, None, seeds, None, cell) for cell in cells]
+    paths = [results / "rows" / f"{Bundle((block,)).id}.jsonl" for block in blocks]
+    paths[0].parent.mkdir(parents=True)
+    study = SimpleNamespace(seeds_per_job=len(seeds))
+    return SimpleNamespace(results=results, blocks=blocks, study=study), *paths
+
+
 @pytest.mark.parametrize("what", SHORT)
-def test_a_block_that_lost_rows_is_put_aside_by_name(tmp_path, what):
-    blocks = [SimpleNamespace(fingerprint=name, seeds=(0, 1, 2)) for name in ("whole", "short")]
-
-    def output(block):
-        return tmp_path / f"{block.fingerprint}.jsonl"
-
-    output(blocks[0]).write_text("".join(row("whole", seed) for seed in (2, 1, 0)))
+def test_a_job_that_lost_rows_is_put_aside_by_name(tmp_path, what):
+    workload, whole, short = workload_of(tmp_path, "whole", "short", seeds=(0, 1, 2))
+    whole.write_text("".join(row("whole", seed) for seed in (2, 1, 0)))
     lines = SHORT[what]
     if lines is not None:
-        output(blocks[1]).write_text(
+        short.write_text(
             "".join(line if isinstance(line, str) else row("short", line) for line in lines)
         )
-    workload = SimpleNamespace(blocks=blocks, output=output)
     with pytest.raises(HarnessError) as caught:
         collect(workload)
     (said,) = str(caught.value).splitlines()
-    assert said.startswith(
-        f"{tmp_path}/short.jsonl: holds {1 if lines else 0} of the 3 rows of its trials"
-    )
+    assert said.startswith(f"{short}: holds {1 if lines else 0} of the 3 rows of its trials")
     assert "run the study again" in said
-    left = sorted(path.name for path in tmp_path.iterdir())
-    assert left == [*(["short.jsonl.damaged"] if lines is not None else []), "whole.jsonl"]
+    left = {path.name for path in short.parent.iterdir()}
+    assert left == {whole.name, *([f"{short.name}.damaged"] if lines is not None else [])}
 
 
 def test_a_row_that_stands_twice_is_in_the_table_once(tmp_path):
-    block = SimpleNamespace(fingerprint="twice", seeds=(0, 1))
-    path = tmp_path / "twice.jsonl"
+    workload, path = workload_of(tmp_path, "twice", seeds=(0, 1))
     path.write_text("".join(row("twice", seed) for seed in (0, 1, 0, 1)))
-    found = _published_rows(SimpleNamespace(blocks=[block], output=lambda block: path))
-    assert [row["seed"] for row in found] == [0, 1]
+    assert [row["seed"] for row in _published_rows(workload)] == [0, 1]
 
 
 def test_whoever_reads_the_study_or_its_provenance_sees_all_of_it(tmp_path):

@@ -1,4 +1,4 @@
-"""Pictures follow their trials into other blocks, and stay out of a study that has changed."""
+"""Pictures are one a cell, whichever job took them, and stay out of a study that has changed."""
 
 import json
 from dataclasses import dataclass
@@ -6,58 +6,52 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.jobs.timelines import has_timeline, join_timelines, make_timeline, write_json
+from harness.jobs.timelines import Pictures, join_timelines, make_timeline
 
 
 @dataclass(frozen=True)
 class Block:
     fingerprint: str
-    seeds: tuple
 
-    @property
-    def id(self):
-        return f"digits/svm/s{self.seeds[0]}-{self.seeds[-1]}-{self.fingerprint}"
+
+def picture(cell, seed=0):
+    return {"fingerprint": f"{cell}-{seed}"}
 
 
 @pytest.fixture
-def workload(tmp_path):
-    return SimpleNamespace(timeline=lambda block: tmp_path / f"{block.id}.json", blocks=[])
+def path(tmp_path):
+    return tmp_path / "timelines" / "digits" / "job.jsonl"
 
 
-def keep(workload, block, seed):
-    timeline = {"fingerprint": f"{block.fingerprint}-{seed}"}
-    write_json(timeline, workload.timeline(block))
-    return timeline
+def workload(tmp_path, *cells):
+    return SimpleNamespace(results=tmp_path, blocks=[Block(cell) for cell in cells])
 
 
-def test_a_block_takes_over_the_picture_of_its_own_trials_only(workload):
-    kept = keep(workload, Block("aa", (0, 1, 2)), 1)
-    assert not has_timeline(workload, Block("aa", (3, 4)))
-    assert not has_timeline(workload, Block("bb", (0, 1, 2)))
-    grown = Block("aa", (0, 1, 2, 3))
-    assert has_timeline(workload, grown)
-    assert json.loads(workload.timeline(grown).read_text()) == kept
-    keep(workload, grown, 0)
-    assert has_timeline(workload, grown)
-    assert json.loads(workload.timeline(grown).read_text())["fingerprint"] == "aa-0"
+def test_a_cell_has_one_picture_whichever_job_took_it(path):
+    Pictures(path.with_name("other.jsonl")).keep(picture("aa", 1))
+    kept = Pictures(path)
+    assert not kept.wants(Block("aa"))
+    assert kept.wants(Block("bb"))
+    kept.keep(picture("bb"))
+    assert not kept.wants(Block("bb"))
+    assert not Pictures(path).wants(Block("bb"))
 
 
-def test_only_pictures_of_current_blocks_are_joined(workload):
-    old, new, none = Block("aa", (0,)), Block("bb", (0,)), Block("cc", (0,))
-    keep(workload, old, 0)
-    kept = keep(workload, new, 0)
-    workload.blocks = [none, new]
-    assert join_timelines(workload) == [kept]
+def test_only_pictures_of_current_cells_are_joined_in_the_order_of_the_study(path, tmp_path):
+    kept = Pictures(path)
+    for cell in ("old", "second", "first"):
+        kept.keep(picture(cell))
+    found = join_timelines(workload(tmp_path, "none", "first", "second", "first"))
+    assert found == [picture("first"), picture("second")]
 
 
-@pytest.mark.parametrize("content", ["", '{"fingerprint": "aa'])
-def test_a_picture_that_was_cut_short_is_none(workload, content):
-    block = Block("aa", (0,))
-    keep(workload, block, 0)
-    workload.timeline(block).write_text(content)
-    workload.blocks = [block]
-    assert join_timelines(workload) == []
-    assert not has_timeline(workload, block)
+@pytest.mark.parametrize("content", ["", '{"fingerprint": "aa', "[1]", "7", "{}"])
+def test_a_picture_that_was_cut_short_is_none(path, tmp_path, content):
+    Pictures(path).keep(picture("bb"))
+    with path.open("a") as file:
+        file.write(content)
+    assert join_timelines(workload(tmp_path, "aa", "bb")) == [picture("bb")]
+    assert Pictures(path).wants(Block("aa"))
 
 
 def test_a_picture_is_small_and_says_what_it_is_of():

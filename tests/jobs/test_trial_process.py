@@ -88,7 +88,7 @@ def look_for_labels(sandbox, trial, limits, timeline):
 def labels_found(n_labeled, scratch):
     """Count labels of a first trial in the memory of the first, a second and a third one."""
     Sandbox.run = look_for_labels  # in a process of its own
-    runner = TrialRunner("auto", Reach((), (), (), scratch), {"method": None})
+    runner = TrialRunner("auto", Reach((), (), (), scratch), [{"method": None}])
     labels = np.random.default_rng().integers(0, 2, n_labeled)
     empty = Assignment(**dict.fromkeys(f.name for f in fields(Assignment)))
     sought = labels[n_labeled // 3 : 2 * n_labeled // 3]
@@ -112,7 +112,7 @@ def test_labels_of_one_trial_are_nowhere_in_the_memory_that_the_next_inherits(tm
 def ask_for_500_mb(outer_group, scratch):
     """Have the runner take more than the group around it may."""
     (outer_group / "cgroup.procs").write_text(str(os.getpid()))
-    runner = TrialRunner("auto", Reach((), (), (), scratch), {"method": None})
+    runner = TrialRunner("auto", Reach((), (), (), scratch), [{"method": None}])
     assignment = Assignment(**dict.fromkeys(f.name for f in fields(Assignment)))
     try:
         return runner.run(assignment, Limits(memory=900_000_000), False)
@@ -139,7 +139,7 @@ def test_a_machine_that_cannot_run_trials_is_no_row_of_a_method(monkeypatch, tmp
         raise HarnessError("no cgroup can be made here")
 
     monkeypatch.setattr(Sandbox, "run", refuse)
-    runner = TrialRunner("auto", Reach((), (), (), tmp_path), {"method": None})
+    runner = TrialRunner("auto", Reach((), (), (), tmp_path), [{"method": None}])
     with pytest.raises(HarnessError, match="no cgroup can be made here"):
         runner.run(Assignment(**dict.fromkeys(f.name for f in fields(Assignment))), None, False)
     runner.stop()

@@ -1,4 +1,3 @@
-import hashlib
 import os
 import time
 from pathlib import Path
@@ -7,7 +6,6 @@ import pytest
 import yaml
 
 from harness.errors import HarnessError
-from harness.files import why_no_path
 from harness.plugin.registry import Registry
 from harness.plugin.search_space import contains
 from harness.project import STUDIES
@@ -39,7 +37,7 @@ def test_blocks_cover_the_product_once(write):
     trials = {(b.cell, seed) for b in blocks for seed in b.seeds}
     assert len(trials) == 2 * 2 * 2 * 3 * 7
     assert sum(len(b.seeds) for b in blocks) == len(trials)
-    assert len({b.id for b in blocks}) == len(blocks)
+    assert len({b.fingerprint for b in blocks}) == len(blocks)
 
 
 @pytest.mark.parametrize("name", ["..yaml", "...yaml", "a\nb.yaml", "\udc80.yaml"])
@@ -48,15 +46,6 @@ def test_a_study_whose_results_would_be_elsewhere_is_refused(write, name):
     path = path.rename(path.with_name(name))
     with pytest.raises(HarnessError, match="its results would have no folder"):
         load_study(path)
-
-
-@pytest.mark.parametrize("name", ["..", "../../x", "/etc", "ü", "....", "a/../b", "x" * 999])
-def test_a_name_of_a_method_is_one_folder_of_its_own(write, name):
-    study = load_study(write(methods=[{name: None, "as": ".."}, "nysck"]))
-    for block in study.blocks():
-        assert why_no_path(block.id) == ""
-        assert len(block.id.split("/")) == 4
-    assert len({block.id for block in study.blocks()}) == len(study.blocks())
 
 
 def test_what_is_no_folder_or_file_is_refused_without_being_opened(write):
@@ -88,13 +77,6 @@ def test_a_new_seed_keeps_every_other_trial(write):
     assert before < after
 
 
-def test_other_seeds_are_other_blocks_though_first_last_and_count_are_the_same(write):
-    some, others = (load_study(write(seeds=seeds)).blocks() for seeds in ([0, 1, 3], [0, 2, 3]))
-    assert {block.id for block in some}.isdisjoint(block.id for block in others)
-    whole = load_study(write(seeds=[0, 1, 2, 3])).blocks()[0]
-    assert whole.name == f"s0-3n4-{whole.fingerprint}"
-
-
 def test_a_case_that_asks_for_more_seeds_of_the_same_runs_none_twice(write):
     cases = [{"labeled": [100], "seeds": [2, 0, 1]}, {}]
     blocks = load_study(write(seeds=[0, 3], cases=cases)).blocks()
@@ -110,28 +92,6 @@ def test_clusters_are_found_in_all_points_without_labels(write):
     changes = {"evaluation": {"test": 0.3}, "tuning": {"search": "grid", "labeled": 20}}
     (grid,) = load_study(write(task="clustering", **changes)).grids
     assert (grid.evaluation, grid.tuning, grid.labeled) == (None, None, [0])
-
-
-def test_a_label_of_other_letters_has_a_folder(write):
-    block = load_study(write(methods=[{"clusk": None, "as": "核"}])).blocks()[0]
-    assert block.cell.split("/")[1] == "clusk"
-
-
-@pytest.mark.parametrize(
-    ("label", "folder"),
-    [
-        (".", "clusk"),
-        ("..", "clusk"),
-        ("_../_", "clusk"),
-        ("../up", ".._up"),
-        ("v1.", "v1."),
-        ("x" * 255, "x" * 255),
-        ("x" * 256, "x" * 100 + "-" + hashlib.sha256(b"x" * 256).hexdigest()[:8]),
-    ],
-)
-def test_a_label_of_any_form_is_one_folder_within_the_data_sets(write, label, folder):
-    block = load_study(write(methods=[{"clusk": None, "as": label}])).blocks()[0]
-    assert block.cell == f"a9a/{folder}/l100-b20MB"
 
 
 def test_equal_budgets_are_one_as_the_first_is_written(write):
@@ -218,14 +178,13 @@ def test_cases_inherit_and_add(write):
 
 def test_seeds_per_job(write):
     assert {len(b.seeds) for b in load_study(write(seeds_per_job=1)).blocks()} == {1}
-    many = load_study(write(seeds=5000)).blocks()
-    assert len(many) <= 24 * 5000 / 50
+    assert {len(b.seeds) for b in load_study(write(seeds=5000)).blocks()} == {5000}
 
 
 def test_labels_of_methods(write):
     study = load_study(write(methods=[{"nysck": {"C": 1, "variant": "x"}}, "clusk"]))
     assert [m.label for m in study.grids[0].methods] == ["nysck[C=1,variant=x]", "clusk"]
-    assert study.blocks()[0].cell == "a9a/nysck_C=1_variant=x/l100-b20MB"
+    assert study.blocks()[0].cell == "a9a/nysck[C=1,variant=x]/l100-b20MB"
 
 
 @pytest.mark.parametrize(
@@ -427,11 +386,6 @@ def test_what_nobody_could_wait_for_is_refused_at_once(write, changes, message):
     assert time.process_time() - began < 10
 
 
-def test_blanks_in_a_budget_are_no_part_of_a_path(write):
-    block = load_study(write(budgets="200\n\t MB")).blocks()[0]
-    assert why_no_path(block.id) == ""
-
-
 @pytest.mark.parametrize(
     "path",
     sorted((Path(__file__).parents[1] / "studies").glob("*.yaml")),
@@ -446,6 +400,8 @@ def test_studies_with_kept_results_do_not_follow_a_default_of_searches(path):
         method, written = registry.get("methods", block.method.name)[0], block.method.ranges
         # of these two the width by default is none of those searched, and is tried beside them
         if block.grid.tuning and method.name not in {"xnv", "xks"}:
-            assert set(written) == set(searched_space(method, block.method.params)), block.id
+            assert set(written) == set(searched_space(method, block.method.params)), block.cell
             defaults = {name: method.default(name) for name in written}
-            assert all(contains(over, defaults[name]) for name, over in written.items()), block.id
+            assert all(contains(over, defaults[name]) for name, over in written.items()), (
+                block.cell
+            )

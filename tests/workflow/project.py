@@ -8,11 +8,11 @@ from pathlib import Path
 import yaml
 
 from harness.project import ROOT
-from harness.records.table import read_table
+from harness.records.table import read_rows, read_table
 from harness.threads import THREAD_VARIABLES
 
 TABLE = ("--until", "table")
-"""Options of a run that is asked for its rows: the report takes as long as two blocks."""
+"""Options of a run that is asked for its rows: the report takes as long as two jobs."""
 
 PLUGINS = Path(__file__).parent / "plugins"
 SNAKEMAKE = [
@@ -38,6 +38,7 @@ class Project:
 
     def start(self, study, *options, group=None):
         """Start a study, within a cgroup if one is given."""
+        self._known = {(row["fingerprint"], row["started_at"]) for row in self.journal_rows()}
         command = [*SNAKEMAKE, "--config", f"study={study}", *options]
         if group is not None:
             command = ["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", *command]
@@ -66,8 +67,12 @@ class Project:
     def rows(self, study="study"):
         return read_table(self.folder / "results" / study / "trials.parquet")
 
-    def blocks_run(self):
-        """Cells of the blocks that the last run worked on."""
-        lines = [line.strip() for line in self.log.read_text().splitlines()]
-        blocks = [line.split("=")[1] for line in lines if line.startswith("wildcards: block=")]
-        return sorted(block.rsplit("/", 1)[0] for block in blocks)
+    def journal_rows(self):
+        paths = (self.folder / "results").glob("*/journal/**/*.jsonl")
+        return [row for path in paths for row in read_rows(path)]
+
+    def cells_run(self):
+        """Data sets and methods of trials that the last run began."""
+        begun = {(row["fingerprint"], row["started_at"]): row for row in self.journal_rows()}
+        new = [row for trial, row in begun.items() if trial not in self._known]
+        return sorted({f"{row['dataset']}/{row['method']}" for row in new})

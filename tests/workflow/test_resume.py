@@ -12,8 +12,6 @@ import psutil
 import pytest
 from project import ENVIRONMENT, PLUGINS, TABLE
 
-from harness.records.table import read_rows
-
 pytestmark = pytest.mark.slow
 
 SMALL = {
@@ -25,11 +23,6 @@ SMALL = {
 }
 
 
-def journal_rows(project):
-    paths = (project.folder / "results").glob("*/journal/**/*.jsonl")
-    return [row for path in paths for row in read_rows(path)]
-
-
 def test_a_study_that_grows_runs_only_what_is_new(project):
     study = project.write(**SMALL)
     assert project.run(study, *TABLE)[0] == 0
@@ -38,14 +31,14 @@ def test_a_study_that_grows_runs_only_what_is_new(project):
 
     (project.folder / "results" / "study" / "trials.parquet").unlink()
     assert project.run(study, *TABLE)[0] == 0
-    assert project.blocks_run() == []
+    assert project.cells_run() == []
     assert len(project.rows()) == 6
     assert "row 4 is reproduced bit for bit" in project.harness("reproduce", study, "4")
-    assert "6 trials in 2 blocks, 6 done, 0 to run" in project.harness("plan", study)
+    assert "6 trials in 1 job, 6 done, 0 to run" in project.harness("plan", study)
 
     project.write(**SMALL, title="A new title", published="hou2017/table3")
     assert project.run(study)[0] == 0
-    assert project.blocks_run() == []
+    assert project.cells_run() == []
     page = (project.folder / "results" / "study" / "report.html").read_text()
     assert "A new title" in page
     assert "<strong>56 not run</strong>" in page
@@ -60,7 +53,7 @@ def test_a_study_that_grows_runs_only_what_is_new(project):
     for path in (project.folder / "results").rglob("*"):
         path.touch()
     assert project.run(study, *TABLE)[0] == 0
-    assert project.blocks_run() == ["wine/1nn/l20-b30MB", "wine/random/l20-b30MB"]
+    assert project.cells_run() == ["wine/1nn", "wine/random"]
     rows = project.rows()
     assert sorted(rows["seed"]) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     kept = [key for key in rows["fingerprint"] if key in started]
@@ -82,13 +75,13 @@ def test_an_edited_plugin_reruns_only_its_own_trials(project):
     with (folder / "misbehaving.py").open("a") as file:
         file.write("# a comment\n")
     assert project.run(study, *TABLE)[0] == 0
-    assert project.blocks_run() == []
+    assert project.cells_run() == []
     with (folder / "misbehaving.py").open("a") as file:
         file.write("EDITED = True\n")
     told = "3 rows are stale and will be made again: the code of the method has changed"
     assert told in project.harness("plan", study)
     assert project.run(study, *TABLE)[0] == 0
-    assert project.blocks_run() == ["breast_cancer/behaves/l20-b30MB"]
+    assert project.cells_run() == ["breast_cancer/behaves"]
     after = project.rows().set_index(["method", "seed"])["fingerprint"]
     assert (before["random"] == after["random"]).all()
     assert (before["behaves"] != after["behaves"]).all()
@@ -108,21 +101,21 @@ def test_killed_at_any_moment_nothing_is_lost_or_done_twice(project):
     assert len(rows) == 24
     assert rows["fingerprint"].is_unique
     assert set(rows["outcome"]) == {"ok"}
-    run = [row["fingerprint"] for row in journal_rows(project)]
+    run = [row["fingerprint"] for row in project.journal_rows()]
     assert sorted(run) == sorted(rows["fingerprint"])
 
 
 @pytest.mark.parametrize("deaf", [False, True])
 def test_a_run_that_is_ended_ends_all_that_it_started(project, deaf):
     """Deaf to Ctrl-C is what a shell starts in the background."""
-    study = project.write(**SMALL | {"methods": ["random"], "seeds": 400, "seeds_per_job": 400})
+    study = project.write(**SMALL | {"methods": ["random"], "seeds": 400})
     command = [sys.executable, "-m", "harness.cli", "run", study, "--cores", "2"]
     heard = signal.signal(signal.SIGINT, signal.SIG_IGN if deaf else signal.default_int_handler)
     run = psutil.Popen(command, cwd=project.folder, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
     signal.signal(signal.SIGINT, heard)
     for _ in range(120):
         time.sleep(0.5)
-        if len(journal_rows(project)) > 3:
+        if len(project.journal_rows()) > 3:
             break
     started = run.children(recursive=True)
     assert len(started) > 2
@@ -130,6 +123,6 @@ def test_a_run_that_is_ended_ends_all_that_it_started(project, deaf):
     assert run.wait(60) != 0
     _, left = psutil.wait_procs(started, timeout=20)
     assert left == []
-    rows = journal_rows(project)
+    rows = project.journal_rows()
     assert 3 < len(rows) < 400
     assert {row["outcome"] for row in rows} == {"ok"}

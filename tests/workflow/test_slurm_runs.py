@@ -127,8 +127,8 @@ def test_scores_are_those_of_a_run_without_slurm(on_cluster, here, plain):
     used = on_cluster.project.harness("efficiency", study)
     print(f"\n{used}")
     assert "largest process" not in used
-    blocks = [line.split() for line in used.splitlines() if line.startswith("block")]
-    assert all(float(line[5].rstrip("%")) < 100 for line in blocks)
+    bundles = [line.split() for line in used.splitlines() if line.startswith("bundle")]
+    assert all(float(line[5].rstrip("%")) < 100 for line in bundles)
 
 
 def test_a_cancelled_job_and_a_failed_node_lose_nothing(on_cluster, here):
@@ -183,7 +183,7 @@ def test_two_studies_side_by_side_and_one_twice(on_cluster, here):
 def test_a_job_without_enough_memory_says_so_and_writes_no_false_row(on_cluster, here):
     study = on_cluster.project.write(**STUDY)
     status, said = on_cluster.run(
-        study, "--until", "table", "--retries", "0", "--set-resources", "block:mem_mb=300"
+        study, "--until", "table", "--retries", "0", "--set-resources", "bundle:mem_mb=300"
     )
     assert status == 1
     print(said[-1500:])
@@ -197,7 +197,7 @@ def test_a_study_that_no_node_can_hold_submits_nothing(on_cluster):
     study = on_cluster.project.write(**STUDY | {"budgets": ["3GB"]})
     status, said = on_cluster.run(study)
     assert status == 1
-    assert "block: a job asks for 3800 MB, 1 cores and" in said
+    assert "bundle: a job asks for 3800 MB, 1 cores and" in said
     assert "partition main has at most 3000 MB" in said
     assert on_cluster.cluster.jobs() == []
 

@@ -13,6 +13,8 @@ from project import ENVIRONMENT, PLUGINS
 
 from harness.datasets import prepare
 from harness.datasets.meta import content_sha256
+from harness.planning.bundles import published
+from harness.planning.job_files import study_bundles, write_jobs
 from harness.planning.workload import load_workload
 from harness.records.table import read_rows
 from harness.trial.reach import ISOLATION
@@ -23,7 +25,7 @@ EXPECTED = {
     "kills-the-worker": ("crashed", "ended the worker twice"),
     "is-killed": ("crashed", "killed and run again, and ended so both times"),
     "alters-features": ("error", "altered the prepared data"),
-    "alters-rows": ("error", "altered the rows of its block"),
+    "alters-rows": ("error", "altered the rows of its job"),
     "behaves": ("ok", ""),
 }
 
@@ -33,8 +35,8 @@ SEEDS = {"kills-the-worker": 2, "alters-rows": 2}
 
 
 @pytest.fixture
-def blocks(project, monkeypatch, method):
-    """Run a block as Snakemake does, with nothing that confines its trials."""
+def job(project, monkeypatch, method):
+    """Run a job as Snakemake does, with nothing that confines its trials."""
     monkeypatch.chdir(project.folder)
     study = project.write(
         datasets=["breast_cancer"],
@@ -47,23 +49,24 @@ def blocks(project, monkeypatch, method):
     )
     workload = load_workload(study)
     prepare(workload.catalog["breast_cancer"], workload.prepared("breast_cancer"))
-    (block,) = workload.blocks
+    (bundle,) = bundles = study_bundles(workload)
+    write_jobs(workload, bundles)
 
     def run():
-        command = [sys.executable, "-m", "harness.jobs", "block", study, block.id]
+        command = [sys.executable, "-m", "harness.jobs", "bundle", study, bundle.id]
         environment = {**ENVIRONMENT, ISOLATION: "none"}
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=900, check=False
         )
         assert done.returncode == 0, done.stderr[-2000:]
-        return read_rows(workload.output(block))
+        return read_rows(published(workload, bundle))
 
     run.workload = workload
     return run
 
 
 def in_folder(process):
-    """Tell whether a process was started by the block: it works in the project's folder."""
+    """Tell whether a process was started by the job: it works in the project's folder."""
     with contextlib.suppress(psutil.Error):
         return process.pid != os.getpid() and process.cwd() == str(Path.cwd())
     return False
@@ -71,8 +74,8 @@ def in_folder(process):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", EXPECTED)
-def test_each_costs_its_own_rows_and_nothing_else(blocks, method):
-    rows = blocks()
+def test_each_costs_its_own_rows_and_nothing_else(job, method):
+    rows = job()
     outcome, reason = EXPECTED[method]
     assert sorted(row["seed"] for row in rows) == list(range(SEEDS.get(method, 1)))
     assert {row["isolation"] for row in rows} == {"none"}
@@ -80,8 +83,8 @@ def test_each_costs_its_own_rows_and_nothing_else(blocks, method):
         rows = [row for row in rows if row["seed"] == max(r["seed"] for r in rows)]
     assert {row["outcome"] for row in rows} == {outcome}, [row["reason"] for row in rows]
     assert all(reason in row["reason"] for row in rows), [row["reason"] for row in rows]
-    folder = blocks.workload.prepared("breast_cancer")
+    folder = job.workload.prepared("breast_cancer")
     meta = json.loads((folder / "meta.json").read_text())
     assert content_sha256(folder) == meta["sha256"]
     assert [process for process in psutil.process_iter() if in_folder(process)] == []
-    assert not list(blocks.workload.results.rglob("*.running"))
+    assert not list(job.workload.results.rglob("*.running"))

@@ -1,10 +1,10 @@
 """CPU time that the harness adds to a trial: split, fork, limit, load, score, row.
 
-    python benchmarks/block_cost.py [--trials 100] [--repeats 3]
+    python benchmarks/job_cost.py [--trials 100] [--repeats 3]
 
-Runs blocks of 1 and of 101 trials of a method that does nothing, as Snakemake's jobs run them, and
-divides the difference by 100. What a block costs once (importing scikit-learn, above all) is the
-first figure.
+Runs jobs of 1 and of 101 trials of a method that does nothing, as Snakemake runs them, and divides
+the difference by 100. What a job costs once (importing scikit-learn, above all) is the first
+figure.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 import yaml
 
 from harness.datasets import prepare
+from harness.planning.job_files import study_bundles, write_jobs
 from harness.planning.workload import load_workload
 
 PLUGIN = """
@@ -40,7 +41,7 @@ def harness_methods():
 
 
 def cpu_seconds(seeds: int) -> float:
-    """Run a block of so many seeds; return the CPU seconds of all its processes."""
+    """Run a job of so many seeds; return the CPU seconds of all its processes."""
     study = f"cost{seeds}.yaml"
     content = {
         "datasets": ["breast_cancer"],
@@ -54,9 +55,10 @@ def cpu_seconds(seeds: int) -> float:
     Path(study).write_text(yaml.safe_dump(content), encoding="utf-8")
     workload = load_workload(study)
     prepare(workload.catalog["breast_cancer"], workload.prepared("breast_cancer"))
-    (block,) = workload.blocks
+    (bundle,) = bundles = study_bundles(workload)
+    write_jobs(workload, bundles)
     before = os.times()
-    command = [sys.executable, "-m", "harness.jobs", "block", study, block.id]
+    command = [sys.executable, "-m", "harness.jobs", "bundle", study, bundle.id]
     subprocess.run(command, check=True)
     after = os.times()
     return (
@@ -79,7 +81,7 @@ def main() -> None:
             os.chdir(place)
             one, many = cpu_seconds(1), cpu_seconds(1 + options.trials)
             further = 1000 * (many - one) / options.trials
-            print(f"a block of one {one:.2f} s; each further trial {further:.1f} ms")
+            print(f"a job of one {one:.2f} s; each further trial {further:.1f} ms")
         os.chdir("/")
 
 

@@ -1,0 +1,75 @@
+"""What earlier trials took, and a guess where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.planning.workload import RESULTS, Workload
+from harness.study.study import Block
+
+_CELL = ("dataset", "method", "n_labeled", "budget")
+
+_LEAST_S = 0.1
+_S_A_VALUE = 3e-7
+"""Of the features: what a fit by one of the methods here takes, within a factor of ten."""
+
+
+class Timings:
+    """Mean seconds of earlier trials of a cell, else of its data set and method.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        With data set, method, labeled points, budget, mean seconds and how many trials those are
+        of; null where there is none.
+    """
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]] = ()) -> None:
+        self._sums: dict[tuple[Any, ...], float] = {}
+        self._counts: dict[tuple[Any, ...], int] = {}
+        for row in rows:
+            if row["wall_s_mean"] is not None:
+                pair, count = (row["dataset"], row["method"]), row["wall_s_count"]
+                for key in (pair, (*pair, row["n_labeled"], row["budget"])):
+                    self._sums[key] = self._sums.get(key, 0) + count * row["wall_s_mean"]
+                    self._counts[key] = self._counts.get(key, 0) + count
+
+    @classmethod
+    def of_tables(cls, results: Path = RESULTS) -> Timings:
+        """Read the tables of all studies whose results are here."""
+        paths = sorted(results.glob("*/trials.parquet"))
+        return cls(_read(paths) if paths else ())
+
+    def seconds(self, workload: Workload, block: Block) -> float | None:
+        """Return the mean seconds of a block's trials, None if there was none like them."""
+        pair = (block.dataset, block.method.label)
+        cell = (*pair, workload.sizes(block).n_labeled, block.budget.text)
+        key = cell if cell in self._counts else pair
+        return self._sums[key] / self._counts[key] if key in self._counts else None
+
+    def guess(self, workload: Workload, block: Block) -> float:
+        """Return the same, or a guess from the size of the data; never more than the limit."""
+        known = self.seconds(workload, block)
+        if known is None:
+            entry, tuning = workload.entry(block), block.grid.tuning
+            fits = 1 + (
+                tuning.trials * (1 if tuning.validation else tuning.folds) if tuning else 0
+            )
+            known = fits * (_LEAST_S + _S_A_VALUE * entry.n * entry.d)
+        return min(max(known, _LEAST_S), block.grid.limits.time)
+
+
+def _read(paths: Iterable[Path]) -> Iterable[Mapping[str, Any]]:
+    import pyarrow
+    import pyarrow.parquet
+
+    for path in paths:
+        try:
+            table = pyarrow.parquet.ParquetFile(path).read(columns=[*_CELL, "wall_s"])
+            if {*_CELL, "wall_s"} <= set(table.column_names):
+                kinds = [("wall_s", "mean"), ("wall_s", "count")]
+                yield from table.group_by(list(_CELL)).aggregate(kinds).to_pylist()
+        except (OSError, pyarrow.ArrowException):  # whoever reads the table itself says so
+            continue
