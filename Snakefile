@@ -2,6 +2,7 @@
 # snakemake --cores 8 [--config study=studies/quickstart.yaml]
 import sys
 
+from snakemake.settings.types import DeploymentMethod
 from snakemake.utils import min_version, validate
 
 from harness.errors import HarnessError
@@ -13,6 +14,7 @@ min_version("9.27")
 ONLY_LOOKS = {"-n", "--dry-run", "--dryrun", "--lint"}
 
 config.setdefault("study", "studies/quickstart.yaml")
+config.setdefault("image", "harness.sif")
 validate(config, "rules/config.schema.yaml")
 
 try:
@@ -20,18 +22,19 @@ try:
     JOBS = StudyJobs(config["study"], lanes=workflow.nodes or workflow.cores or 1)
     if workflow.is_main_process:
         JOBS.bundles
-        # not in `onstart`, which a module does not have
+        # a module has no `onstart`
         if ONLY_LOOKS.isdisjoint(sys.argv):
             JOBS.write()
 except HarnessError as error:
     sys.exit(f"harness: {error}")
 
 RESULTS = JOBS.results.as_posix()
-PYTHON = sys.executable
+IN_IMAGE = DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
+PYTHON = "python3" if IN_IMAGE else sys.executable
 
 
-# pip installs all that the rules need (README.md); the image names the Python they were tested on
-container: "docker://python:3.11"
+# taken with `--sdm apptainer`: the project and all that it needs, made from the Dockerfile
+container: config["image"]
 
 
 wildcard_constraints:
@@ -44,11 +47,16 @@ include: "rules/trials.smk"
 include: "rules/reports.smk"
 
 
-# A limit on jobs started in a second, which is for clusters, has Snakemake look again each second
-# for every job that has ended: a quarter of a core after 400 jobs, and rising with each.
 onstart:
-    if workflow.local_exec:
-        workflow.scheduler.job_rate_limiter = None
+    from harness.jobs.starting import start
+
+    start(workflow, JOBS)
+
+
+onerror:
+    from harness.jobs.starting import tell_failures
+
+    tell_failures(log)
 
 
 onsuccess:

@@ -1,5 +1,7 @@
 # Data sets: fetched, checked and written once as plain .npy, for every study.
 
+from harness.planning.reserving import preparing_mb
+
 
 rule dataset:
     output:
@@ -8,9 +10,12 @@ rule dataset:
         "prepared/logs/{data}.log",
     retries: 1
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards: preparing_mb(JOBS.workload, wildcards.data),
+        runtime=120,
     params:
         python=PYTHON,
         study=config["study"],
     shell:
-        "{params.python:q} -m harness.jobs dataset {params.study:q} {wildcards.data:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "dataset {params.study:q} {wildcards.data:q} >{log:q} 2>&1"

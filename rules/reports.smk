@@ -16,11 +16,14 @@ rule table:
     resources:
         # two Snakemakes and the libraries, then 11 kB a row
         mem_mb=lambda wildcards: 700 + 11 * JOBS.workload.n_trials // 1000,
+        runtime=lambda wildcards: 15 + JOBS.workload.n_trials // 10_000,
     params:
         python=PYTHON,
         study=lambda wildcards, input: input.study,
     shell:
-        "{params.python:q} -m harness.jobs table {params.study:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "table {params.study:q} >{log:q} 2>&1"
 
 
 rule report:
@@ -38,8 +41,11 @@ rule report:
     resources:
         # 5 kB a row
         mem_mb=lambda wildcards: 700 + 5 * JOBS.workload.n_trials // 1000,
+        runtime=lambda wildcards: 15 + JOBS.workload.n_trials // 10_000,
     params:
         python=PYTHON,
         study=config["study"],
     shell:
-        "{params.python:q} -m harness.jobs report {params.study:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "report {params.study:q} >{log:q} 2>&1"

@@ -11,11 +11,14 @@ rule calibration:
     resources:
         # its largest allocation is 400 MB
         mem_mb=JOB_BYTES // 10**6 + 400,
+        runtime=15,
     params:
         python=PYTHON,
         study=config["study"],
     shell:
-        "{params.python:q} -m harness.jobs calibration {params.study:q} {output:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "calibration {params.study:q} {output:q} >{log:q} 2>&1"
 
 
 rule bundle:
@@ -34,4 +37,6 @@ rule bundle:
         python=PYTHON,
         study=config["study"],
     shell:
-        "{params.python:q} -m harness.jobs bundle {params.study:q} {wildcards.bundle:q} >{log:q} 2>&1"
+        "{params.python:q} -m harness.jobs "
+        "--reserved {resources.mem_mb} {resources.runtime} {threads} "
+        "bundle {params.study:q} {wildcards.bundle:q} >{log:q} 2>&1"

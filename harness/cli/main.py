@@ -11,6 +11,7 @@ from harness.cli import (
     add,
     author,
     catalogue,
+    efficiency,
     execute,
     measure,
     new,
@@ -44,6 +45,6 @@ def main() -> None:
     """Benchmark learning methods under a memory budget."""
 
 
-for _module in (add, catalogue, storage, measure, run, execute, results, new, author):
+for _module in (add, catalogue, storage, measure, run, efficiency, execute, results, new, author):
     for _command in _module.COMMANDS:
         main.add_command(_command)

@@ -9,20 +9,29 @@ from types import FrameType
 
 from rich.console import Console
 
-from harness.jobs.workflow import DRY, LOG, interrupt_children, only_run, run_workflow
+from harness.jobs.only_run import only_run
+from harness.jobs.workflow import DRY, LOG, interrupt_children, run_workflow
 from harness.planning.workload import Workload
 from harness.python.progress import shown
 
 
-def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = ()) -> None:
+def run_with_progress(
+    workload: Workload,
+    cores: int | None,
+    options: Sequence[str] = (),
+    profile: str | None = None,
+) -> None:
     """Run a study, and name its report.
 
     Parameters
     ----------
     workload : Workload
-    cores : int
+    cores : int or None
+        None leaves it to the profile.
     options : sequence of str
         Passed on to Snakemake.
+    profile : str, optional
+        Name or path of settings of a cluster.
 
     Raises
     ------
@@ -38,7 +47,7 @@ def run_with_progress(workload: Workload, cores: int, options: Sequence[str] = (
         nullcontext() if dry else only_run(workload.results),
         shown(workload.n_trials, console) as told,
     ):
-        run_workflow(workload, cores, told, options)
+        run_workflow(workload, cores, told, options, profile)
     report = workload.results / "report.html"
     made = report.is_file() and not dry
     console.print(f"{report}" if made else f"what Snakemake said: {workload.results / LOG}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -102,14 +103,23 @@ def _some(names: Sequence[str]) -> str:
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @study_argument
-@cores_option("Trials side by side.")
+@click.option(
+    "--cores",
+    type=click.IntRange(min=1),
+    help="Trials side by side: all cores by default, and with a profile what it says.",
+)
+@click.option("--profile", metavar="NAME|DIR", help="Settings of a cluster: slurm, or your own.")
 @click.argument("snakemake_options", nargs=-1)
-def run(study: str, cores: int, snakemake_options: Sequence[str]) -> None:
+def run(
+    study: str, cores: int | None, profile: str | None, snakemake_options: Sequence[str]
+) -> None:
     """Run a study with a progress bar; further options go to Snakemake."""
     from harness.cli.progress import run_with_progress
     from harness.planning.workload import load_workload
 
-    run_with_progress(load_workload(study), cores, snakemake_options)
+    if cores is None and profile is None:
+        cores = os.cpu_count()
+    run_with_progress(load_workload(study), cores, snakemake_options, profile)
 
 
 @click.command()

@@ -1,5 +1,7 @@
 """What the workflow's jobs run: `python -m harness.jobs JOB STUDY ...`, one function a rule.
 
+`--reserved MB MINUTES CORES` before the job's name says what a scheduler gave it.
+
 A mistake that a user can mend ends a job with one message in its log, not with a traceback.
 """
 
@@ -8,24 +10,29 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from harness.errors import DamagedFileError, HarnessError
-from harness.files import put_aside
-from harness.planning.workload import load_workload
+from harness.files import below, put_aside
+from harness.jobs.usage import Reserved, measured
+from harness.jobs.watched import watched
+from harness.planning.workload import RESULTS, load_workload
 from harness.threads import one_thread
+
+RESERVED = "--reserved"
 
 
 def dataset(study: str, directory: str) -> None:
     """Fetch, check and prepare one data set."""
-    from harness.jobs.prepared import prepare_named
+    from harness.jobs.prepared import prepare_once
 
     workload = load_workload(study)
     entries = {workload.catalog[name].directory: name for name in workload.datasets()}
     if directory not in entries:
         message = f"{study}: no data set {directory!r}; its entry or its generator has changed"
         raise HarnessError(message)
-    prepare_named(workload, entries[directory])
+    prepare_once(workload, entries[directory])
 
 
 def calibration(study: str, output: str) -> None:
@@ -81,11 +88,17 @@ JOBS: dict[str, Callable[..., None]] = {
 
 
 def main() -> None:
-    """Run the job that the first argument names."""
-    name, *arguments = sys.argv[1:]
+    """Run the job that the arguments name, in a process that another one watches."""
+    given, reserved = sys.argv[1:], None
+    if given[0] == RESERVED:
+        reserved = Reserved(*map(int, given[1:4]))
+        given = given[4:]
+    name, study, *arguments = given
+    job = f"{name} {arguments[0]}" if name in ("dataset", "bundle") else name
     one_thread()
+    watched(partial(_note, job, study, reserved))
     try:
-        JOBS[name](*arguments)
+        JOBS[name](study, *arguments)
     except DamagedFileError as error:
         sys.exit(f"harness: {error.message}; {put_aside(error.path)}")
     except HarnessError as error:
@@ -93,6 +106,15 @@ def main() -> None:
     except OSError as error:
         # a full disk, a folder that may not be written: nothing of ours to trace
         sys.exit(f"harness: {error.filename or 'a file'}: {error.strerror}; nothing was lost")
+
+
+def _note(job: str, study: str, reserved: Reserved | None, started: float, code: int) -> None:
+    """Keep what a job took beside the study's results; no job fails for want of it."""
+    rule, _, which = job.partition(" ")
+    try:
+        measured(rule, which, reserved, started, code).write(below(RESULTS, Path(study).stem))
+    except HarnessError as error:
+        print(f"harness: what this job took is not noted: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

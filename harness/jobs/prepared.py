@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import fcntl
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.datasets import Entry, Meta, load_catalog
 from harness.datasets.meta import FILES, content_sha256
 from harness.errors import HarnessError
+from harness.files import is_file
 from harness.planning.workload import Workload
 from harness.plugin.registry import Registry
+
+
+def prepare_once(workload: Workload, name: str) -> None:
+    """Prepare a data set of a study, unless another run did since this one was planned."""
+    folder = workload.prepared(name)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(folder):
+        # whoever wants the data anew has removed their metadata
+        if not is_file(folder / "meta.json"):
+            prepare_named(workload, name)
 
 
 def prepare_named(workload: Workload, name: str) -> None:
@@ -81,8 +94,7 @@ class Prepared:
 
     def mend(self, reason: str) -> None:
         """Prepare the data again, unless another worker has done so meanwhile."""
-        with (self.folder.parent / f".{self.folder.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with _locked(self.folder):
             try:
                 self._verified()
             except HarnessError:
@@ -103,6 +115,13 @@ class Prepared:
 
     def _signature(self) -> list[tuple[int, ...] | None]:
         return [_state(self.folder / name) for name in FILES]
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder.parent / f".{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _state(path: Path) -> tuple[int, ...] | None:

@@ -1,24 +1,23 @@
-"""A study run through Snakemake: one run at a time, its outcomes counted, its failures told."""
+"""A study run through Snakemake: its outcomes counted, its failures told."""
 
 from __future__ import annotations
 
-import fcntl
-import importlib.metadata
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
 from harness.errors import HarnessError
+from harness.jobs.failures import failures
 from harness.jobs.mending import put_damaged_aside
+from harness.jobs.profiles import find_profile
 from harness.planning.workload import ROWS, Workload
 from harness.project import PROFILE, SNAKEFILE
 from harness.records.table import parse_rows
@@ -33,15 +32,6 @@ DRY = frozenset({"-n", "--dry-run", "--dryrun"})
 
 LOG = "logs/snakemake.log"
 """All that Snakemake said, in the folder of a study's results."""
-
-_LOG_OF_A_JOB = re.compile(r"^Logfile ([^\n]+):\n=+\n(.*?)\n=+$", re.MULTILINE | re.DOTALL)
-"""A failed job's own log, as Snakemake repeats it."""
-
-_NO_EXECUTOR = re.compile(r"error: argument --executor/-e: invalid choice: '([^']+)'")
-"""How Snakemake refuses an executor, of an option or a profile, that is not installed."""
-
-_MOST_JOBS = 5
-_MOST_LINES = 10
 
 Told = Callable[[Counter[str]], None]
 
@@ -83,58 +73,42 @@ class Outcomes:
         return whole
 
 
-@contextmanager
-def only_run(results: Path) -> Iterator[None]:
-    """Hold a folder of results while a study runs; the system lets go of it with the process.
-
-    Raises
-    ------
-    HarnessError
-        If another run holds it, or it cannot be made.
-    """
-    lock = results / ".running"
-    try:
-        results.mkdir(parents=True, exist_ok=True)
-        file = lock.open("a+")
-    except OSError as error:
-        where = Path(error.filename or results).absolute()
-        raise HarnessError(f"{where}: cannot be made: {error.strerror}") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise HarnessError(
-                f"{results}: the study runs already, in process {file.read() or '?'}: wait for "
-                "it, end it, or give this one another name"
-            ) from None
-        except OSError:  # of a file system without locks; blocks lock their journals themselves
-            pass
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield
-
-
-def run_workflow(workload: Workload, cores: int, told: Told, options: Sequence[str] = ()) -> None:
+def run_workflow(
+    workload: Workload,
+    cores: int | None,
+    told: Told,
+    options: Sequence[str] = (),
+    profile: str | None = None,
+) -> None:
     """Run what a study lacks, and return when all of it is there.
 
     Parameters
     ----------
     workload : Workload
-    cores : int
+    cores : int or None
+        None leaves it to the profile, which says how many jobs a cluster gets at a time.
     told : callable (Counter) -> None
         Given the outcomes so far, twice a second.
     options : sequence of str
         Passed on to Snakemake.
+    profile : str, optional
+        Name or path of settings beside those of this machine: `slurm`.
 
     Raises
     ------
     HarnessError
-        If Snakemake fails, with what its failed jobs said and where all of it is.
+        If Snakemake fails, with what its failed jobs said and where all of it is; or there is no
+        such profile.
     KeyboardInterrupt
         When Snakemake and its jobs have ended; trials that are finished are kept.
     """
+    command = [
+        *(sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)),
+        *("--workflow-profile", str(PROFILE)),
+        *("--profile", "none" if profile is None else str(find_profile(profile))),
+        *(() if cores is None else ("--cores", str(cores))),
+        *("--config", f"study={workload.study.path}", *options),
+    ]
     if DRY.isdisjoint(options):
         for sentence in put_damaged_aside(workload):
             print(sentence, file=sys.stderr)
@@ -144,11 +118,6 @@ def run_workflow(workload: Workload, cores: int, told: Told, options: Sequence[s
     except OSError as error:
         message = f"{log.parent.absolute()}: cannot be made: {error.strerror}"
         raise HarnessError(message) from None
-    command = [
-        *(sys.executable, "-m", "snakemake", "--cores", str(cores)),
-        *("--snakefile", str(SNAKEFILE), "--profile", str(PROFILE)),
-        *("--config", f"study={workload.study.path}", *options),
-    ]
     outcomes = Outcomes(workload)
     told(outcomes.count())
     with log.open("wb") as file:
@@ -186,42 +155,3 @@ def _end(snakemake: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         interrupt_children()
         snakemake.wait()
-
-
-def failures(said: str) -> list[str]:
-    """Find in Snakemake's log why jobs failed.
-
-    Parameters
-    ----------
-    said : str
-        All that Snakemake said.
-
-    Returns
-    -------
-    list of str
-        A failed job's log and the message that it ends with, else its last lines; each message
-        once, though a job was tried again. If no job failed, what to install for an executor that
-        is not there, else the last lines of Snakemake itself.
-    """
-    messages: dict[str, str] = {}
-    for path, text in _LOG_OF_A_JOB.findall(said):
-        _, told, message = f"\n{text}".rpartition("\nharness: ")
-        messages[message if told else _last_lines(text)] = path
-    if not messages:
-        refused = _NO_EXECUTOR.search(said)
-        return [_to_install(refused[1]) if refused else _last_lines(said)]
-    reasons = [f"{path}: {message}" for message, path in messages.items()]
-    more = len(reasons) - _MOST_JOBS
-    return reasons[:_MOST_JOBS] + ([f"and {more} more failed jobs"] if more > 0 else [])
-
-
-def _to_install(executor: str) -> str:
-    extras = importlib.metadata.metadata("memory-budget-harness").get_all("Provides-Extra") or ()
-    package = f"snakemake-executor-plugin-{executor}"
-    if executor in extras:
-        package = f"'memory-budget-harness[{executor}]'"
-    return f"executor {executor!r} is not installed: pip install {package}"
-
-
-def _last_lines(text: str) -> str:
-    return "\n".join(text.splitlines()[-_MOST_LINES:])

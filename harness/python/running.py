@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, shown
-from harness.jobs.workflow import Told, only_run, run_workflow
+from harness.jobs.only_run import only_run
+from harness.jobs.workflow import Told, run_workflow
 from harness.planning.workload import load_workload
 from harness.python.progress import shown as shown_progress
 from harness.python.study import written
@@ -26,6 +27,7 @@ def run(
     name: str | None = None,
     progress: bool = True,
     options: Sequence[str] = (),
+    profile: str | None = None,
 ) -> Results:
     """Run a study and return its results.
 
@@ -40,7 +42,7 @@ def run(
         pair of X and y), and methods may be classes or estimators of scikit-learn's kind or
         `harness.Method`. Paths in it are relative to the current folder.
     cores : int, optional
-        Trials side by side; all cores by default.
+        Trials side by side; by default all cores, and with a profile what it says.
     name : str, optional
         Of a study that is given as a mapping, by default "notebook": it is written as
         `studies/NAME.yaml`, and its results go to `results/NAME`.
@@ -48,6 +50,8 @@ def run(
         Whether to show how many trials have ended.
     options : sequence of str
         Passed on to Snakemake.
+    profile : str, optional
+        Name or path of settings of a cluster: "slurm".
 
     Returns
     -------
@@ -68,13 +72,14 @@ def run(
         study |= {"labeled": 50, "budgets": ["3MB", "10MB"], "seeds": 5}
         harness.run(study).best()
     """
-    count = core_count(cores)
+    # a profile says itself how many jobs run at a time
+    count = None if cores is None and profile is not None else core_count(cores)
     with study_file(study, name) as path:
         workload = load_workload(path)
         held = nullcontext() if isinstance(study, Mapping) else only_run(workload.results)
         show: Callable[[int], Any] = shown_progress if progress else _nothing
         with held, show(workload.n_trials) as told:
-            run_workflow(workload, count, told, options)
+            run_workflow(workload, count, told, options, profile)
         return Results(workload.results)
 
 

@@ -17,7 +17,7 @@ import yaml
 
 from harness.errors import HarnessError, shown
 from harness.files import below, holds, is_file, why_no_path, write_whole
-from harness.jobs.workflow import only_run
+from harness.jobs.only_run import only_run
 from harness.planning.workload import RESULTS
 from harness.plugin.method import Method
 from harness.python.data import Data, given_datasets, write_data

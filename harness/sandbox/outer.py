@@ -103,22 +103,21 @@ class OuterLimits:
         budget : int or None
             Bytes of the trial.
         """
-        level = self._to_blame()
-        if level is None:
-            whose = f"the memory of this machine ({format_bytes(_MACHINE)})"
-        else:
-            whose = f"the limit of {format_bytes(level.limit)} of the memory cgroup {level.name}"
         beside = f" beside the budget of {format_bytes(budget)}" if budget else " beside its data"
         return HarnessError(
-            f"{whose}, outside of the harness, was reached, and the kernel ended {what}: it has "
-            "no row and is run again next time. "
+            f"{self.to_blame()}, outside of the harness, was reached, and the kernel ended "
+            f"{what}: it has no row and is run again next time. "
             f"Reserve at least {format_bytes(JOB_BYTES)}{beside}."
         )
 
-    def _to_blame(self) -> _Level | None:
+    def to_blame(self) -> str:
+        """Name the limit that was reached since `note`."""
         struck = [level for level in self._levels if level.hits > self._hits[level]]
         struck = struck or [level for level in self._levels if level.was_filled]
-        return min(struck, key=lambda level: level.limit, default=None)
+        level = min(struck, key=lambda level: level.limit, default=None)
+        if level is None:
+            return f"the memory of this machine ({format_bytes(_MACHINE)})"
+        return f"the limit of {format_bytes(level.limit)} of the memory cgroup {level.name}"
 
     def _killed(self) -> int:
         """Count kills for want of memory in the group of this process, or else on the machine."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from harness.datasets import prepare
-from harness.datasets.meta import content_sha256
-from harness.jobs.prepared import Prepared
+from harness.datasets.meta import Meta, content_sha256
+from harness.jobs.prepared import Prepared, prepare_once
 from harness.planning.workload import load_workload
 
 STUDY = "{datasets: [iris], methods: [prior], labeled: 20, budgets: none, seeds: 1}"
@@ -67,3 +67,14 @@ def test_other_data_with_a_description_that_fits_them_are_noticed_and_mended(wor
     assert "preparing them again" in capsys.readouterr().err
     np.testing.assert_array_equal(np.load(prepared.folder / "X.npy"), X)
     assert not prepared.altered()
+
+
+def test_data_that_another_run_prepared_meanwhile_stay_as_they_are(workload):
+    """Two studies wait for the same data; the second finds what the first has prepared."""
+    meta = workload.prepared("iris") / "meta.json"
+    before = meta.stat().st_ino
+    prepare_once(workload, "iris")
+    assert meta.stat().st_ino == before
+    meta.unlink()
+    prepare_once(workload, "iris")
+    assert Prepared(workload, "iris").meta == Meta.read(workload.prepared("iris"))

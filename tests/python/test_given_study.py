@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 import harness
 from harness.errors import HarnessError
-from harness.jobs.workflow import only_run
+from harness.jobs.only_run import only_run
 from harness.planning.workload import load_workload
 from harness.python.study import written
 from harness.sandbox import landlock
@@ -143,7 +143,7 @@ def test_other_arguments_are_checked(arguments, told):
 def test_a_study_that_runs_is_left_alone():
     content_of(STUDY)
     before = Path("studies/notebook.yaml").read_text()
-    told = f"results/notebook: the study runs already, in process {os.getpid()}: wait for it"
+    told = f"results/notebook: the study runs already, in process {os.getpid()} on .*: wait for it"
     with only_run(Path("results/notebook")), pytest.raises(HarnessError, match=told):
         harness.run(STUDY | {"seeds": 9})
     assert Path("studies/notebook.yaml").read_text() == before

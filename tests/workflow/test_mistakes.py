@@ -1,5 +1,8 @@
 """A user's mistakes: one clear message before any trial starts, and no traceback of ours."""
 
+import subprocess
+import sys
+
 import pytest
 import yaml
 from project import TABLE
@@ -186,3 +189,31 @@ def test_a_tight_budget_is_infeasible_and_says_why(project):
     assert list(rows["outcome"]) == ["infeasible"]
     assert "the budget is 10 kB" in rows["reason"][0]
     assert rows["peak_bytes"].isna().all()
+
+
+HOLDS = """
+import sys
+from pathlib import Path
+from harness.jobs.only_run import only_run
+with only_run(Path("results/study")):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_study_that_runs_is_refused_by_a_plain_snakemake_too(project):
+    study = project.write(**GOOD)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDS],
+        cwd=project.folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout.readline() == "held\n"
+    status, said = project.run(study)
+    assert status == 1
+    assert f"harness: results/study: the study runs already, in process {holder.pid} on " in said
+    status, said = project.run(study, "-n")
+    assert status == 0, said
+    holder.communicate()

@@ -1,4 +1,4 @@
-"""A study run through Snakemake: one run at a time, and why it failed."""
+"""Why jobs of a study failed."""
 
 import importlib.util
 import subprocess
@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from harness.errors import HarnessError
-from harness.jobs.workflow import failures, only_run
+from harness.jobs.failures import failures
 
 RULE = "=" * 80
 
@@ -56,38 +55,3 @@ def test_many_failures_are_counted_and_none_is_the_end_of_what_was_said():
     many = failures("".join(log_of(f"{n}.log", f"harness: number {n}") for n in range(9)))
     assert many[4:] == ["4.log: number 4", "and 4 more failed jobs"]
     assert failures("a\n" * 90 + "disk full") == ["\n".join(["a"] * 9 + ["disk full"])]
-
-
-HOLDS = """
-import sys
-from pathlib import Path
-from harness.jobs.workflow import only_run
-with only_run(Path("results/mine")):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_a_study_runs_once_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path.joinpath("results", "mine").relative_to(tmp_path)
-    other = subprocess.Popen(
-        [sys.executable, "-c", HOLDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert other.stdout.readline() == "held\n"
-    told = f"results/mine: the study runs already, in process {other.pid}: "
-    with pytest.raises(HarnessError, match=told), only_run(folder):
-        pass
-    other.kill()
-    other.communicate()
-    for _ in range(2):  # nothing is left that would have to be removed
-        with only_run(folder):
-            pass
-
-
-def test_a_folder_that_cannot_be_made_is_named(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "results").write_text("")
-    told = f"{tmp_path}/results/mine: cannot be made: "
-    with pytest.raises(HarnessError, match=told), only_run(tmp_path / "results" / "mine"):
-        pass

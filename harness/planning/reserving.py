@@ -1,0 +1,30 @@
+"""What a scheduler should reserve for preparing a data set."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.planning.workload import Workload
+
+_AROUND = 1_000_000_000
+"""Bytes of two Snakemakes, and of the libraries and buffers with which a file is read."""
+
+_COPIES = 4
+"""How often the features are held at most, as read, encoded and scaled."""
+
+
+def preparing_mb(workload: Workload, directory: str) -> int:
+    """Return megabytes that preparing a data set takes at most.
+
+    Parameters
+    ----------
+    workload : Workload
+    directory : str
+        Of the prepared data.
+    """
+    entries = (workload.catalog[name] for name in workload.datasets())
+    entry = next((entry for entry in entries if entry.directory == directory), None)
+    features = entry.n * entry.d * entry.itemsize if entry else 0
+    return math.ceil((_AROUND + _COPIES * features) / 10**6)
