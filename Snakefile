@@ -22,9 +22,9 @@ try:
     JOBS = StudyJobs(config["study"], lanes=workflow.nodes or workflow.cores or 1)
     if workflow.is_main_process:
         JOBS.bundles
-        # a module has no `onstart`
+        # not in `onstart` alone, which a module does not have; other jobs may be those of a run
         if ONLY_LOOKS.isdisjoint(sys.argv):
-            JOBS.write()
+            JOBS.write(keep_others=True)
 except HarnessError as error:
     sys.exit(f"harness: {error}")
 

@@ -93,9 +93,9 @@ class StudyJobs:
                 self._needs[bundle_id] = _read(self.results, bundle_id)["needs"]
         return self._needs[bundle_id]
 
-    def write(self) -> None:
-        """Write down all jobs, and remove what was written of others."""
-        write_jobs(self.workload, self.bundles)
+    def write(self, keep_others: bool = False) -> None:
+        """Write down all jobs, and remove what was written of others unless that is kept."""
+        write_jobs(self.workload, self.bundles, keep_others)
 
 
 def needs(workload: Workload, bundle: Bundle) -> dict[str, Any]:
@@ -117,8 +117,8 @@ def study_bundles(workload: Workload, lanes: int = 1) -> list[Bundle]:
     return [*kept, *cut(workload, new, Timings.of_tables(), lanes)]
 
 
-def write_jobs(workload: Workload, bundles: Iterable[Bundle]) -> None:
-    """Write down jobs, and remove what was written of others."""
+def write_jobs(workload: Workload, bundles: Iterable[Bundle], keep_others: bool = False) -> None:
+    """Write down jobs, and remove what was written of others unless that is kept."""
     folder = below(workload.results, FOLDER)
     others = set(folder.rglob("*.json"))
     for bundle in bundles:
@@ -127,7 +127,7 @@ def write_jobs(workload: Workload, bundles: Iterable[Bundle]) -> None:
             content = {"needs": needs(workload, bundle), "blocks": _told(workload.study, bundle)}
             write_whole(json.dumps(content, separators=(",", ":")), path)
         others.discard(path)
-    for path in others:
+    for path in () if keep_others else others:
         path.unlink(missing_ok=True)
 
 
