@@ -221,9 +221,7 @@ def rows(dataset: str, name: str, seeds: int) -> Iterator[dict[str, Any]]:
 
     workload = load_workload(STUDY)
     block = next(
-        block
-        for block in workload.by_id.values()
-        if (block.dataset, block.method.name) == (dataset, name)
+        block for block in workload.blocks if (block.dataset, block.method.name) == (dataset, name)
     )
     about = BlockTrials(workload, block)
     shape = shape_of(workload, block)
