@@ -236,6 +236,10 @@ def rows(dataset: str, name: str, seeds: int) -> Iterator[dict[str, Any]]:
             for draw in range(FIRST_DRAW, FIRST_DRAW + seeds):
                 row = {"dataset": dataset, "method": name, "budget": budget, "draw": draw}
                 row |= {"measured": len(runs), "learning": seconds}
+                if not any(one.ok for one in runs):
+                    last = runs[-1]
+                    yield row | {"outcome": "not learned", "reason": last.reason}
+                    continue
                 for again, planned in enumerate(plans(design, runs, budget)):
                     if not planned.feasible:
                         row |= {"outcome": planned.outcome, "reason": planned.reason}
