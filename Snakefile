@@ -11,6 +11,8 @@ from harness.planning.job_files import StudyJobs
 min_version("9.27")
 
 
+ONLY_LOOKS = {"-n", "--dry-run", "--dryrun", "--lint"}
+
 config.setdefault("study", "studies/quickstart.yaml")
 config.setdefault("image", "harness.sif")
 validate(config, "rules/config.schema.yaml")
@@ -20,6 +22,9 @@ try:
     JOBS = StudyJobs(config["study"], lanes=workflow.nodes or workflow.cores or 1)
     if workflow.is_main_process:
         JOBS.bundles
+        # not in `onstart`, which a module does not have
+        if ONLY_LOOKS.isdisjoint(sys.argv):
+            JOBS.write()
 except HarnessError as error:
     sys.exit(f"harness: {error}")
 

@@ -1,25 +1,27 @@
-"""Time `snakemake --dry-run` on a study of 100,000 trials in 1,000 jobs.
+"""Time `snakemake --dry-run` on studies of up to a million trials.
 
-    python benchmarks/graph.py [--seeds 100] [--budgets 10]
+    python benchmarks/graph.py [--seeds 5] [--budgets 40 400 4000]
 
-Every job has the seeds of one data set, method, number of labels and budget. Prints wall and CPU
-seconds of the whole process; the plugin index is warm, as it is for every run but the first.
+A study of 20,000 trials has 4,000 cells of five seeds, one of two million 400,000. Prints for each
+the jobs, the CPU seconds and the most memory of the whole process, and the exponent with which the
+seconds grow. The plugin index is warm, as it is for every run but the first.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
 import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import yaml
 
-from harness.planning.workload import load_workload
-from harness.project import ROOT
+from harness.planning.job_files import StudyJobs
+from harness.project import PROFILE, SNAKEFILE
 
 STUDY = {
     "datasets": ["wine", "digits", "breast_cancer", "iris"],
@@ -27,36 +29,37 @@ STUDY = {
     "labeled": [20, 30, 40, 50, 60],
 }
 
+COMMAND = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "all", "--cores", "1"]
+
 
 def main() -> None:
-    """Write the study, warm the index, time the dry run."""
+    """Write each study, warm the index, time the dry run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--budgets", type=int, default=10, help="how many")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--budgets", type=int, nargs="+", default=[20, 200, 2000], help="how many")
     options = parser.parse_args()
-    study = STUDY | {
-        "budgets": [f"{10 * k}MB" for k in range(1, 1 + options.budgets)],
-        "seeds": options.seeds,
-        "seeds_per_job": options.seeds,
-    }
+    command = [*COMMAND, "--snakefile", str(SNAKEFILE), "--profile", str(PROFILE)]
+    command += ["--config", "study=graph.yaml"]
+    found = []
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        Path("graph.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
-        workload = load_workload("graph.yaml")
-        trials = sum(len(block.seeds) for block in workload.blocks)
-        command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "all"]
-        command += ["--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
-        command += ["--profile", str(ROOT / "profiles" / "default")]
-        command += ["--config", "study=graph.yaml"]
-        before, started = os.times(), time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        wall, after = time.perf_counter() - started, os.times()
-        cpu = after.children_user + after.children_system
-        cpu -= before.children_user + before.children_system
-        print(
-            f"{trials} trials in {len(workload.blocks)} jobs: {wall:.1f} s wall, {cpu:.1f} s CPU"
-        )
+        for count in options.budgets:
+            budgets = [f"{100 + k}kB" for k in range(count)]
+            study = STUDY | {"budgets": budgets, "seeds": options.seeds}
+            Path("graph.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+            jobs = StudyJobs("graph.yaml")
+            trials, made = jobs.workload.n_trials, len(jobs.bundles)
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            if status:
+                sys.exit(f"snakemake ended with status {status}")
+            cpu = usage.ru_utime + usage.ru_stime
+            found.append((trials, cpu))
+            print(f"{trials} trials in {made} jobs: {cpu:.1f} CPU s, {usage.ru_maxrss // 1000} MB")
         os.chdir("/")
+    for (few, less), (many, more) in itertools.pairwise(found):
+        exponent = math.log(more / less) / math.log(many / few)
+        print(f"from {few} to {many} trials: CPU seconds grow with exponent {exponent:.2f}")
 
 
 if __name__ == "__main__":

@@ -228,7 +228,8 @@ class BlockRun:
             told = [row["reason"], given_up(assignment), why_not, *result.answer["warnings"]]
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
-            print(f"--- seed {seed}: {row['outcome']}\n{result.output}", file=sys.stderr)
+            which = f"{self.block.cell}, seed {seed}"
+            print(f"--- {which}: {row['outcome']}\n{result.output}", file=sys.stderr)
         if result and grid.checkpoints and self.trials.shared.intact:
             curve = referee.score_curve(assignment, result.deliveries, end, scores)
             row["checkpoints"] = json.dumps(without_nan(curve), separators=(",", ":"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Mapping
@@ -385,7 +384,7 @@ def _settings_that_count(
     method: Method, space: Mapping[str, Distribution]
 ) -> list[dict[str, Any]]:
     """Return the settings of a search whose bytes may be the most."""
-    asked = set(inspect.signature(method.storage_model).parameters).intersection(space)
+    asked = method.storage_parameters.intersection(space)
     values = {name: [method.default(name), *space[name].grid(2)] for name in sorted(asked)}
     return [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
 

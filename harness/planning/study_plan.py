@@ -174,8 +174,12 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     seconds = 0.0
     untimed: dict[str, None] = {}
     unbounded: dict[str, None] = {}
+    methods = {
+        name: registry.get("methods", name)[0]
+        for name in dict.fromkeys(block.method.name for block in workload.blocks)
+    }
     for block in workload.blocks:
-        method = registry.get("methods", block.method.name)[0]
+        method = methods[block.method.name]
         shape = shape_of(workload, block)
         params = registry.look_up(block.method.params)
         method, planned = plan_trials(workload, block, method, params)

@@ -8,6 +8,7 @@ prediction hold at their peak as a function of shape and size (the *storage mode
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -251,7 +252,7 @@ class Method:
                     message + "uniform(low, high), log_uniform(low, high) and choice(values)"
                 )
         # here and not in each trial: looking it up copies a thousand pages of a forked child
-        accepted = frozenset(inspect.signature(self.estimator).parameters)
+        accepted = frozenset(self.accepted)
         object.__setattr__(self, "parameters", accepted)
         unknown = self.tasks - set(TASKS)
         if unknown or not self.tasks:
@@ -302,8 +303,17 @@ class Method:
 
     def default(self, name: str) -> Any:
         """Return the value that a parameter has where it is neither fixed nor tuned."""
-        accepted = inspect.signature(self.estimator).parameters
-        return self.params.get(name, accepted[name].default)
+        return self.params.get(name, self.accepted[name].default)
+
+    @functools.cached_property
+    def accepted(self) -> Mapping[str, inspect.Parameter]:
+        """Parameters of the estimator."""
+        return inspect.signature(self.estimator).parameters
+
+    @functools.cached_property
+    def storage_parameters(self) -> frozenset[str]:
+        """What the storage model is told besides shape and size."""
+        return frozenset(list(inspect.signature(self.storage_model).parameters)[2:])
 
     @property
     def may_subsample(self) -> bool:
@@ -319,11 +329,10 @@ class Method:
         paused: bool = False,
     ) -> Storage:
         """Return what is held in each phase; one phase for all where a model does not tell."""
-        names = list(inspect.signature(self.storage_model).parameters)[2:]
         # as `make_estimator` sets it
         clusters = {"n_clusters": shape.n_classes} if shape.n_classes else {}
         given = {**clusters, **params, "tuned": tuned, "paused": paused}
-        wanted = {name: value for name, value in given.items() if name in names}
+        wanted = {name: value for name, value in given.items() if name in self.storage_parameters}
         held = self.storage_model(shape, size, **wanted)
         return held if isinstance(held, Storage) else Storage({"peak": Arrays(all=held)})
 

@@ -51,7 +51,7 @@ def test_a_module_runs_a_study_and_its_table_is_an_input(project):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "rule harness_block:" in done.stderr
+    assert "rule harness_bundle:" in done.stderr
     assert project.rows("two")["outcome"].tolist() == ["ok", "ok"]
     table = project.folder / "results" / "two" / "trials.parquet"
     summary = (project.folder / "summary.txt").read_text()
