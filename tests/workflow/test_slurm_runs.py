@@ -128,7 +128,7 @@ def test_scores_are_those_of_a_run_without_slurm(on_cluster, here, plain):
     print(f"\n{used}")
     assert "largest process" not in used
     bundles = [line.split() for line in used.splitlines() if line.startswith("bundle")]
-    assert all(float(line[5].rstrip("%")) < 100 for line in bundles)
+    assert all(float(line[6].rstrip("%")) < 100 for line in bundles)
 
 
 def test_a_cancelled_job_and_a_failed_node_lose_nothing(on_cluster, here):
