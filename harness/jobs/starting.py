@@ -39,6 +39,7 @@ def start(workflow: Any, jobs: StudyJobs) -> None:
     """
     try:
         _held.append(hold(jobs.results))
+        jobs.write()
         if workflow.local_exec:
             # A limit on jobs started in a second, which is for clusters, has Snakemake look again
             # each second for every job that has ended: a quarter of a core after 400 jobs, and
