@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
+from own_table import own_table
 from project import TABLE, Project
 
 pytestmark = pytest.mark.slow
@@ -68,41 +68,6 @@ table = pandas.read_csv(sys.argv[2])
 labels = harness.load_model(sys.argv[1]).predict(table)
 print(json.dumps(float((labels == table["answer"]).mean())))
 """
-
-
-def own_table(folder):
-    """A CSV with names, numbers and gaps in both."""
-    rng = np.random.default_rng(3)
-    n = 240
-    table = pd.DataFrame(
-        {
-            "length": rng.normal(170, 10, n).round(1),
-            "colour": rng.choice(["red", "green", "blue"], n),
-            "amount": rng.exponential(1000, n).round(),
-        }
-    )
-    up = table["length"] + 8 * (table["colour"] == "red") + rng.normal(size=n) > 172
-    table.loc[::17, "length"] = np.nan
-    table["answer"] = np.where(up, "yes", "no")
-    table.to_csv(folder / "own.csv", index=False)
-    counts = {"no": int((~up).sum()), "yes": int(up.sum())}
-    entry = {
-        "own-table": {
-            "task": "binary",
-            "n": n,
-            "d": 5,
-            "raw_d": 3,
-            "classes": counts,
-            "positive": "yes",
-            "missing": "mean",
-            "logarithm": [2],
-            "scaling": "standard",
-            "read": {"format": "csv", "header": True, "target": "answer", "nominal": ["colour"]},
-            "files": [{"path": "own.csv"}],
-        }
-    }
-    (folder / "own-datasets.yaml").write_text(yaml.safe_dump(entry))
-    return table
 
 
 @pytest.fixture(scope="module")
