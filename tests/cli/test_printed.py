@@ -92,7 +92,8 @@ def test_measure(project, file_regression):
     assert widest(shown) <= WIDTH
     rows = re.compile(r"\d+ +\d+ ")
     lines = [line for line in shown.splitlines() if not rows.match(line)]
-    shape = [line for line in lines if not line.startswith(" ")]
+    # peaks of some machines do not differ
+    shape = [line for line in lines if not line.startswith((" ", "unsure: "))]
     shape = [re.sub(r"[\d.]+.*", "...", line) for line in shape]
     # how often it says that it learns is the machine's, too
     file_regression.check("\n".join(line for line, _ in itertools.groupby(shape)))
