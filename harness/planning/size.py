@@ -384,7 +384,7 @@ def _settings_that_count(
     method: Method, space: Mapping[str, Distribution]
 ) -> list[dict[str, Any]]:
     """Return the settings of a search whose bytes may be the most."""
-    asked = method.storage_parameters.intersection(space)
+    asked = set(method.storage_parameters).intersection(space)
     values = {name: [method.default(name), *space[name].grid(2)] for name in sorted(asked)}
     return [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
 

@@ -308,15 +308,15 @@ class Method:
         """Return the value that a parameter has where it is neither fixed nor tuned."""
         return self.params.get(name, self.accepted[name].default)
 
-    @functools.cached_property
+    @property
     def accepted(self) -> Mapping[str, inspect.Parameter]:
         """Parameters of the estimator."""
-        return inspect.signature(self.estimator).parameters
+        return _parameters(self.estimator)
 
-    @functools.cached_property
-    def storage_parameters(self) -> frozenset[str]:
+    @property
+    def storage_parameters(self) -> Sequence[str]:
         """What the storage model is told besides shape and size."""
-        return frozenset(list(inspect.signature(self.storage_model).parameters)[2:])
+        return list(_parameters(self.storage_model))[2:]
 
     @property
     def may_subsample(self) -> bool:
@@ -376,3 +376,16 @@ class Method:
         return replace(
             shape, n_unlabeled=kept, n_test=unseen, n_scored=shape.scored, loaded=loaded
         )
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return _known_parameters(function)
+    except TypeError:  # a model that was learned has no hash
+        return inspect.signature(function).parameters
+
+
+@functools.cache
+def _known_parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Kept beside the method, which is pickled: a study of many cells asks for each."""
+    return inspect.signature(function).parameters

@@ -1,7 +1,9 @@
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 from harness import Method, Shape
 from harness.plugin.method import PREDICT_BYTES, score_rows
@@ -10,6 +12,10 @@ from harness.plugin.method import PREDICT_BYTES, score_rows
 class Estimator:
     def __init__(self, rank=1):
         self.rank = rank
+
+
+def one_number(shape, size, paused):
+    return shape.data_bytes
 
 
 def ranked(**changes):
@@ -109,3 +115,11 @@ def test_a_storage_model_is_told_of_searches_and_pauses_where_it_asks():
 
 def test_by_default_a_size_is_anything_up_to_the_number_of_points():
     assert ranked().sizes(SHAPE) == (1, 230)
+
+
+def test_a_method_that_was_asked_about_can_be_pickled():
+    method = Method("mine", SVC, storage=one_number)
+    assert "C" in method.accepted
+    assert list(method.storage_parameters) == ["paused"]
+    again = pickle.loads(pickle.dumps(method))
+    assert again.accepted.keys() == method.accepted.keys()
