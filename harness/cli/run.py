@@ -36,27 +36,14 @@ def plan(study: str, cores: int, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(made.as_dict(), indent=1))
         return
-    rows = [
-        {
-            "data set": cell.dataset,
-            "method": cell.method,
-            "labeled": cell.labeled,
-            "budget": cell.budget,
-            "size": "-" if cell.size is None else f"{cell.size} {cell.size_name}",
-            "unlabeled": cell.unlabeled,
-            "planned": format_bytes(cell.planned_bytes),
-            "trials": cell.trials,
-            "done": cell.done,
-            "infeasible because": cell.reason,
-        }
-        for cell in made.cells
-    ]
+    rows = [cell.in_words() for cell in made.cells]
+    columns = [name for name in rows[0] if name != "peak in"]
     expendable = ["unlabeled", "done"]
     # where there are several, rows would be the same without it
     expendable.append("trials" if len({row["labeled"] for row in rows}) > 1 else "labeled")
     if not any(row["infeasible because"] for row in rows):
         expendable = ["infeasible because", *expendable]
-    print_table(rows, list(rows[0]), expendable=expendable, footnotes=["infeasible because"])
+    print_table(rows, columns, expendable=expendable, footnotes=["infeasible because"])
     for pair in made.left_out:
         tell(f"left out: {pair.method} on {pair.dataset}: {pair.reason}")
     if made.unbounded:

@@ -67,8 +67,7 @@ def learned_workloads(
             assignment = assignment_of(method, task, trial, folder)
             return sandbox.run(partial(run_trial, assignment), limits)
 
-        for _ in measured(design, runs, run):
-            pass  # each is added to `runs`
+        list(measured(design, runs, run))  # each is added to `runs` as it comes
         return method.learned(LearnedStorage(runs))
 
     known = measure(first, TOP, False)

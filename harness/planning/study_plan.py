@@ -20,6 +20,7 @@ from harness.plugin.registry import Registry, plugin_location
 from harness.study.published_tables import ALL_DATASETS, read_printed
 from harness.study.study import Block
 from harness.trial.run import searched_space
+from harness.units import format_bytes
 
 WORKER_START_S = 2.5
 """Seconds that a job takes until its first trial; measured by `benchmarks/job_cost.py`."""
@@ -47,6 +48,22 @@ class CellPlan:
     storage_model: str
     reason: str
     seconds_per_trial: float | None
+
+    def in_words(self) -> dict[str, Any]:
+        """Return what a person reads of it, by the headings of a table."""
+        return {
+            "data set": self.dataset,
+            "method": self.method,
+            "labeled": self.labeled,
+            "budget": self.budget,
+            "size": "-" if self.size is None else f"{self.size} {self.size_name}",
+            "unlabeled": self.unlabeled,
+            "planned": format_bytes(self.planned_bytes),
+            "peak in": self.planned_phase,
+            "trials": self.trials,
+            "done": self.done,
+            "infeasible because": self.reason,
+        }
 
     @property
     def unlabeled(self) -> str:

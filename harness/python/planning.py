@@ -12,7 +12,7 @@ from harness.planning.study_plan import StudyPlan, plan_study
 from harness.planning.workload import load_workload
 from harness.python.html_table import html_table
 from harness.python.running import core_count, study_file
-from harness.units import format_bytes, format_duration
+from harness.units import format_duration
 
 if TYPE_CHECKING:
     import pandas
@@ -80,21 +80,7 @@ class Planned:
 
     def _repr_html_(self) -> str:
         """Return the cells as HTML, with what they add up to."""
-        rows = [
-            {
-                "data set": cell.dataset,
-                "method": cell.method,
-                "labeled": cell.labeled,
-                "budget": cell.budget,
-                "size": "-" if cell.size is None else f"{cell.size} {cell.size_name}",
-                "unlabeled": cell.unlabeled,
-                "planned": format_bytes(cell.planned_bytes),
-                "peak in": cell.planned_phase,
-                "trials": cell.trials,
-                "infeasible because": cell.reason,
-            }
-            for cell in self._plan.cells
-        ]
+        rows = [cell.in_words() for cell in self._plan.cells]
         title = f"<p><strong>{html.escape(self.name)}</strong>: {html.escape(self._told())}</p>"
         return f"{title}\n{html_table(rows)}"
 
