@@ -97,7 +97,7 @@ def main():
         code = ["/usr", "/lib", "/lib64", "/bin", "/etc", sys.prefix, sys.base_prefix]
         code = (*map(Path, code), PACKAGE, FOLDER / "plugins")
         shown = (FOLDER / "prepared" / "toy" / "X.npy",)
-        runner = TrialRunner(sys.argv[1], Reach(code, hidden, shown, scratch), provided)
+        runner = TrialRunner(sys.argv[1], Reach(code, hidden, shown, scratch), [provided])
         y = np.load(FOLDER / "prepared" / "toy" / "y.npy")
         print(json.dumps({"isolation": runner.isolation}), file=answers, flush=True)
         for line in sys.stdin:
