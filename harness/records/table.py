@@ -2,7 +2,7 @@
 
 A row says what was asked, planned, enforced, measured and scored, or why not. The journal of its
 block has it as soon as a trial ends, a JSON line each. A line that a kill cut short, or that holds
-what its columns do not, is not a row. `write_table` joins them into one Parquet file.
+what its columns do not, is not a row. `harness.records.table_writer` joins them into one file.
 """
 
 from __future__ import annotations
@@ -10,25 +10,20 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import DamagedFileError, HarnessError, shown
-from harness.files import is_file, write_whole
+from harness.files import is_file
 from harness.records.cells import MOST_TEXT, clean_text, read, written
 from harness.records.columns import COLUMNS, JSON_COLUMNS, LATER, NEVER_NULL, OUTCOMES
+from harness.records.table_writer import VERSION, VERSION_KEY, table_schema
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
-VERSION = 1
-"""Of the table's form; raised when what a column means is no longer what it was."""
-
-_VERSION_KEY = b"memory_budget_harness"
-
 
 _KINDS = COLUMNS | JSON_COLUMNS
 
@@ -139,20 +134,6 @@ def _rows_among(path: Path, wanted: Collection[str]) -> list[dict[str, Any]]:
     return [row for row in rows if row["fingerprint"] in wanted]
 
 
-def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Write rows as one Parquet file, atomically; metrics of plugins become further columns."""
-    import pyarrow
-    import pyarrow.parquet
-
-    rows = list(rows)
-    extra = sorted({name for row in rows for name in row} - set(COLUMNS))
-    schema = _schema([*COLUMNS, *extra])
-    table = pyarrow.Table.from_pylist([dict(row) for row in rows], schema=schema)
-    made = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(table, made)
-    write_whole(made.getvalue().to_pybytes(), path)
-
-
 def read_table(path: Path) -> pandas.DataFrame:
     """Read the table of a study: the columns of the record, then those that are numbers.
 
@@ -180,7 +161,7 @@ def read_table(path: Path) -> pandas.DataFrame:
     except (OSError, pyarrow.ArrowException, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise DamagedFileError(path, f"{path}: cannot be read: {shown(reason)}") from None
-    written = (table.schema.metadata or {}).get(_VERSION_KEY, b"1")
+    written = (table.schema.metadata or {}).get(VERSION_KEY, b"1")
     if written != str(VERSION).encode():
         raise DamagedFileError(
             path,
@@ -222,19 +203,8 @@ def _typed(table: pyarrow.Table) -> pyarrow.Table:
         or pyarrow.types.is_integer(kind)
         or pyarrow.types.is_null(kind)
     ]
-    schema = _schema(name for name, _ in kept)
+    schema = table_schema(name for name, _ in kept)
     return table.select([name for name, _ in kept]).cast(schema)
-
-
-def _schema(names: Iterable[str]) -> pyarrow.Schema:
-    import pyarrow
-
-    arrow = {"string": pyarrow.string(), "bool": pyarrow.bool_(), "int64": pyarrow.int64()}
-    kinds = ((name, COLUMNS.get(name, "float64")) for name in names)
-    return pyarrow.schema(
-        [(name, arrow.get(kind, pyarrow.float64())) for name, kind in kinds],
-        metadata={_VERSION_KEY: str(VERSION)},
-    )
 
 
 def without_nan(content: Any) -> Any:
