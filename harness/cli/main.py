@@ -16,6 +16,7 @@ from harness.cli import (
     new,
     results,
     run,
+    show,
     storage,
 )
 from harness.errors import HarnessError
@@ -44,6 +45,6 @@ def main() -> None:
     """Benchmark learning methods under a memory budget."""
 
 
-for _module in (add, catalogue, storage, measure, run, execute, results, new, author):
+for _module in (add, catalogue, storage, measure, run, execute, show, results, new, author):
     for _command in _module.COMMANDS:
         main.add_command(_command)

@@ -197,6 +197,10 @@ class KeptTable:
         """The parts in which rows can be read, one after the other."""
         return range(self._file.num_row_groups)
 
+    def group_rows(self, group: int) -> int:
+        """Return how many rows a part has."""
+        return int(self._file.metadata.row_group(group).num_rows)
+
     def read(
         self, names: Iterable[str], groups: Sequence[int] | None = None, text: bool = True
     ) -> pyarrow.Table:
@@ -226,8 +230,8 @@ class KeptTable:
                 if field.name in self._there:
                     column = self._file.read_row_groups(list(groups), [field.name])[field.name]
                 else:
-                    rows = (self._file.metadata.row_group(group).num_rows for group in groups)
-                    column = pyarrow.chunked_array([pyarrow.nulls(sum(rows), field.type)])
+                    absent = pyarrow.nulls(sum(map(self.group_rows, groups)), field.type)
+                    column = pyarrow.chunked_array([absent])
             columns.append(self._typed(column, field, text))
         fields = [pyarrow.field(f.name, c.type) for f, c in zip(schema, columns, strict=True)]
         return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))

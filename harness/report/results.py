@@ -5,6 +5,7 @@ Nothing but these files is read, so a report can be made again anywhere from a c
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,9 +35,17 @@ CELL = ["problem", "budget", "method"]
 UNREAD = (
     *("study", "n_features", "n_classes", "size_name", "taken_again", "load_s", "wall_s"),
     *("predict_row_s", "predict_row_calls", "threads", "versions", "decided_by"),
-    *("dataset_sha256", "plugin_sha256", "started_at", "command"),
+    *("dataset_sha256", "plugin_sha256", "started_at", "command", "params"),
 )
-"""Columns that no table, chart or sentence is made of, of which a million rows are a gigabyte."""
+"""Columns that no table, chart or sentence is made of, of which a million rows are a gigabyte.
+What parameters trials had is asked of a few of them: `Results.params_of`."""
+
+SAYS_NOTHING_OF_SCORES = (
+    *("fingerprint", "checkpoints", "enforced_by", "measured_by", "isolation", "host"),
+    *("git_sha", "git_dirty", "planned_phase", "storage_model", "baseline_bytes", "data_bytes"),
+    *("load_peak_bytes", "tune_peak_bytes", "fit_peak_bytes", "n_kept"),
+)
+"""Further columns that who looks for the best method alone has no need of."""
 
 _CONTROLS = {"oracle": "truth", "prior": "chance", "random": "chance"}
 """Of rows that were written before the column `control`."""
@@ -90,6 +99,26 @@ class Results:
     def trials(self) -> pd.DataFrame:
         """The records as written, for sections of plugins and for notebooks: all columns."""
         return read_table(self.directory / TRIALS)
+
+    def params_of(self, rows: Iterable[int]) -> list[dict[str, Any]]:
+        """Read the parameters of some trials; none where nothing was kept of them.
+
+        Parameters
+        ----------
+        rows : iterable of int
+            `row` of each.
+
+        Raises
+        ------
+        HarnessError
+            If the table cannot be read any more.
+        """
+        texts = self._params
+        return [json.loads(text) if (text := texts[row].as_py()) else {} for row in rows]
+
+    @cached_property
+    def _params(self) -> pyarrow.ChunkedArray:
+        return KeptTable(self.directory / TRIALS).read(["params"])["params"]
 
     @property
     def stand_ins(self) -> dict[str, str]:
@@ -150,7 +179,7 @@ def _read_trials(path: Path, without: set[str]) -> pd.DataFrame:
     for name in table.columns:
         if name not in without:
             (column,) = table.read([name], text=False).columns
-            columns[name] = _as_array(column, COLUMNS.get(name, "float64"))
+            columns[name] = _as_series(column, COLUMNS.get(name, "float64"))
     trials = pd.DataFrame(columns)
     if trials["seed"].isna().all():  # pairs that do not go together, and nothing else
         raise HarnessError(f"{path}: holds no trials; run the study first")
@@ -163,19 +192,19 @@ def _read_trials(path: Path, without: set[str]) -> pd.DataFrame:
     return trials
 
 
-def _as_array(column: pyarrow.ChunkedArray, kind: str) -> Any:
+def _as_series(column: pyarrow.ChunkedArray, kind: str) -> pd.Series:
     if kind == "string":
-        coded = column.combine_chunks()
-        if isinstance(coded, pyarrow.ChunkedArray):  # without rows
-            coded = pyarrow.DictionaryArray.from_arrays(pyarrow.array([], "int32"), [])
+        coded = column.unify_dictionaries().combine_chunks()
         said = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
-        return said[coded.indices.fill_null(len(said) - 1).to_numpy(zero_copy_only=False)]
+        places = coded.indices.fill_null(len(said) - 1).to_numpy(zero_copy_only=False)
+        # objects, each of them once: texts of their own would be copied with every selection
+        return pd.Series(said[places], dtype=object)
     if kind == "bool":
         return column.to_pandas(types_mapper=lambda _: pd.BooleanDtype())
-    if kind == "int64" and not column.null_count:
-        return column.to_numpy()
     values = column.to_numpy()
-    return np.where(np.isfinite(values), values, np.nan)
+    if values.dtype.kind == "i":
+        return pd.Series(values)
+    return pd.Series(np.where(np.isfinite(values), values, np.nan))
 
 
 _CALIBRATED = {
@@ -254,7 +283,8 @@ def _name_cells(cells: pd.DataFrame) -> dict[str, str]:
     kinds["problem"], kinds["method"] = problem_names(kinds, by), kinds["label"].map(names)
     kinds["cell"] = number_of(kinds, CELL)[0]
     for name in ("problem", "label", "method", "cell"):
-        cells[name] = kinds[name].to_numpy()[alike]
+        made = kinds[name].to_numpy()[alike]
+        cells[name] = pd.Series(made, cells.index, dtype=made.dtype)
     return names
 
 
