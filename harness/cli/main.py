@@ -13,6 +13,7 @@ from harness.cli import (
     catalogue,
     execute,
     measure,
+    merge,
     new,
     results,
     run,
@@ -45,6 +46,6 @@ def main() -> None:
     """Benchmark learning methods under a memory budget."""
 
 
-for _module in (add, catalogue, storage, measure, run, execute, show, results, new, author):
+for _module in (add, catalogue, storage, measure, run, execute, show, results, merge, new, author):
     for _command in _module.COMMANDS:
         main.add_command(_command)

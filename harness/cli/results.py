@@ -60,6 +60,9 @@ def best(
         limits["latency"] = parse_latency(max_predict)
     if limits:
         _show_choices(choose(results, scores, tables, limits), study, as_json)
+        if len(results.cpus) > 1:
+            told = f"trials ran on {len(results.cpus)} kinds of CPU: a time per row is of"
+            click.echo(f"{told} {results.cpus[0]} where a method has trials on it", err=True)
         return
     answers = make_answers(results, scores, tables)
     if as_json:

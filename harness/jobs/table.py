@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harness.datasets import Entry, Meta
 from harness.errors import HarnessError
 from harness.files import put_aside, write_whole
+from harness.jobs.hosts import join_hosts
 from harness.jobs.provenance import environment_info
 from harness.jobs.timelines import join_timelines, write_json
 from harness.planning.bundles import published
@@ -39,15 +41,18 @@ def collect(workload: Workload) -> None:
         the next run of the study makes them whole.
     """
     started: list[str] = []
+    hosts: Counter[tuple[str, str]] = Counter()
     with table_file(workload.results / "trials.parquet") as table:
         for rows in _published_rows(workload):
             table.add(rows)
             started += filter(None, [_least(rows["started_at"])])
+            hosts.update(_hosts(rows))
         table.add(rows_as_table(_rows_left_out(workload)))
     write_json(join_timelines(workload), workload.results / "timelines.json")
     write_whole(workload.study.text, workload.results / "study.yaml")
-    provenance = json.dumps(_provenance(workload, min(started, default=None)), indent=1)
-    write_whole(provenance, workload.results / "provenance.json")
+    provenance = _provenance(workload, min(started, default=None))
+    provenance["hosts"] = join_hosts(workload.results, hosts)
+    write_whole(json.dumps(provenance, indent=1), workload.results / "provenance.json")
 
 
 def _published_rows(workload: Workload) -> Iterator[pyarrow.Table]:
@@ -85,6 +90,11 @@ def _least(column: pyarrow.ChunkedArray) -> str | None:
     import pyarrow.compute
 
     return pyarrow.compute.min(column).as_py()
+
+
+def _hosts(rows: pyarrow.Table) -> dict[tuple[str, str], int]:
+    counts = rows.group_by(["host", "cpu"]).aggregate([([], "count_all")]).to_pylist()
+    return {(found["host"] or "", found["cpu"] or ""): found["count_all"] for found in counts}
 
 
 def _provenance(workload: Workload, started: str | None) -> dict[str, Any]:

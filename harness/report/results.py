@@ -77,6 +77,9 @@ class Results:
     calibration : list of dict
     budgets : list of str
         In the order of the axis: bounds on the size, then bytes, then "none".
+    cpus : list of str
+        On which trials ran, most trials first; none where no row says. Rows tell them by
+        `cpu_place`, their place in this list.
     metrics : list of str
         Columns that are scores: the built-in ones, then those of plugins.
     notes : list of str
@@ -92,6 +95,7 @@ class Results:
     provenance: dict[str, Any]
     calibration: list[dict[str, Any]]
     budgets: list[str]
+    cpus: list[str]
     metrics: list[str]
     notes: list[str]
 
@@ -157,6 +161,10 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
     rows = _read_trials(directory / TRIALS, {*UNREAD, *without})
     study_text, study = _read_study(directory / STUDY)
     cells, left_out, notes = _as_cells(rows)
+    cpus = list(cells["cpu"].value_counts().index)
+    # a row that does not say is taken to be of the usual one
+    places = cells["cpu"].map({name: place for place, name in enumerate(cpus)})
+    cells["cpu_place"] = places.fillna(0).astype("int64")
     return Results(
         directory=directory.resolve(),
         cells=cells,
@@ -167,6 +175,7 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
         provenance=read_json(directory / PROVENANCE, dict),
         calibration=_read_calibration(directory / CALIBRATION),
         budgets=_ordered_budgets(cells),
+        cpus=cpus,
         metrics=_metric_columns(cells),
         notes=notes,
     )

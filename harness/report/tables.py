@@ -21,6 +21,7 @@ from harness.report.results import CELL
 from harness.report.scores import FAMILIES, Score, declared_metrics, score_of
 from harness.report.statistics import TIE_DECIMALS, compare_mean_ranks, half_width
 from harness.report.statistics import ranks as rank_methods
+from harness.report.times import TIMES, on_one_cpu, times_per_cpu
 
 if TYPE_CHECKING:
     from harness.report.results import Results
@@ -46,6 +47,7 @@ class Tables:
         `predict_s`, `peak_bytes`, `predict_peak_bytes` and `model_bytes` (largest),
         `budget_bytes`, `size`,
         `planned_bytes`, and `mean_` and `std_` of each of COSTS over the trials that ended ok.
+        Times are of `n_timed` of these, all on the CPU `cpu`, which is `cpus[timed_on]`.
     means : pandas.DataFrame
         The long form of every metric, as in `means.csv`, with whole intervals.
     rows : pandas.DataFrame
@@ -63,6 +65,11 @@ class Tables:
     def ranks(self) -> pd.DataFrame:
         """Mean ranks over the data sets of a family, per budget."""
         return _mean_ranks(self.cells)
+
+    @cached_property
+    def times(self) -> pd.DataFrame:
+        """Mean seconds per cell and kind of CPU, of trials that ended "ok"."""
+        return times_per_cpu(self.rows)
 
     @cached_property
     def outcomes(self) -> pd.DataFrame:
@@ -106,6 +113,7 @@ def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
         problem_place=_places(results.cells["problem"], results.problems),
     )
     frame = _cells(rows)
+    frame["cpu"] = frame["timed_on"].map(dict(enumerate(results.cpus)))
     primary = pd.Series({problem: score.name for problem, score in scores.items()})
     known = rows.groupby("problem_place")[results.metrics].count()
     means, chosen = [], []
@@ -135,8 +143,11 @@ def _places(names: pd.Series, order: Sequence[str]) -> pd.Series:
 def _cells(rows: pd.DataFrame) -> pd.DataFrame:
     """Everything of a cell but its scores."""
     largest = ("peak_bytes", "predict_peak_bytes", "model_bytes")
-    figures = {"train_s", "predict_s", *largest, *COSTS}
-    ok = rows.assign(**{name: rows[name].where(rows["ok"]) for name in figures})
+    timed = on_one_cpu(rows)
+    places = rows["cpu_place"].where(timed)
+    kept = {name: rows[name].where(rows["ok"]) for name in (*largest, *COSTS)}
+    kept |= {name: rows[name].where(timed) for name in TIMES}
+    ok = rows.assign(timed=timed, timed_on=places, **kept)
     frame = (
         ok.groupby("cell", sort=False)
         .agg(
@@ -152,6 +163,8 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
             plugin_method=("plugin_method", "first"),
             n=("seed", "size"),
             n_ok=("ok", "sum"),
+            n_timed=("timed", "sum"),
+            timed_on=("timed_on", "max"),
             train_s=("train_s", "mean"),
             predict_s=("predict_s", "mean"),
             **{name: (name, "max") for name in largest},
@@ -347,12 +360,16 @@ def csv_tables(
     """Name the tables that stand as CSV beside the page, with the columns that they promise."""
     keys = ["dataset", "task", "n_labeled", "budget", "method"]
     figures = ["n_ok", "n", "metric", "mean", "ci_low", "ci_high", "std", "rank"]
+    timed = ["cpu", "n_timed"]
     costs = {f"{what}_{name}": f"{name}{end}" for name in COSTS for what, end in _ENDS}
+    per_cpu = tables.times
+    times = per_cpu.drop(columns=["cell", "cpu_place"]).rename(columns={"problem": "dataset"})
     return {
-        "means": tables.means[[*keys, *figures, *costs]].rename(columns=costs),
+        "means": tables.means[[*keys, *figures, *costs, *timed]].rename(columns=costs),
         "ranks": tables.ranks.drop(columns="place"),
         "outcomes": tables.outcomes.rename(columns={"problem": "dataset"}),
         "best": best,
         "planned_vs_measured": tables.planned.rename(columns={"problem": "dataset"}),
         "calibration": pd.DataFrame(calibration),
+        **({"times": times} if per_cpu["cpu_place"].max() > 0 else {}),
     }

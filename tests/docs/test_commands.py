@@ -47,6 +47,7 @@ ELSEWHERE = {
     "snakemake --snakefile $WORKFLOW/Snakefile --profile": "a cluster",
     "snakemake --cores 2 --config study=studies/": "whoever has the hours that the page says",
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
+    "harness merge results/first": "tests/jobs/test_merge.py",
     "harness judge docs/results": "tests/report/test_kept.py",
     "harness compare NAME": "tests/report/test_kept_rows.py",
     "mkdir -p docs/results/NAME": "nobody: NAME is the reader's",
