@@ -45,12 +45,12 @@ from harness.report.published_comparison import Comparison, compare
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import STUDY, Results, read_results
 from harness.report.rows import FILE as ROWS
-from harness.report.rows import kept_rows, write_rows
+from harness.report.rows import write_kept_rows
 from harness.report.scores import Score, choose_scores
 from harness.report.single_budget_charts import specifications
 from harness.report.tables import HONEST, Tables, csv_tables, make_tables
 from harness.report.timelines import make_timelines
-from harness.report.times import of_usual_cpu, other_times
+from harness.report.times import of_usual_cpu, other_times, times_by_place
 from harness.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def make_report(
     files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
     for name, table in (files | anytime_tables(points)).items():
         write_whole(csv_text(table), results.directory / "tables" / f"{name}.csv")
-    write_rows(kept_rows(results), results.directory / "tables" / ROWS)
+    write_kept_rows(results, results.directory / "tables" / ROWS)
     report = results.directory / "report.html"
     write_whole(page, report)
     return report
@@ -216,6 +216,7 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     data: dict[str, Any] = {}
     specs: dict[str, Any] = {}
     times: dict[str, Any] = {}
+    others = times_by_place(results, tables.times)
     numbers: dict[charts.Axes, int] = {}
     for i, (problem, mine) in enumerate(cells.groupby("problem", sort=False)):
         budgets = [text for text in results.budgets if text in set(mine["budget"])]
@@ -225,8 +226,8 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
             built = specifications(axes, tuple(styles), single)
             specs |= {f"{kind}-{numbers[axes]}": spec for kind, spec in built.items()}
         data[str(i)] = charts.chart_data(of_usual_cpu(mine), budgets, list(styles))
-        if len(results.cpus) > 1:
-            times[str(i)] = other_times(results, tables.times, mine)
+        if others:
+            times[str(i)] = other_times(others, mine)
         problems.append(
             {
                 "id": str(i),

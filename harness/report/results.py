@@ -189,7 +189,7 @@ def _read_trials(path: Path, without: set[str]) -> pd.DataFrame:
         if name not in without:
             (column,) = table.read([name], text=False).columns
             columns[name] = _as_series(column, COLUMNS.get(name, "float64"))
-    trials = pd.DataFrame(columns)
+    trials = pd.DataFrame(columns, copy=False)
     if trials["seed"].isna().all():  # pairs that do not go together, and nothing else
         raise HarnessError(f"{path}: holds no trials; run the study first")
     found = set(trials["outcome"].unique())

@@ -6,6 +6,8 @@ hold what a comparison seed by seed asks for, and the fingerprint that names the
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ import pyarrow
 import pyarrow.parquet
 
 from harness.errors import HarnessError
-from harness.files import write_whole
+from harness.files import whole_file
 from harness.metrics.names import METRICS
 from harness.records.columns import COLUMNS
 
@@ -30,14 +32,26 @@ BYTES = ("planned_bytes", "peak_bytes", "predict_peak_bytes")
 KEPT = ("task", *IDENTIFIERS, "outcome", "size", *BYTES, *SECONDS, *METRICS, "fingerprint")
 """The columns of every file of rows; metrics of plugins stand behind them."""
 
+MOST_TIGHT = 100_000
+"""Rows that are compressed as tightly as can be: a repository may keep them."""
+_TIGHT, _FAST = 19, 3
+
 _ARROW = {"string": pyarrow.string(), "int64": pyarrow.int64(), "float64": pyarrow.float64()}
 
 
-def kept_rows(results: Results) -> pd.DataFrame:
+def kept_rows(results: Results, some: slice | None = None) -> pd.DataFrame:
     """Take from a study's trials the columns that are kept, metrics of plugins among them."""
     extra = [name for name in results.metrics if name not in METRICS]
-    rows = results.cells.assign(method=results.cells["label"])
+    rows = results.cells if some is None else results.cells.iloc[some]
+    rows = rows.assign(method=rows["label"])
     return rows[[*KEPT, *extra]].reset_index(drop=True)
+
+
+def write_kept_rows(results: Results, path: Path) -> None:
+    """Write the kept rows of a study, part by part; see `write_rows`."""
+    starts = range(0, len(results.cells), MOST_TIGHT)
+    parts = (kept_rows(results, slice(start, start + MOST_TIGHT)) for start in starts)
+    _write(parts, path, _TIGHT if len(starts) == 1 else _FAST)
 
 
 def write_rows(rows: pd.DataFrame, path: Path) -> None:
@@ -50,17 +64,27 @@ def write_rows(rows: pd.DataFrame, path: Path) -> None:
     HarnessError
         If the file cannot be written.
     """
-    kinds = {name: COLUMNS.get(name, "float64") for name in rows}
-    schema = pyarrow.schema(
-        (name, pyarrow.float32() if name in SECONDS else _ARROW[kind])
-        for name, kind in kinds.items()
-    )
-    table = pyarrow.Table.from_pandas(rows, schema=schema, preserve_index=False)
-    made = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(
-        table.replace_schema_metadata(), made, compression="zstd", compression_level=19
-    )
-    write_whole(made.getvalue().to_pybytes(), path)
+    _write([rows], path, _TIGHT)
+
+
+def _write(parts: Iterable[pd.DataFrame], path: Path, level: int) -> None:
+    with ExitStack() as opened:
+        file = opened.enter_context(whole_file(path))
+        writer = None
+        for rows in parts:
+            kinds = {name: COLUMNS.get(name, "float64") for name in rows}
+            schema = pyarrow.schema(
+                (name, pyarrow.float32() if name in SECONDS else _ARROW[kind])
+                for name, kind in kinds.items()
+            )
+            if writer is None:
+                writer = opened.enter_context(
+                    pyarrow.parquet.ParquetWriter(
+                        file, schema, compression="zstd", compression_level=level
+                    )
+                )
+            table = pyarrow.Table.from_pandas(rows, schema=schema, preserve_index=False)
+            writer.write_table(table.replace_schema_metadata())
 
 
 def read_rows(path: Path) -> pd.DataFrame:

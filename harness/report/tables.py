@@ -335,7 +335,7 @@ def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
     table = table.reindex(table.index.union(over.index))
     for name, counts in {"n": table["n"], "over_budget": over}.items():
         table[name] = counts.reindex(table.index).fillna(0).astype(int)
-    phases = rows[rows["planned_phase"].notna()].groupby("method")["planned_phase"]
+    phases = rows[["method", "planned_phase"]].dropna().groupby("method")["planned_phase"]
     table["phase"] = phases.agg(lambda phases: phases.mode()[0]).reindex(table.index).fillna("")
     learned = rows.loc[(rows["storage_model"] == "learned").fillna(False), "method"].unique()
     is_learned = table.index.isin(learned)

@@ -164,9 +164,9 @@ def _missing(ran: pd.DataFrame, rows: pd.DataFrame, broken: int, left: int) -> s
         words.append("No picture was kept.")
     elif without:
         cell = "cell" if without == 1 else "cells"
-        words.append(f"{without:,} {cell} (data set, budget and method) ran without a picture.")
+        words.append(f"{without:,} {cell} (data set, budget and method) have no picture here.")
     if left:
-        words.append(f"Pictures of {left:,} further cells are in timelines.json alone.")
+        words.append(f"Pictures of {left:,} further trials are in timelines.json alone.")
     if broken:
         words.append(f"{broken:,} could not be read.")
     return " ".join(words)

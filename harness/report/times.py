@@ -58,14 +58,23 @@ def of_usual_cpu(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(**{name: cells[name].where(usual) for name in ("train_s", "predict_s")})
 
 
+def times_by_place(results: Results, times: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Take apart the times of every CPU but the usual one: by its place, by cell."""
+    columns = ["cell", "train_s", "predict_s"]
+    return {
+        str(place): times.loc[times["cpu_place"] == place, columns].set_index("cell")
+        for place in range(1, len(results.cpus))
+    }
+
+
 def other_times(
-    results: Results, times: pd.DataFrame, cells: pd.DataFrame
+    by_place: Mapping[str, pd.DataFrame], cells: pd.DataFrame
 ) -> dict[str, Mapping[str, Any]]:
     """Return what the charts of some cells draw of every CPU but the usual one, by its place."""
     found: dict[str, Mapping[str, Any]] = {}
-    for place in range(1, len(results.cpus)):
-        mine = times[times["cpu_place"] == place].set_index("cell").reindex(cells["cell"])
-        found[str(place)] = {
+    for place, times in by_place.items():
+        mine = times.reindex(cells["cell"])
+        found[place] = {
             short: [float(f"{value:.5g}") if value > 0 else None for value in mine[name]]
             for short, name in (("train", "train_s"), ("predict", "predict_s"))
         }
