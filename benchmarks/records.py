@@ -2,7 +2,7 @@
 
     python benchmarks/records.py [--trials 10000 100000 1000000] [--seeds 100 5] [--jobs table]
 
-Makes the rows that trials would have written, in files of their blocks: about 2.2 kB each, of two
+Makes the rows that trials would have written, in files of their jobs: about 2.2 kB each, of two
 hosts with different CPUs, the second 3 times slower. Then runs the job or the command that reads
 them, a process each. Prints CPU seconds of all threads, the high-water mark of resident memory,
 and number and bytes of the files that it left; at the end how each grows, as the exponent between
@@ -34,8 +34,6 @@ HOSTS = (
     ("node-2", "Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz", 3.0),
 )
 STUDY = "records"
-MOST_JOBS = 10**7
-"""10^6 trials in cells of 5 are more jobs than a study may have, but no more rows."""
 KEPT = f"results/{STUDY}/tables/rows.parquet"
 """What the report leaves: `compare` puts the study beside itself, trial by trial."""
 PLUGIN = '''"""Data sets that nobody trains on: their rows are made up."""
@@ -127,9 +125,6 @@ def measure(arguments: list[str]) -> None:
     """Run a job here, and print what it took; its own output goes to a file."""
     import runpy
 
-    from harness.study import study as limits
-
-    limits.MOST_JOBS = MOST_JOBS
     said = Path("said.txt")
     before = state()
     began = time.time()
@@ -158,7 +153,7 @@ def measure(arguments: list[str]) -> None:
 
 
 def state() -> dict[str, tuple[float, int]]:
-    """Return when each file beside the blocks was written, and its bytes."""
+    """Return when each joined file was written, and its bytes."""
     results = Path("results") / STUDY
     found = [*results.glob("*"), *results.glob("tables/*")]
     status = {str(path): path.stat() for path in found if path.is_file()}
@@ -171,10 +166,10 @@ def make(trials: int, seeds: int) -> None:
     import yaml
 
     from harness.jobs.prepared import prepare_named
+    from harness.planning.bundles import pictures, published
+    from harness.planning.job_files import study_bundles, write_jobs
     from harness.planning.workload import load_workload
-    from harness.study import study as limits
 
-    limits.MOST_JOBS = MOST_JOBS
     labeled = [50] if seeds == 100 else [20 * k for k in range(1, 21)]
     cells = len(METHODS) * len(BUDGETS) * len(labeled)
     datasets = max(1, round(trials / (cells * seeds)))
@@ -188,17 +183,21 @@ def make(trials: int, seeds: int) -> None:
     workload = load_workload(f"{STUDY}.yaml")
     for name in names:
         prepare_named(workload, name)
+    bundles = study_bundles(workload)
+    write_jobs(workload, bundles)
     rng = np.random.default_rng(0)
-    folders = set()
-    for block in workload.blocks:
-        path = workload.output(block)
-        picture = workload.timeline(block)
-        for folder in {path.parent, picture.parent} - folders:
-            folder.mkdir(parents=True, exist_ok=True)
-            folders.add(folder)
-        rows = block_rows(workload, block, rng)
-        path.write_text("".join(rows))
-        picture.write_text(timeline(json.loads(rows[0])))
+    cells = set()
+    for bundle in bundles:
+        path, kept = published(workload, bundle), pictures(workload, bundle)
+        for place in (path, kept):
+            place.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w") as rows, kept.open("w") as drawn:
+            for block in bundle.blocks:
+                lines = block_rows(workload, block, rng)
+                rows.writelines(lines)
+                if block.fingerprint not in cells:
+                    cells.add(block.fingerprint)
+                    drawn.write(picture(json.loads(lines[0])) + "\n")
     (workload.results / "calibration.json").write_text("[]")
     Path("made").touch()
 
@@ -297,8 +296,8 @@ def block_rows(workload: object, block: object, rng: object) -> list[str]:
     return rows
 
 
-def timeline(row: dict[str, object]) -> str:
-    """Return a picture of one trial, as the first of each block leaves it."""
+def picture(row: dict[str, object]) -> str:
+    """Return a picture of one trial, as one of each cell leaves it."""
     names = ("fingerprint", "dataset", "method", "n_labeled", "budget", "budget_bytes", "seed")
     names += ("planned_bytes", "peak_bytes", "outcome")
     samples = [[round(0.03 + k / 90, 4), row["peak_bytes"] * k // 60] for k in range(60)]
