@@ -159,17 +159,17 @@ def judge(folders: Sequence[Path]) -> None:
 
 def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
     from harness.report.paired import compare_rows, paired_lines
-    from harness.report.results import read_results
-    from harness.report.rows import kept_rows, read_rows
+    from harness.report.results import SAYS_NOTHING_OF_SCORES, read_results
+    from harness.report.rows import COMPARED, kept_rows, read_rows
     from harness.report.scores import choose_scores
     from harness.study.study import load_study
 
-    theirs = read_rows(kept)
-    results = read_results(results_of(load_study(study)))
+    theirs = read_rows(kept, COMPARED)
+    results = read_results(results_of(load_study(study)), without=SAYS_NOTHING_OF_SCORES)
     scores = choose_scores(results)
     problems = results.cells.drop_duplicates("problem")[["problem", "dataset", "task"]]
     metrics = {(p.dataset, p.task): scores[p.problem].name for p in problems.itertuples()}
-    table = compare_rows(kept_rows(results), theirs, metrics, str(kept))
+    table = compare_rows(kept_rows(results, columns=COMPARED), theirs, metrics, str(kept))
     if as_json:
         click.echo(table.to_json(orient="records", indent=1))
         return

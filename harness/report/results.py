@@ -34,7 +34,7 @@ CELL = ["problem", "budget", "method"]
 
 UNREAD = (
     *("study", "n_features", "n_classes", "size_name", "taken_again", "load_s", "wall_s"),
-    *("predict_row_s", "predict_row_calls", "threads", "versions", "decided_by"),
+    *("predict_row_s", "predict_row_calls", "threads", "n_kept", "versions", "decided_by"),
     *("dataset_sha256", "plugin_sha256", "started_at", "command", "params"),
 )
 """Columns that no table, chart or sentence is made of, of which a million rows are a gigabyte.
@@ -43,7 +43,7 @@ What parameters trials had is asked of a few of them: `Results.params_of`."""
 SAYS_NOTHING_OF_SCORES = (
     *("fingerprint", "checkpoints", "enforced_by", "measured_by", "isolation", "host"),
     *("git_sha", "git_dirty", "planned_phase", "storage_model", "baseline_bytes", "data_bytes"),
-    *("load_peak_bytes", "tune_peak_bytes", "fit_peak_bytes", "n_kept"),
+    *("load_peak_bytes", "tune_peak_bytes", "fit_peak_bytes"),
 )
 """Further columns that who looks for the best method alone has no need of."""
 
@@ -188,7 +188,7 @@ def _read_trials(path: Path, without: set[str]) -> pd.DataFrame:
     for name in table.columns:
         if name not in without:
             (column,) = table.read([name], text=False).columns
-            columns[name] = _as_series(column, COLUMNS.get(name, "float64"))
+            columns[name] = as_series(column, COLUMNS.get(name, "float64"))
     trials = pd.DataFrame(columns, copy=False)
     if trials["seed"].isna().all():  # pairs that do not go together, and nothing else
         raise HarnessError(f"{path}: holds no trials; run the study first")
@@ -201,9 +201,12 @@ def _read_trials(path: Path, without: set[str]) -> pd.DataFrame:
     return trials
 
 
-def _as_series(column: pyarrow.ChunkedArray, kind: str) -> pd.Series:
+def as_series(column: pyarrow.ChunkedArray, kind: str) -> pd.Series:
+    """Return a column of a kind of `COLUMNS`; its texts come coded by a dictionary."""
     if kind == "string":
         coded = column.unify_dictionaries().combine_chunks()
+        if 2 * len(coded.dictionary) > len(coded):  # hardly anything is said twice
+            return column.cast("string").to_pandas(types_mapper=lambda _: pd.StringDtype())
         said = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
         places = coded.indices.fill_null(len(said) - 1).to_numpy(zero_copy_only=False)
         # objects, each of them once: texts of their own would be copied with every selection
