@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from harness.errors import DamagedFileError, HarnessError
 
@@ -156,11 +157,26 @@ def write_whole(content: str | bytes, path: Path) -> None:
         If it cannot be written; what was there is as it was.
     """
     raw = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    with whole_file(path) as file:
+        file.write(raw)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that is written part by part, and appears whole when all of it is.
+
+    Where the block that writes it raises, what was there stays.
+
+    Raises
+    ------
+    HarnessError
+        If it cannot be written.
+    """
     temporary = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
-            file.write(raw)
+            yield file
         temporary.replace(path)
     except OSError as error:
         raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None

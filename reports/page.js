@@ -7,6 +7,7 @@
   const drawn = new Map();
   let picked = page.picked;
   let controls = true;
+  let cpu = "0";
   let turn = 0;
 
   // Cells travel as columns, a third of the bytes of a list of objects.
@@ -27,7 +28,8 @@
     const timeline = page.timelines[holder.dataset.timeline];
     const spec = structuredClone(timeline ? page.timeline : page.specs[holder.dataset.spec]);
     if (timeline) spec.datasets = moments(timeline);
-    if (holder.dataset.cells) spec.datasets = { cells: rows(page.cells[holder.dataset.cells]) };
+    const key = holder.dataset.cells;
+    if (key) spec.datasets = { cells: rows({ ...page.cells[key], ...page.times[key]?.[cpu] }) };
     for (const param of spec.params || []) {
       if (param.name === "picked") param.value = picked;
       if (param.name === "controls") param.value = controls;
@@ -88,6 +90,14 @@
     signal("controls", controls);
   });
 
+  for (const choice of document.querySelectorAll("[name=cpu]")) {
+    choice.addEventListener("change", () => {
+      cpu = choice.value;
+      if (chosen) choose();
+      else drawAll();
+    });
+  }
+
   // What has no number sorts last, whichever way.
   const value = (row, column) => {
     const cell = row.cells[column];
@@ -125,6 +135,89 @@
     }
   });
 
+  // Of thousands of cells, those are in the document that were chosen.
+  const chosen = page.chosen;
+  const most = 300;
+  const element = (name, text, type) => {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (type) made.className = type;
+    return made;
+  };
+  const cell = (text, value) => {
+    const made = element("td", text, value === undefined ? "" : "num");
+    if (value !== undefined) made.dataset.v = value ?? "";
+    return made;
+  };
+  function fill(table, found, write) {
+    const body = table.tBodies[0];
+    body.replaceChildren(...found.slice(0, most).map(write));
+    for (const head of table.tHead.rows[0].cells) head.removeAttribute("aria-sort");
+  }
+  const verdicts = { yes: "Yes.", no: "Not shown.", few: "Cannot tell.", alone: "No rival.", none: "No score." };
+  const limit = (place) => (chosen.budgets[place] === "none" ? "no limit" : chosen.budgets[place]);
+
+  function writeAnswer([problem, budget, method, score, verdict, comparison, warning]) {
+    const row = element("tr", undefined, `${verdict} first`);
+    const best = element("td");
+    best.append(element(method === null ? "em" : "strong", method ?? "none"));
+    const told = element("td");
+    told.append(element("b", verdicts[verdict], "verdict"), ` ${comparison} `);
+    if (warning) told.append(element("b", warning, "mark"));
+    const given = element("td", limit(budget));
+    given.dataset.v = budget;
+    row.append(element("td", chosen.problems[problem].name), given, best, cell(score, parseFloat(score)), told);
+    return row;
+  }
+
+  function writeCell([problem, at]) {
+    const of = { ...page.cells[problem], ...page.times[problem]?.[cpu] };
+    const row = element("tr", undefined, of.control[at] ? "control" : "");
+    const number = (name, scale = 1) => {
+      const value = of[name][at];
+      return cell(value === null ? "–" : `${Number((value / scale).toPrecision(4))}`, value);
+    };
+    const given = element("td", of.budget[at] === "none" ? "no limit" : of.budget[at]);
+    given.dataset.v = chosen.budgets.indexOf(of.budget[at]);
+    row.append(
+      element("td", chosen.problems[problem].name), given, element("td", of.method[at]),
+      number("mean"), number("low"), number("high"), element("td", of.ok[at]),
+      number("train"), number("predict"), number("peak", 1e6));
+    return row;
+  }
+
+  async function choose() {
+    const problem = document.getElementById("chosen-problem").value;
+    const select = document.getElementById("chosen-budget");
+    if (problem === "all" && select.value === "all") select.value = "0";
+    const budget = select.value;
+    const wanted = chosen.answers.filter(([p, b]) =>
+      (problem === "all" || p === Number(problem)) && (budget === "all" || b === Number(budget)));
+    fill(document.getElementById("answers"), wanted, writeAnswer);
+    const cells = wanted.flatMap(([p, b]) =>
+      page.cells[p].budget.flatMap((text, at) => (text === chosen.budgets[b] ? [[p, at]] : [])));
+    fill(document.getElementById("chosen-cells"), cells, writeCell);
+    document.querySelector(".found").textContent =
+      `${Math.min(most, wanted.length).toLocaleString("en")} of ${chosen.answers.length.toLocaleString("en")} answers`;
+    const shown = problem === "all" ? 0 : Number(problem);
+    const { name, axes, scored, lacking, dataset } = chosen.problems[shown];
+    for (const figure of document.querySelectorAll(".follows")) {
+      const holder = figure.querySelector(".chart");
+      figure.querySelector("h4").textContent = name;
+      figure.querySelector(".lacking").textContent = scored
+        ? figure.dataset.kind === "score" && lacking.length ? `Without a score: ${lacking.join("; ")}` : ""
+        : "No method has a score on this data set.";
+      holder.dataset.cells = shown;
+      holder.dataset.spec = `${figure.dataset.kind}-${axes}`;
+      holder.setAttribute("aria-label", `${figure.dataset.title}: ${name}`);
+      holder.hidden = !scored;
+    }
+    for (const figure of document.querySelectorAll("figure.labels"))
+      figure.hidden = figure.dataset.dataset !== dataset
+        || (budget !== "all" && figure.dataset.ofBudget && figure.dataset.ofBudget !== chosen.budgets[budget]);
+    await drawAll();
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     for (const frame of document.querySelectorAll("iframe")) {
       const fit = () => {
@@ -152,5 +245,11 @@
 
   dark.addEventListener("change", drawAll);
   printing.addEventListener("change", drawAll);
-  drawAll();
+  if (chosen) {
+    for (const id of ["chosen-problem", "chosen-budget"])
+      document.getElementById(id).addEventListener("change", choose);
+    choose();
+  } else {
+    drawAll();
+  }
 })();

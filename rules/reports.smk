@@ -14,8 +14,8 @@ rule table:
     log:
         f"{RESULTS}/logs/table.log",
     resources:
-        # two Snakemakes and the libraries, then 11 kB a row
-        mem_mb=lambda wildcards: 700 + 11 * JOBS.workload.n_trials // 1000,
+        # two Snakemakes and the libraries; rows are read part by part
+        mem_mb=lambda wildcards: 900 + JOBS.workload.n_trials // 2000,
         runtime=lambda wildcards: 15 + JOBS.workload.n_trials // 10_000,
     params:
         python=PYTHON,
@@ -39,8 +39,8 @@ rule report:
     log:
         f"{RESULTS}/logs/report.log",
     resources:
-        # 5 kB a row
-        mem_mb=lambda wildcards: 700 + 5 * JOBS.workload.n_trials // 1000,
+        # 1 kB a row
+        mem_mb=lambda wildcards: 900 + JOBS.workload.n_trials // 1000,
         runtime=lambda wildcards: 15 + JOBS.workload.n_trials // 10_000,
     params:
         python=PYTHON,

@@ -14,9 +14,11 @@ from harness.cli import (
     efficiency,
     execute,
     measure,
+    merge,
     new,
     results,
     run,
+    show,
     storage,
 )
 from harness.errors import HarnessError
@@ -45,6 +47,19 @@ def main() -> None:
     """Benchmark learning methods under a memory budget."""
 
 
-for _module in (add, catalogue, storage, measure, run, efficiency, execute, results, new, author):
+for _module in (
+    add,
+    catalogue,
+    storage,
+    measure,
+    run,
+    efficiency,
+    execute,
+    show,
+    results,
+    merge,
+    new,
+    author,
+):
     for _command in _module.COMMANDS:
         main.add_command(_command)

@@ -12,34 +12,12 @@ import click
 
 from harness.cli.options import as_json_option, study_argument
 from harness.cli.places import results_of
-from harness.cli.tables import print_table, show_rows
+from harness.cli.tables import print_table
 from harness.errors import HarnessError
 from harness.units import format_bytes, parse_bytes, parse_latency
 
 if TYPE_CHECKING:
     from harness.report.within_limits import Choice
-
-
-@click.command()
-@study_argument
-@as_json_option
-def show(study: str, as_json: bool) -> None:
-    """Show the rows of a study's table: their number, what was asked and how it ended."""
-    from harness.records.table import read_table
-    from harness.study.study import load_study
-
-    table = read_table(results_of(load_study(study)) / "trials.parquet")
-    rows = json.loads(table.to_json(orient="records"))
-    for number, row in enumerate(rows):
-        row["row"] = number
-    columns = ["row", "dataset", "method", "n_labeled", "budget", "seed", "outcome", "size"]
-    scores = ["auc", "accuracy", "nmse", "adjusted_rand"]
-    columns += [name for name in scores if any(row[name] is not None for row in rows)]
-    columns += ["peak_bytes", "wall_s", "reason"]
-    expendable = ["wall_s", *scores[:0:-1], "size", "n_labeled"]
-    if not any(row["reason"] for row in rows):
-        expendable = ["reason", *expendable]
-    show_rows(rows, columns, as_json, [name for name in expendable if name in columns])
 
 
 @click.command()
@@ -65,13 +43,13 @@ def best(
     best, at whichever budget it was trained.
     """
     from harness.report.answers import best_table, make_answers
-    from harness.report.results import read_results
+    from harness.report.results import SAYS_NOTHING_OF_SCORES, read_results
     from harness.report.scores import choose_scores
     from harness.report.tables import make_tables
     from harness.report.within_limits import choose
     from harness.study.study import load_study
 
-    results = read_results(results_of(load_study(study)))
+    results = read_results(results_of(load_study(study)), without=SAYS_NOTHING_OF_SCORES)
     scores = choose_scores(results, metric)
     tables = make_tables(results, scores)
     given = {"training": fits, "model": model_fits, "predicting": predict_fits}
@@ -82,6 +60,9 @@ def best(
         limits["latency"] = parse_latency(max_predict)
     if limits:
         _show_choices(choose(results, scores, tables, limits), study, as_json)
+        if len(results.cpus) > 1:
+            told = f"trials ran on {len(results.cpus)} kinds of CPU: a time per row is of"
+            click.echo(f"{told} {results.cpus[0]} where a method has trials on it", err=True)
         return
     answers = make_answers(results, scores, tables)
     if as_json:
@@ -188,17 +169,17 @@ def judge(folders: Sequence[Path], write: bool) -> None:
 
 def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
     from harness.report.paired import compare_rows, paired_lines
-    from harness.report.results import read_results
-    from harness.report.rows import kept_rows, read_rows
+    from harness.report.results import SAYS_NOTHING_OF_SCORES, read_results
+    from harness.report.rows import COMPARED, kept_rows, read_rows
     from harness.report.scores import choose_scores
     from harness.study.study import load_study
 
-    theirs = read_rows(kept)
-    results = read_results(results_of(load_study(study)))
+    theirs = read_rows(kept, COMPARED)
+    results = read_results(results_of(load_study(study)), without=SAYS_NOTHING_OF_SCORES)
     scores = choose_scores(results)
     problems = results.cells.drop_duplicates("problem")[["problem", "dataset", "task"]]
     metrics = {(p.dataset, p.task): scores[p.problem].name for p in problems.itertuples()}
-    table = compare_rows(kept_rows(results), theirs, metrics, str(kept))
+    table = compare_rows(kept_rows(results, columns=COMPARED), theirs, metrics, str(kept))
     if as_json:
         click.echo(table.to_json(orient="records", indent=1))
         return
@@ -223,4 +204,4 @@ def _known_bytes(count: float) -> str | None:
     return None if math.isnan(count) else format_bytes(count)
 
 
-COMMANDS = (show, best, compare, judge)
+COMMANDS = (best, compare, judge)

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-_UNBOUNDED = 1_000_000
 _TEXT = 28
 """Characters that a column of sentences needs at least; what is not longer is not folded."""
 
@@ -63,10 +62,10 @@ def print_table(
     from rich.text import Text
 
     console = Console()
-    if not console.is_terminal:
-        # a pipe or a file has no width: never fold what a program may read
-        console = Console(width=_UNBOUNDED)
     cells = [{column: _cell(row.get(column)) for column in columns} for row in rows]
+    if not console.is_terminal:
+        _print_lines(cells, columns, widths, header)
+        return
     least = {column: _least_width(column, cells) for column in columns}
     kept = _that_fit(least, expendable, console.width)
     notes: dict[str, int] = {}
@@ -80,7 +79,7 @@ def print_table(
     table = Table(box=None, pad_edge=False, header_style="bold", show_header=header)
     for column in kept:
         # identifiers and numbers are not folded, titles of two words may be
-        fits = console.width < _UNBOUNDED and least[column] < _TEXT
+        fits = least[column] < _TEXT
         table.add_column(
             _header(column),
             overflow="fold",
@@ -118,6 +117,25 @@ def tell(sentence: str, hanging: int = 0) -> None:
             break_long_words=False,
         )
     click.echo(sentence)
+
+
+def _print_lines(
+    cells: Sequence[Mapping[str, str]],
+    columns: Sequence[str],
+    widths: Mapping[str, int],
+    header: bool,
+) -> None:
+    """Print whole lines: a pipe or a file has no width, and a program may read it."""
+    from rich.cells import cell_len
+
+    rows = [{column: _header(column) for column in columns}] * header + list(cells)
+    wide = {
+        column: max([widths.get(column, 0), *(cell_len(row[column]) for row in rows)])
+        for column in columns
+    }
+    for row in rows:
+        padded = (row[name] + " " * (wide[name] - cell_len(row[name])) for name in columns)
+        click.echo((" " * _GAP).join(padded))
 
 
 def _that_fit(least: Mapping[str, int], expendable: Sequence[str], width: int) -> list[str]:

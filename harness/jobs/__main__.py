@@ -58,8 +58,10 @@ def bundle(study: str, bundle_id: str) -> None:
 
     import_scikit_learn()
     from harness.jobs.bundle import run_bundle
+    from harness.jobs.hosts import record_host
 
     run_bundle(workload, wanted)
+    record_host(workload.results)
 
 
 def table(study: str) -> None:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.datasets import Entry, Meta
 from harness.errors import HarnessError
 from harness.files import put_aside, write_whole
+from harness.jobs.hosts import join_hosts
 from harness.jobs.provenance import environment_info
 from harness.jobs.timelines import join_timelines, write_json
 from harness.planning.bundles import published
 from harness.planning.job_files import study_bundles
 from harness.planning.workload import Workload
+from harness.records.batches import read_batches
 from harness.records.columns import COLUMNS
-from harness.records.table import rows_of_trials, writable_row, write_table
+from harness.records.table import writable_row
+from harness.records.table_writer import rows_as_table, table_file
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 def collect(workload: Workload) -> None:
@@ -32,35 +40,61 @@ def collect(workload: Workload) -> None:
         If what jobs published lacks rows of their trials, naming each; they are put aside, so that
         the next run of the study makes them whole.
     """
-    rows = _published_rows(workload)
-    for pair in workload.left_out:
-        told = {
-            "study": workload.study.name,
-            "dataset": pair.dataset,
-            "method": pair.method,
-            "outcome": "infeasible",
-            "reason": pair.reason,
-        }
-        rows.append(writable_row(dict.fromkeys(COLUMNS) | told))
-    write_table(rows, workload.results / "trials.parquet")
+    started: list[str] = []
+    hosts: Counter[tuple[str, str]] = Counter()
+    with table_file(workload.results / "trials.parquet") as table:
+        for rows in _published_rows(workload):
+            table.add(rows)
+            started += filter(None, [_least(rows["started_at"])])
+            hosts.update(_hosts(rows))
+        table.add(rows_as_table(_rows_left_out(workload)))
     write_json(join_timelines(workload), workload.results / "timelines.json")
     write_whole(workload.study.text, workload.results / "study.yaml")
-    started = min((row["started_at"] for row in rows if row["started_at"]), default=None)
-    provenance = json.dumps(_provenance(workload, started), indent=1)
-    write_whole(provenance, workload.results / "provenance.json")
+    provenance = _provenance(workload, min(started, default=None))
+    provenance["hosts"] = join_hosts(workload.results, hosts)
+    write_whole(json.dumps(provenance, indent=1), workload.results / "provenance.json")
 
 
-def _published_rows(workload: Workload) -> list[dict[str, Any]]:
-    rows, short = [], []
-    for bundle in study_bundles(workload):
-        path = published(workload, bundle)
-        found, lack = rows_of_trials(path, list(bundle.trials()))
-        if lack:
-            short.append(f"{lack}; {put_aside(path)}")
-        rows += found
+def _published_rows(workload: Workload) -> Iterator[pyarrow.Table]:
+    """Read the rows of all jobs, many at a time; what they lack is told when all are read."""
+    asked = (
+        (published(workload, bundle), list(bundle.trials())) for bundle in study_bundles(workload)
+    )
+    short: dict[Path, str] = {}
+    for batch in read_batches(asked):
+        short |= batch.lacks
+        if not short:
+            yield batch.rows
     if short:
-        raise HarnessError("\n".join(short))
-    return rows
+        told = (f"{lack}; {put_aside(path)}" for path, lack in short.items())
+        raise HarnessError("\n".join(told))
+
+
+def _rows_left_out(workload: Workload) -> list[dict[str, Any]]:
+    return [
+        writable_row(
+            dict.fromkeys(COLUMNS)
+            | {
+                "study": workload.study.name,
+                "dataset": pair.dataset,
+                "method": pair.method,
+                "outcome": "infeasible",
+                "reason": pair.reason,
+            }
+        )
+        for pair in workload.left_out
+    ]
+
+
+def _least(column: pyarrow.ChunkedArray) -> str | None:
+    import pyarrow.compute
+
+    return pyarrow.compute.min(column).as_py()
+
+
+def _hosts(rows: pyarrow.Table) -> dict[tuple[str, str], int]:
+    counts = rows.group_by(["host", "cpu"]).aggregate([([], "count_all")]).to_pylist()
+    return {(found["host"] or "", found["cpu"] or ""): found["count_all"] for found in counts}
 
 
 def _provenance(workload: Workload, started: str | None) -> dict[str, Any]:

@@ -65,14 +65,19 @@ class Journal:
 
         Whatever a column cannot hold is null, and the reason says so.
         """
-        row = writable_row(row)
-        line = json.dumps(row, separators=(",", ":")) + "\n"
-        self._file.write(line.encode())
+        (written,) = self.extend([row])
+        return written
+
+    def extend(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Add rows, all on disk when it returns; otherwise as `append`."""
+        made = [writable_row(row) for row in rows]
+        for row in made:
+            self._file.write(_line(row))
         self._file.flush()
         os.fsync(self._file.fileno())
-        self.rows[row["fingerprint"]] = row
+        self.rows |= {row["fingerprint"]: row for row in made}
         self._note()
-        return row
+        return made
 
     def altered(self) -> bool:
         """Tell whether someone else has written to the file since the last row, or replaced it."""
@@ -140,7 +145,7 @@ class Journal:
         file = temporary.open("w+b")
         fcntl.flock(file, fcntl.LOCK_EX)
         for row in rows:
-            file.write(json.dumps(row, separators=(",", ":")).encode() + b"\n")
+            file.write(_line(row))
         file.flush()
         os.fsync(file.fileno())
         temporary.replace(self.path)
@@ -157,6 +162,10 @@ class Journal:
                 # nobody can set back when the inode changed
                 return found.st_size, found.st_mtime_ns, found.st_ctime_ns
         return None
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    return json.dumps(row, separators=(",", ":")).encode() + b"\n"
 
 
 def _cannot_be_used(path: Path, error: OSError) -> str:

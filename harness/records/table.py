@@ -2,7 +2,7 @@
 
 A row says what was asked, planned, enforced, measured and scored, or why not. The journal of its
 block has it as soon as a trial ends, a JSON line each. A line that a kill cut short, or that holds
-what its columns do not, is not a row. `write_table` joins them into one Parquet file.
+what its columns do not, is not a row. `harness.records.table_writer` joins them into one file.
 """
 
 from __future__ import annotations
@@ -10,25 +10,20 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import DamagedFileError, HarnessError, shown
-from harness.files import is_file, write_whole
+from harness.files import is_file
 from harness.records.cells import MOST_TEXT, clean_text, read, written
 from harness.records.columns import COLUMNS, JSON_COLUMNS, LATER, NEVER_NULL, OUTCOMES
+from harness.records.table_writer import VERSION, VERSION_KEY, table_schema
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
-VERSION = 1
-"""Of the table's form; raised when what a column means is no longer what it was."""
-
-_VERSION_KEY = b"memory_budget_harness"
-
 
 _KINDS = COLUMNS | JSON_COLUMNS
 
@@ -139,18 +134,137 @@ def _rows_among(path: Path, wanted: Collection[str]) -> list[dict[str, Any]]:
     return [row for row in rows if row["fingerprint"] in wanted]
 
 
-def write_table(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Write rows as one Parquet file, atomically; metrics of plugins become further columns."""
-    import pyarrow
-    import pyarrow.parquet
+class KeptTable:
+    """The table of a study in a file, read column by column.
 
-    rows = list(rows)
-    extra = sorted({name for row in rows for name in row} - set(COLUMNS))
-    schema = _schema([*COLUMNS, *extra])
-    table = pyarrow.Table.from_pylist([dict(row) for row in rows], schema=schema)
-    made = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(table, made)
-    write_whole(made.getvalue().to_pybytes(), path)
+    Parameters
+    ----------
+    path : Path
+
+    Attributes
+    ----------
+    columns : list of str
+        Those of the record, then others that are numbers.
+
+    Raises
+    ------
+    HarnessError
+        If there is none yet, or it has no rows.
+    DamagedFileError
+        If it is not readable, lacks columns, or another version wrote it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow.parquet
+        import pyarrow.types
+
+        if not path.exists():
+            # results lie in the folder that commands are run from, which may be the wrong one
+            absent = f"{path.absolute()}: no results yet; run the study first"
+            raise HarnessError(absent)
+        if not is_file(path):
+            raise DamagedFileError(path, f"{path}: is no file")
+        self.path = path
+        with self._readable():
+            # as one file: a folder's name may look as if it were part of the data
+            schema = pyarrow.parquet.read_schema(path)
+            texts = [field.name for field in schema if pyarrow.types.is_string(field.type)]
+            # what many rows say alike is in memory once
+            self._file = pyarrow.parquet.ParquetFile(path, read_dictionary=texts)
+        written = (schema.metadata or {}).get(VERSION_KEY, b"1")
+        if written != str(VERSION).encode():
+            raise DamagedFileError(
+                path,
+                f"{path}: another version of the harness wrote it (its tables are of version "
+                f"{shown(written)}, those read here of version {VERSION})",
+            )
+        self._there = set(schema.names)
+        missing = [name for name in COLUMNS if name not in self._there | LATER]
+        if missing:
+            raise DamagedFileError(path, f"{path}: columns {', '.join(missing)} are missing")
+        kinds = dict(zip(schema.names, schema.types, strict=True))
+        numbers = (pyarrow.types.is_floating, pyarrow.types.is_integer, pyarrow.types.is_null)
+        others = [name for name in schema.names if name not in COLUMNS]
+        self.columns = [*COLUMNS, *(n for n in others if any(is_(kinds[n]) for is_ in numbers))]
+        if not len(self):
+            raise HarnessError(f"{path}: holds no trials; run the study first")
+
+    def __len__(self) -> int:
+        return int(self._file.metadata.num_rows)
+
+    @property
+    def groups(self) -> range:
+        """The parts in which rows can be read, one after the other."""
+        return range(self._file.num_row_groups)
+
+    def group_rows(self, group: int) -> int:
+        """Return how many rows a part has."""
+        return int(self._file.metadata.row_group(group).num_rows)
+
+    def read(
+        self, names: Iterable[str], groups: Sequence[int] | None = None, text: bool = True
+    ) -> pyarrow.Table:
+        """Read columns, each of its type.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Of `columns`.
+        groups : sequence of int, optional
+            The parts of the rows; by default all.
+        text : bool, default True
+            Whether texts are plain; else each is a number and a dictionary of what is said.
+
+        Raises
+        ------
+        DamagedFileError
+            If the file is not readable, or holds other types than the columns'.
+        """
+        import pyarrow
+
+        schema = table_schema(names)
+        groups = self.groups if groups is None else groups
+        columns = []
+        for field in schema:
+            with self._readable():
+                if field.name in self._there:
+                    column = self._file.read_row_groups(list(groups), [field.name])[field.name]
+                else:
+                    absent = pyarrow.nulls(sum(map(self.group_rows, groups)), field.type)
+                    column = pyarrow.chunked_array([absent])
+            columns.append(self._typed(column, field, text))
+        fields = [pyarrow.field(f.name, c.type) for f, c in zip(schema, columns, strict=True)]
+        return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
+
+    def _typed(
+        self, column: pyarrow.ChunkedArray, field: pyarrow.Field, text: bool
+    ) -> pyarrow.ChunkedArray:
+        import pyarrow
+        import pyarrow.types
+
+        coded = not text and field.type == pyarrow.string()
+        try:
+            if not (coded and pyarrow.types.is_dictionary(column.type)):
+                column = column.cast(field.type)
+            if field.name in JSON_COLUMNS and field.name != "checkpoints":
+                for said in column.unique().to_pylist():  # whoever reads those looks at each
+                    read(said, JSON_COLUMNS[field.name])
+        except (pyarrow.ArrowException, ValueError) as error:
+            reason = " ".join(str(error).split())
+            message = f"{self.path}: a column is not of its type: {shown(reason)}"
+            raise DamagedFileError(self.path, message) from None
+        return column.dictionary_encode() if coded else column
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        import pyarrow
+
+        try:
+            yield
+        except (OSError, pyarrow.ArrowException, ValueError, RecursionError) as error:
+            reason = " ".join(str(error).split())
+            message = f"{self.path}: cannot be read: {shown(reason)}"
+            raise DamagedFileError(self.path, message) from None
 
 
 def read_table(path: Path) -> pandas.DataFrame:
@@ -164,77 +278,17 @@ def read_table(path: Path) -> pandas.DataFrame:
         If it is not readable, lacks columns or holds other types than theirs, or another version
         wrote it.
     """
-    import pandas
-    import pyarrow
-    import pyarrow.parquet
+    table = KeptTable(path)
+    return as_frame(table.read(table.columns))
 
-    if not path.exists():
-        # results lie in the folder that commands are run from, which may be the wrong one
-        absent = f"{path.absolute()}: no results yet; run the study first"
-        raise HarnessError(absent)
-    if not is_file(path):
-        raise DamagedFileError(path, f"{path}: is no file")
-    try:
-        # as one file: a folder's name may look as if it were part of the data
-        table = pyarrow.parquet.ParquetFile(path).read()
-    except (OSError, pyarrow.ArrowException, ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())
-        raise DamagedFileError(path, f"{path}: cannot be read: {shown(reason)}") from None
-    written = (table.schema.metadata or {}).get(_VERSION_KEY, b"1")
-    if written != str(VERSION).encode():
-        raise DamagedFileError(
-            path,
-            f"{path}: another version of the harness wrote it (its tables are of version "
-            f"{shown(written)}, those read here of version {VERSION})",
-        )
-    for name in LATER - set(table.column_names):
-        table = table.append_column(name, pyarrow.nulls(table.num_rows))
-    missing = [name for name in COLUMNS if name not in table.column_names]
-    if missing:
-        raise DamagedFileError(path, f"{path}: columns {', '.join(missing)} are missing")
-    try:
-        table = _typed(table)
-        for name in JSON_COLUMNS.keys() - {"checkpoints"}:  # whoever reads those looks at each
-            for text in table[name].unique().to_pylist():
-                read(text, JSON_COLUMNS[name])
-    except (pyarrow.ArrowException, ValueError) as error:
-        reason = " ".join(str(error).split())
-        message = f"{path}: a column is not of its type: {shown(reason)}"
-        raise DamagedFileError(path, message) from None
-    if not table.num_rows:
-        raise HarnessError(f"{path}: holds no trials; run the study first")
+
+def as_frame(rows: pyarrow.Table) -> pandas.DataFrame:
+    """Return rows as pandas holds them where a cell may be null whatever its type."""
+    import pandas
+
     kinds = {"string": pandas.StringDtype(), "bool": pandas.BooleanDtype()}
     kinds |= {"int64": pandas.Int64Dtype(), "double": pandas.Float64Dtype()}
-    return table.to_pandas(
-        types_mapper=lambda kind: kinds[str(kind)], ignore_metadata=True, self_destruct=True
-    )
-
-
-def _typed(table: pyarrow.Table) -> pyarrow.Table:
-    """Bring columns to their types; those that no version here knows stay if they are numbers."""
-    import pyarrow.types
-
-    kept = [
-        (name, kind)
-        for name, kind in zip(table.schema.names, table.schema.types, strict=True)
-        if name in COLUMNS
-        or pyarrow.types.is_floating(kind)
-        or pyarrow.types.is_integer(kind)
-        or pyarrow.types.is_null(kind)
-    ]
-    schema = _schema(name for name, _ in kept)
-    return table.select([name for name, _ in kept]).cast(schema)
-
-
-def _schema(names: Iterable[str]) -> pyarrow.Schema:
-    import pyarrow
-
-    arrow = {"string": pyarrow.string(), "bool": pyarrow.bool_(), "int64": pyarrow.int64()}
-    kinds = ((name, COLUMNS.get(name, "float64")) for name in names)
-    return pyarrow.schema(
-        [(name, arrow.get(kind, pyarrow.float64())) for name, kind in kinds],
-        metadata={_VERSION_KEY: str(VERSION)},
-    )
+    return rows.to_pandas(types_mapper=lambda kind: kinds[str(kind)], ignore_metadata=True)
 
 
 def without_nan(content: Any) -> Any:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from harness.report.pairs import compare_with_best
 from harness.report.scores import Score
-from harness.report.statistics import MIN_PAIRS, TIE_DECIMALS, compare_with
+from harness.report.statistics import MIN_PAIRS, TIE_DECIMALS
 from harness.units import format_bytes
 
 if TYPE_CHECKING:
@@ -90,27 +91,19 @@ def decimals(mean: float, half: float = 0.0) -> int:
 
 def make_answers(results: Results, scores: Mapping[str, Score], tables: Tables) -> list[Answer]:
     """Find and word the answer of each problem and budget, in the order of the tables."""
-    answers = []
-    rows = results.cells[results.cells["outcome"] == "ok"]
-    for problem, cells in tables.cells.groupby("problem", sort=False):
-        score = scores[problem]
-        mine = rows[(rows["problem"] == problem) & rows[score.name].notna()]
-        by_seed = mine.pivot(index=["budget", "seed"], columns="method", values=score.name)
-        measured = set(by_seed.index.get_level_values("budget"))
-        # Plain rows: a frame a budget would cost more than all the arithmetic.
-        for budget, group in itertools.groupby(cells.itertuples(index=False), _budget):
-            at_this = by_seed.loc[budget] if budget in measured else by_seed.iloc[:0]
-            answers.append(_answer(problem, budget, list(group), at_this, score))
-    return answers
+    compared = tables.cells.join(compare_with_best(results, scores, tables.cells))
+    groups = itertools.groupby(compared.itertuples(index=False), _place)
+    return [
+        _answer(problem, budget, list(group), scores[problem])
+        for (problem, budget), group in groups
+    ]
 
 
-def _budget(cell: Any) -> str:
-    return cell.budget
+def _place(cell: Any) -> tuple[str, str]:
+    return cell.problem, cell.budget
 
 
-def _answer(
-    problem: str, budget: str, group: list[Any], by_seed: pd.DataFrame, score: Score
-) -> Answer:
+def _answer(problem: str, budget: str, group: list[Any], score: Score) -> Answer:
     ranked = [cell for cell in group if not cell.control]
     scored = [cell for cell in ranked if cell.n_scored]  # in the order of their ranks
     where = f"{at_budget(budget)[:1].upper()}{at_budget(budget)[1:]} on {problem}"
@@ -119,7 +112,7 @@ def _answer(
         sentence = f"{where}, no method has a score: {reason}."
         return Answer(problem, budget, None, NO_SCORE, "none", reason, "", sentence)
     best = scored[0]
-    verdict, comparison = _compare(best, scored, ranked, by_seed, score)
+    verdict, comparison = _compare(best, scored, ranked, score)
     warning = _warning(best, group, score)
     n = int(best.n_scored)
     interval = f"95 % interval {_bounds(best)}, {n} seeds" if n > 1 else "one seed, so no interval"
@@ -149,13 +142,7 @@ def _bounds(cell: Any) -> str:
     return f"{cell.ci_low:.{digits}f} to {cell.ci_high:.{digits}f}"
 
 
-def _compare(
-    best: Any,
-    scored: list[Any],
-    ranked: list[Any],
-    by_seed: pd.DataFrame,
-    score: Score,
-) -> tuple[str, str]:
+def _compare(best: Any, scored: list[Any], ranked: list[Any], score: Score) -> tuple[str, str]:
     if len(scored) == 1:
         others = [cell for cell in ranked if cell is not best]
         return "alone", (
@@ -163,38 +150,36 @@ def _compare(
             if others
             else "It is the only method."
         )
-    following = scored[1].method
-    table = compare_with(by_seed[[cell.method for cell in scored]], best.method)
-    other = table.loc[following]
-    pairs = int(other["n"])
-    gap = abs(other["difference"])
+    other = scored[1]
+    following = other.method
+    pairs = int(other.pairs)
+    gap = abs(other.difference)
     if math.isnan(gap):
         return "few", f"The next best, {following}, shares no seed with it to be compared on."
-    level = [name for name in table.index[table["p_holm"] >= SIGNIFICANCE] if name != following]
+    level = [cell.method for cell in scored[2:] if cell.p_holm >= SIGNIFICANCE]
     also = f" Nor can {_list(level)} be told apart from it." if level else ""
-    failed = scored[1].n_scored < scored[1].n
+    failed = other.n_scored < other.n
     why = "it failed on others" if failed else "of seeds that only one of them has"
     behind = f"on the seeds that both finished, and ranks behind because {why}."
     seeds = "one seed" if pairs == 1 else f"{pairs} seeds"
-    differences = by_seed[best.method] - by_seed[following]
     verdict = "few" if pairs < MIN_PAIRS else "no"
-    if (differences.round(TIE_DECIMALS) == 0).sum() == pairs:
+    if other.ties == pairs:
         return verdict, f"{following} scores the same ({seeds}).{also}"
     if round(gap, TIE_DECIMALS) == 0:
-        if scored[1].rank == best.rank:
+        if other.rank == best.rank:
             return verdict, f"{following} has the same mean and shares its rank ({seeds}).{also}"
         return verdict, f"The next, {following}, has the same mean {behind}"
-    way = "lower" if other["difference"] < 0 else "higher"
+    way = "lower" if other.difference < 0 else "higher"
     if (way == "lower") != score.greater_is_better:
         return "no", f"The next, {following}, scores better by {gap:.2g} {behind}"
     next_best = f"The next best, {following}, is {way} by {gap:.2g}"
     if pairs < MIN_PAIRS:
         few = f"{seeds} {'is' if pairs == 1 else 'are'} too few"
         return "few", f"{next_best}; {few} to tell whether that is more than chance."
-    if other["p_holm"] < SIGNIFICANCE:
-        return "yes", f"{next_best}: really worse (p = {other['p_holm']:.2g}, {pairs} seeds)."
+    if other.p_holm < SIGNIFICANCE:
+        return "yes", f"{next_best}: really worse (p = {other.p_holm:.2g}, {pairs} seeds)."
     return "no", (
-        f"{next_best}, which may be chance (p = {other['p_holm']:.2g}, {pairs} seeds).{also}"
+        f"{next_best}, which may be chance (p = {other.p_holm:.2g}, {pairs} seeds).{also}"
     )
 
 

@@ -38,7 +38,7 @@ def checkpoint_table(results: Results) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        `problem`, `control`, what names the trial, `outcome`, `step` (NaN for a method without
+        `problem`, `control`, what names the trial, `outcome`, `cpu`, `step` (NaN for one without
         steps), `ended` (whether it is the end of the fit), `fit_cpu_s`, `fit_s`, a column a
         metric, a column `diagnostic_...` a diagnostic, and `reason` where a point has no score.
         Empty if the study has no checkpoints.
@@ -50,7 +50,7 @@ def checkpoint_table(results: Results) -> pd.DataFrame:
     """
     rows = []
     for trial in results.cells.dropna(subset="checkpoints").to_dict("records"):
-        known = {name: trial[name] for name in ("problem", "control", *_KEYS, "outcome")}
+        known = {name: trial[name] for name in ("problem", "control", *_KEYS, "outcome", "cpu")}
         try:
             points = json.loads(trial["checkpoints"])
             for number, reached in enumerate(points, start=1):
@@ -73,7 +73,7 @@ def checkpoint_table(results: Results) -> pd.DataFrame:
     diagnostics = sorted(name for name in table if name.startswith("diagnostic_"))
     numbers = ["step", *_FIGURES, *metrics, *diagnostics]
     table[numbers] = table[numbers].astype(float)
-    return table[["problem", "control", *_KEYS, "outcome", "ended", *numbers, "reason"]]
+    return table[["problem", "control", *_KEYS, "outcome", "ended", *numbers, "reason", "cpu"]]
 
 
 def anytime_tables(points: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -15,6 +15,7 @@ from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import SECONDS, least_range, log_axis
 from harness.report.charts import Axes, Charts, axes_of, rounded, seed_stretches
+from harness.report.times import of_usual_cpu
 
 if TYPE_CHECKING:
     from harness.report.scores import Score
@@ -43,15 +44,15 @@ def make_label_curves(
     Returns
     -------
     dict
-        `curves` (list of {"name", "cells", "score", "train"}), and what the page's script draws:
-        `data` and `specs`; `uneven`, whether any of them has means over different numbers of
-        seeds. No curves if there is nothing to draw.
+        `curves` (list of {"name", "dataset", "budget", "cells", "score", "train"}), and what the
+        page's script draws: `data` and `specs`; `uneven`, whether any of them has means over
+        different numbers of seeds. No curves if there is nothing to draw.
     """
     arranged: dict[str, Any] = {"curves": [], "data": {}, "specs": {}, "uneven": False}
-    cells = tables.cells
+    cells = of_usual_cpu(tables.cells)
     cells = cells[~cells["control"] & (cells["task"] != "clustering")]
     numbers: dict[Axes, int] = {}
-    for name, mine in _groups(cells):
+    for name, budget, mine in _groups(cells):
         axes = axes_of(scores[mine["problem"].iloc[0]], mine, [])
         if axes not in numbers:
             numbers[axes] = len(numbers)
@@ -62,12 +63,16 @@ def make_label_curves(
         arranged["data"][key] = _columns(mine, list(looks))
         arranged["uneven"] |= any(arranged["data"][key]["few"])
         drawn = {"score": f"labels-{numbers[axes]}", "train": f"label-time-{numbers[axes]}"}
-        arranged["curves"].append({"name": name, "cells": key, **drawn})
+        of = {"name": name, "dataset": mine["dataset"].iloc[0], "budget": budget}
+        arranged["curves"].append({**of, "cells": key, **drawn})
     return arranged
 
 
-def _groups(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Gather the cells of one pair of charts, under the name of data set and budget."""
+def _groups(cells: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
+    """Gather the cells of one pair of charts, under the name of data set and budget.
+
+    No budget where each number of labeled points has its own.
+    """
     groups = []
     for dataset, mine in cells.groupby("dataset", sort=False):
         follows = mine.groupby("n_labeled")["budget"].nunique().max() == 1
@@ -75,7 +80,8 @@ def _groups(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         for budget, part in parts:
             if part["n_labeled"].nunique() >= LEAST_COUNTS and part["mean"].notna().any():
                 limit = "no limit" if budget == "none" else budget
-                groups.append((f"{dataset}, {limit}" if budget else str(dataset), part))
+                name = f"{dataset}, {limit}" if budget else str(dataset)
+                groups.append((name, str(budget), part))
     return groups
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.report.answers import Answer
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 LEAST_ANSWERS = 13
 """Fewer are read as fast in their own rows."""
 MOST_COLUMNS = 12
+MOST_ANSWERS = 200
+"""More are not read one after the other: a page sums them up, and shows those that are chosen."""
 
 
 @dataclass(frozen=True)
@@ -74,3 +77,55 @@ def _arranged(
         return None
     rows = [(name, [found.get((name, column)) for column in columns]) for name in names]
     return Overview(over, list(columns), rows)
+
+
+@dataclass(frozen=True)
+class Wins:
+    """How often a method is best.
+
+    Attributes
+    ----------
+    best : int
+        Answers that it is.
+    clearly : int
+        Those of which the next best is really worse.
+    """
+
+    best: int = 0
+    clearly: int = 0
+
+
+def sum_up(answers: Sequence[Answer], budgets: Sequence[str]) -> dict[str, Any] | None:
+    """Count how often each method is best, in all and at each budget.
+
+    Parameters
+    ----------
+    answers : sequence of Answer
+    budgets : sequence of str
+        Of the study, in order.
+
+    Returns
+    -------
+    dict or None
+        `columns` (budgets; none if there are more than MOST_COLUMNS) and `rows`: by method, with
+        `best`, `clearly` and `places`, a Wins a column. Most first; what no method has a score on
+        comes last. None if the answers are few enough to be read.
+    """
+    if len(answers) <= MOST_ANSWERS:
+        return None
+    columns = list(budgets) if 1 < len(budgets) <= MOST_COLUMNS else []
+    first = Counter((answer.method, answer.budget) for answer in answers)
+    clear = Counter((a.method, a.budget) for a in answers if a.verdict == "yes")
+    rows: list[dict[str, Any]] = []
+    for method in dict.fromkeys(answer.method for answer in answers):
+        places = [Wins(first[method, budget], clear[method, budget]) for budget in budgets]
+        rows.append(
+            {
+                "method": method,
+                "best": sum(wins.best for wins in places),
+                "clearly": sum(wins.clearly for wins in places),
+                "places": places if columns else [],
+            }
+        )
+    rows.sort(key=lambda row: (row["method"] is None, -row["best"], -row["clearly"]))
+    return {"columns": columns, "rows": rows}

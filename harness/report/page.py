@@ -26,6 +26,7 @@ from harness.report import published_layout as beside
 from harness.report import theme as looks
 from harness.report.answers import (
     NO_SCORE,
+    Answer,
     best_table,
     decimals,
     format_score,
@@ -37,18 +38,19 @@ from harness.report.csv_text import csv_text
 from harness.report.kept import comparison_tables
 from harness.report.label_curves import make_label_curves
 from harness.report.metric_bounds import within_range
-from harness.report.overview import make_overview
+from harness.report.overview import make_overview, sum_up
 from harness.report.plan_calibration import measured_over_planned
 from harness.report.provenance import describe_provenance
 from harness.report.published_comparison import Comparison, compare
 from harness.report.ranking import mean_rank_chart
 from harness.report.results import STUDY, Results, read_results
 from harness.report.rows import FILE as ROWS
-from harness.report.rows import kept_rows, write_rows
+from harness.report.rows import write_kept_rows
 from harness.report.scores import Score, choose_scores
 from harness.report.single_budget_charts import specifications
 from harness.report.tables import HONEST, Tables, csv_tables, make_tables
 from harness.report.timelines import make_timelines
+from harness.report.times import of_usual_cpu, other_times, times_by_place
 from harness.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 4000
 """Rows of one table on the page; the CSV file beside it always holds all of them."""
+FEWER_ROWS = 500
+"""The same where there are so many answers that cells are shown as they are chosen."""
 MOST_PICKED = 8
 """Methods drawn in colour at first; more lines than this cannot be told apart at a glance.
 Dots that stand in rows under their names can, so studies of one budget show all."""
@@ -77,7 +81,12 @@ def make_report(
     labels = make_label_curves(scores, tables, figures["looks"])
     for drawn in ("data", "specs"):
         figures[drawn] |= anytime[drawn] | labels[drawn]
+    many = sum_up(answers, results.budgets)
+    if many is not None:
+        many["data"] = _chosen(results, answers, figures["problems"])
     page = _render(
+        many=many,
+        most_rows=MOST_ROWS if many is None else FEWER_ROWS,
         results=results,
         scores=scores,
         tables=tables,
@@ -99,7 +108,7 @@ def make_report(
     files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
     for name, table in (files | anytime_tables(points)).items():
         write_whole(csv_text(table), results.directory / "tables" / f"{name}.csv")
-    write_rows(kept_rows(results), results.directory / "tables" / ROWS)
+    write_kept_rows(results, results.directory / "tables" / ROWS)
     report = results.directory / "report.html"
     write_whole(page, report)
     return report
@@ -138,7 +147,6 @@ def _environment() -> jinja2.Environment:
         "not_had": beside.not_had,
         "decimals": decimals,
         "within_range": within_range,
-        "most_rows": MOST_ROWS,
         "honest": HONEST,
         "inks": looks.INKS,
         "palettes": looks.PALETTES,
@@ -207,6 +215,8 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
     problems: list[dict[str, Any]] = []
     data: dict[str, Any] = {}
     specs: dict[str, Any] = {}
+    times: dict[str, Any] = {}
+    others = times_by_place(results, tables.times)
     numbers: dict[charts.Axes, int] = {}
     for i, (problem, mine) in enumerate(cells.groupby("problem", sort=False)):
         budgets = [text for text in results.budgets if text in set(mine["budget"])]
@@ -215,7 +225,9 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
             numbers[axes] = len(numbers)
             built = specifications(axes, tuple(styles), single)
             specs |= {f"{kind}-{numbers[axes]}": spec for kind, spec in built.items()}
-        data[str(i)] = charts.chart_data(mine, budgets, list(styles))
+        data[str(i)] = charts.chart_data(of_usual_cpu(mine), budgets, list(styles))
+        if others:
+            times[str(i)] = other_times(others, mine)
         problems.append(
             {
                 "id": str(i),
@@ -247,10 +259,35 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
         "rankings": rankings,
         "problems": problems,
         "data": data,
+        "times": times,
         "looks": styles,
         "picked": list(styles)[:MOST_PICKED] if crowded else list(styles),
         "specs": specs,
         "themes": {scheme: looks.theme(scheme) for scheme in looks.PALETTES},
+    }
+
+
+def _chosen(
+    results: Results, answers: list[Answer], problems: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what the script shows of the answers that are chosen."""
+    places = {problem["name"]: place for place, problem in enumerate(problems)}
+    budgets = {text: place for place, text in enumerate(results.budgets)}
+    datasets = results.cells.drop_duplicates("problem").set_index("problem")["dataset"]
+    shown = ("name", "axes", "scored", "lacking")
+    return {
+        "budgets": results.budgets,
+        "problems": [
+            {name: problem[name] for name in shown} | {"dataset": datasets[problem["name"]]}
+            for problem in problems
+        ],
+        "answers": [
+            [
+                *(places[answer.problem], budgets[answer.budget], answer.method, answer.score),
+                *(answer.verdict, answer.comparison, answer.warning),
+            ]
+            for answer in answers
+        ],
     }
 
 

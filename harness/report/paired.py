@@ -14,8 +14,9 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.report.answers import decimals
+from harness.report.results import number_of
 from harness.report.rows import IDENTIFIERS
-from harness.report.statistics import MIN_PAIRS, holm, mean_interval, paired_p
+from harness.report.statistics import MIN_PAIRS, half_width, holm, p_of_moments
 from harness.study.budget import parse_budget
 
 if TYPE_CHECKING:
@@ -54,40 +55,31 @@ def compare_rows(
     HarnessError
         If no trial is in both.
     """
-    tables = []
-    for rows in (ours, theirs):
-        scores = pd.Series(np.nan, rows.index)
-        for (dataset, task), metric in metrics.items():
-            mine = (rows["dataset"] == dataset) & (rows["task"] == task)
-            if metric in rows:
-                scores[mine] = rows.loc[mine, metric]
-        limits = {text: _limit(text) for text in rows["budget"].unique()}
-        tables.append(
-            rows[list(IDENTIFIERS)].assign(
-                limit=rows["budget"].map(limits),
-                task=rows["task"],
-                score=scores.where(rows["outcome"] == "ok"),
-            )
-        )
-    on = ["limit" if name == "budget" else name for name in IDENTIFIERS] + ["task"]
-    joined = tables[0].merge(
-        tables[1].drop(columns="budget"), on=on, how="outer", suffixes=("", "_theirs")
-    )
-    both = joined.groupby([*CELL, "task"], sort=False)
-    found = [
-        dict(zip(CELL, key, strict=False)) | _cell(mine) | {"metric": metrics[key[0], key[-1]]}
-        for key, mine in both
-        if (key[0], key[-1]) in metrics
-        and mine[["score", "score_theirs"]].notna().all(axis=1).any()
-    ]
-    if not found:
+    sides = [_scored(rows, metrics) for rows in (ours, theirs)]
+    both = pd.concat([rows[_PLACE] for rows in sides], ignore_index=True)
+    cell, n_cells = number_of(both, _PLACE)
+    seed, seeds = pd.factorize(pd.concat([rows["seed"] for rows in sides], ignore_index=True))
+    first, second = np.split(cell * len(seeds) + seed, [len(ours)])
+    trials, mine, other = np.intersect1d(first, second, assume_unique=True, return_indices=True)
+    a, b = sides[0]["score"].to_numpy()[mine], sides[1]["score"].to_numpy()[other]
+    of = trials // len(seeds)
+    scored = ~(np.isnan(a) | np.isnan(b))
+    table = _figures(of[scored], a[scored], b[scored], n_cells)
+    in_either = np.bincount(cell, minlength=n_cells) - np.bincount(of, minlength=n_cells)
+    table["unpaired"] = in_either - table["n"]
+    places = both.iloc[np.unique(cell, return_index=True)[1]].reset_index(drop=True)
+    budgets = pd.Series(sides[0]["budget"].to_numpy(), cell[: len(ours)])
+    table["budget"] = budgets[~budgets.index.duplicated()].reindex(table.index)
+    table = places.join(table)[table["n"] > 0].sort_values(_PLACE, ignore_index=True)
+    if table.empty:
         message = "has no trial in common with the study that ended ok in both: data set, numbers"
         raise HarnessError(f"{where}: {message} of points, budget, method and seed must agree")
-    table = pd.DataFrame(found)
+    table["metric"] = [metrics[key] for key in zip(table["dataset"], table["task"], strict=True)]
     table["p_holm"] = holm(table["p"])
     return table[[*CELL, "metric", *_FIGURES, "p_holm"]]
 
 
+_PLACE = ["dataset", "n_labeled", "n_unlabeled", "n_test", "limit", "method", "task"]
 _FIGURES = ["n", "n_equal", "unpaired", "ours", "theirs", "difference", "ci_low", "ci_high", "p"]
 
 
@@ -96,21 +88,44 @@ def _limit(text: str) -> str:
     return f"{budget.bytes} {budget.size}"
 
 
-def _cell(rows: pd.DataFrame) -> dict[str, Any]:
-    pairs = rows.dropna(subset=["score", "score_theirs"])
-    differences = (pairs["score"] - pairs["score_theirs"]).to_numpy()
-    interval = mean_interval(differences)
-    return {
-        "n": len(pairs),
-        "n_equal": int((differences == 0).sum()),
-        "unpaired": len(rows) - len(pairs),
-        "ours": pairs["score"].mean(),
-        "theirs": pairs["score_theirs"].mean(),
-        "difference": interval.mean,
-        "ci_low": interval.low,
-        "ci_high": interval.high,
-        "p": float(paired_p(differences)),
-    }
+def _scored(rows: pd.DataFrame, metrics: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+    """Take what names a trial, and its score by the metric of its data set if it ended ok."""
+    score = pd.Series(np.nan, rows.index)
+    problem, _ = number_of(rows, ["dataset", "task"])
+    first = rows.iloc[np.unique(problem, return_index=True)[1]]
+    wanted = [metrics.get(key) for key in zip(first["dataset"], first["task"], strict=True)]
+    for metric in {name for name in wanted if name in rows}:
+        mine = np.array([name == metric for name in wanted])[problem]
+        score[mine] = rows.loc[mine, metric]
+    limits = {text: _limit(text) for text in rows["budget"].unique()}
+    named = rows[[*IDENTIFIERS, "task"]]
+    score = score.where(rows["outcome"] == "ok")
+    return named.assign(limit=rows["budget"].map(limits), score=score)
+
+
+def _figures(cell: np.ndarray, ours: np.ndarray, theirs: np.ndarray, n_cells: int) -> pd.DataFrame:
+    """Sum up the pairs of each cell."""
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return np.bincount(cell, values, minlength=n_cells) / np.where(n, n, np.nan)
+
+    n = np.bincount(cell, minlength=n_cells)
+    differences = ours - theirs
+    difference = mean(differences)
+    squares = np.bincount(cell, (differences - difference[cell]) ** 2, minlength=n_cells)
+    half = half_width(np.sqrt(squares / np.maximum(n - 1, 1)), n)
+    return pd.DataFrame(
+        {
+            "n": n,
+            "n_equal": np.bincount(cell[differences == 0], minlength=n_cells),
+            "ours": mean(ours),
+            "theirs": mean(theirs),
+            "difference": difference,
+            "ci_low": difference - half,
+            "ci_high": difference + half,
+            "p": p_of_moments(n, difference, squares),
+        }
+    )
 
 
 def paired_lines(table: pd.DataFrame, scores: Mapping[str, Score]) -> list[dict[str, Any]]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from harness.units import format_bytes
+
 if TYPE_CHECKING:
     from harness.report.results import Results
 
@@ -26,7 +28,7 @@ _FACTS = {
     "finished": "finished",
 }
 _COLLECTIONS = ("datasets", "plugins")
-_HANDLED = {*_FACTS, *_COLLECTIONS, "git_dirty", "versions", "metrics", "study", "title"}
+_HANDLED = {*_FACTS, *_COLLECTIONS, "hosts", "git_dirty", "versions", "metrics", "study", "title"}
 
 
 def describe_provenance(results: Results) -> dict[str, Any]:
@@ -36,7 +38,8 @@ def describe_provenance(results: Results) -> dict[str, Any]:
     -------
     dict
         `facts` (label -> text), `dirty` (bool or None), `versions` (name -> text), `datasets` and
-        `plugins` (lists of dicts with `name`), `others` (label -> JSON text).
+        `plugins` (lists of dicts with `name`), `hosts` (likewise, with `host`), `others` (label ->
+        JSON text).
     """
     given = results.provenance
     facts = {}
@@ -51,12 +54,33 @@ def describe_provenance(results: Results) -> dict[str, Any]:
         "versions": versions if isinstance(versions, Mapping) else {},
         "datasets": _named(given.get("datasets")),
         "plugins": _named(given.get("plugins")),
+        "hosts": _hosts(results),
         "others": {
             key: value if isinstance(value, str) else json.dumps(value, indent=1)
             for key, value in given.items()
             if key not in _HANDLED
         },
     }
+
+
+_OF_A_HOST = ("cores", "threads", "blas", "cache", "governor", "kernel")
+
+
+def _hosts(results: Results) -> list[dict[str, Any]]:
+    """Count the trials of each host, and say what is kept of it."""
+    given = results.provenance.get("hosts")
+    listed = given if isinstance(given, list) else []
+    kept = [entry for entry in listed if isinstance(entry, Mapping)]
+    facts = {(entry.get("host"), entry.get("cpu")): entry for entry in kept}
+    rows = results.cells[["host", "cpu"]].dropna(how="all").fillna("")
+    found = []
+    for (host, cpu), trials in rows.value_counts().items():
+        known = facts.get((host, cpu), {})
+        memory = known.get("memory_bytes")
+        told = {name: "" if known.get(name) is None else str(known[name]) for name in _OF_A_HOST}
+        told["memory"] = format_bytes(memory) if isinstance(memory, int) else ""
+        found.append({"host": host, "cpu": cpu, "trials": int(trials)} | told)
+    return found
 
 
 def _from_records(cells: pd.DataFrame, key: str) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -109,19 +108,23 @@ class _Trials:
     plugin_method: str
     control: bool
     rows: pd.DataFrame
+    results: Results
 
     @functools.cached_property
     def params(self) -> Mapping[str, Any]:
-        known = self.rows["params"].dropna()
-        return json.loads(known.iloc[0]) if len(known) else {}
+        return next(filter(None, self.results.params_of(self.rows["row"])), {})
 
     def has(self, params: Params) -> bool:
         return all(str(self.params.get(name)) == value for name, value in params)
 
     def answer(self, setting: Setting, score: Score, unit: str) -> _Answer:
-        ok = self.rows[self.rows["outcome"] == "ok"]
+        ok, note = self.rows[self.rows["outcome"] == "ok"], ""
+        if score.name in SECONDS and len(self.results.cpus) > 1 and len(ok):
+            ok = ok[ok["cpu_place"] == ok["cpu_place"].min()]
+            note = f"ours on {ok['cpu'].iloc[0]}"
         scores = ok[SECONDS.get(score.name, score.name)] * (100 if unit == "%" else 1)
-        return _Answer(self.label, self.column(setting), mean_interval(scores), len(self.rows))
+        interval = mean_interval(scores)
+        return _Answer(self.label, self.column(setting), interval, len(self.rows), note)
 
     def column(self, setting: Setting) -> str:
         """Return the label with what tells it apart, but for what the setting says of all."""
@@ -184,8 +187,9 @@ def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
     cells = results.cells
     wanted = cells[cells["dataset"].isin(datasets)]
     telling, found = telling_params(cells), []
-    for (problem, budget, _), rows in wanted.groupby(CELL, sort=False):
+    for _, rows in wanted.groupby("cell", sort=False):
         first = rows.iloc[0]
+        problem, budget, _ = first[CELL]
         found.append(
             _Trials(
                 place=(problem, budget),
@@ -197,6 +201,7 @@ def _trials(results: Results, datasets: set[str]) -> list[_Trials]:
                 plugin_method=first["plugin_method"],
                 control=first["control"],
                 rows=rows,
+                results=results,
             )
         )
     return found

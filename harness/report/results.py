@@ -5,19 +5,23 @@ Nothing but these files is read, so a report can be made again anywhere from a c
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow
 
 from harness.errors import DamagedFileError, HarnessError, shown
 from harness.files import read_json
 from harness.metrics.names import METRICS
 from harness.records.cells import read
 from harness.records.columns import COLUMNS, OUTCOMES
-from harness.records.table import read_table
+from harness.records.table import KeptTable, read_table
 from harness.report.display_names import method_names, problem_names
 from harness.strict_yaml import read_document
 
@@ -27,6 +31,21 @@ PROVENANCE = "provenance.json"
 CALIBRATION = "calibration.json"
 
 CELL = ["problem", "budget", "method"]
+
+UNREAD = (
+    *("study", "n_features", "n_classes", "size_name", "taken_again", "load_s", "wall_s"),
+    *("predict_row_s", "predict_row_calls", "threads", "n_kept", "versions", "decided_by"),
+    *("dataset_sha256", "plugin_sha256", "started_at", "command", "params"),
+)
+"""Columns that no table, chart or sentence is made of, of which a million rows are a gigabyte.
+What parameters trials had is asked of a few of them: `Results.params_of`."""
+
+SAYS_NOTHING_OF_SCORES = (
+    *("fingerprint", "checkpoints", "enforced_by", "measured_by", "isolation", "host"),
+    *("git_sha", "git_dirty", "planned_phase", "storage_model", "baseline_bytes", "data_bytes"),
+    *("load_peak_bytes", "tune_peak_bytes", "fit_peak_bytes"),
+)
+"""Further columns that who looks for the best method alone has no need of."""
 
 _CONTROLS = {"oracle": "truth", "prior": "chance", "random": "chance"}
 """Of rows that were written before the column `control`."""
@@ -42,13 +61,12 @@ class Results:
     Attributes
     ----------
     directory : Path
-    trials : pandas.DataFrame
-        The records as written, for sections of plugins.
     cells : pandas.DataFrame
         The rows of trials, each column of the type that its name promises, with `problem` (data
         set, and task or labeled count where there are several), `control` and `truth` (whether
         the method is one, and is given the truth), `train_s` (tune + fit), `row` (its number
-        among the trials), and for `method` what the page calls it; `label` is what the study does.
+        in the table), and for `method` what the page calls it; `label` is what the study does.
+        `cell` numbers problem, budget and method. Columns of UNREAD are not there.
     left_out : pandas.DataFrame
         The other rows, of pairs that do not go together: `dataset`, `method`, `outcome`, `reason`.
     problems : list of str
@@ -59,6 +77,9 @@ class Results:
     calibration : list of dict
     budgets : list of str
         In the order of the axis: bounds on the size, then bytes, then "none".
+    cpus : list of str
+        On which trials ran, most trials first; none where no row says. Rows tell them by
+        `cpu_place`, their place in this list.
     metrics : list of str
         Columns that are scores: the built-in ones, then those of plugins.
     notes : list of str
@@ -66,7 +87,6 @@ class Results:
     """
 
     directory: Path
-    trials: pd.DataFrame
     cells: pd.DataFrame
     left_out: pd.DataFrame
     problems: list[str]
@@ -75,8 +95,34 @@ class Results:
     provenance: dict[str, Any]
     calibration: list[dict[str, Any]]
     budgets: list[str]
+    cpus: list[str]
     metrics: list[str]
     notes: list[str]
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """The records as written, for sections of plugins and for notebooks: all columns."""
+        return read_table(self.directory / TRIALS)
+
+    def params_of(self, rows: Iterable[int]) -> list[dict[str, Any]]:
+        """Read the parameters of some trials; none where nothing was kept of them.
+
+        Parameters
+        ----------
+        rows : iterable of int
+            `row` of each.
+
+        Raises
+        ------
+        HarnessError
+            If the table cannot be read any more.
+        """
+        texts = self._params
+        return [json.loads(text) if (text := texts[row].as_py()) else {} for row in rows]
+
+    @cached_property
+    def _params(self) -> pyarrow.ChunkedArray:
+        return KeptTable(self.directory / TRIALS).read(["params"])["params"]
 
     @property
     def stand_ins(self) -> dict[str, str]:
@@ -92,8 +138,14 @@ class Results:
         return str(self.study.get("title") or self.directory.name)
 
 
-def read_results(directory: Path) -> Results:
+def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
     """Read the results of a study.
+
+    Parameters
+    ----------
+    directory : Path
+    without : iterable of str, default ()
+        Further columns that nobody will look at.
 
     Raises
     ------
@@ -106,12 +158,15 @@ def read_results(directory: Path) -> Results:
     if lacking:
         where = f"{directory.absolute()}: no report without {', '.join(lacking)}"
         raise HarnessError(f"{where}; run the study first")
-    trials = _read_trials(directory / TRIALS)
+    rows = _read_trials(directory / TRIALS, {*UNREAD, *without})
     study_text, study = _read_study(directory / STUDY)
-    cells, left_out, notes = _as_cells(trials)
+    cells, left_out, notes = _as_cells(rows)
+    cpus = list(cells["cpu"].value_counts().index)
+    # a row that does not say is taken to be of the usual one
+    places = cells["cpu"].map({name: place for place, name in enumerate(cpus)})
+    cells["cpu_place"] = places.fillna(0).astype("int64")
     return Results(
         directory=directory.resolve(),
-        trials=trials,
         cells=cells,
         left_out=left_out,
         problems=_ordered_problems(cells),
@@ -120,21 +175,48 @@ def read_results(directory: Path) -> Results:
         provenance=read_json(directory / PROVENANCE, dict),
         calibration=_read_calibration(directory / CALIBRATION),
         budgets=_ordered_budgets(cells),
+        cpus=cpus,
         metrics=_metric_columns(cells),
         notes=notes,
     )
 
 
-def _read_trials(path: Path) -> pd.DataFrame:
-    trials = read_table(path)
+def _read_trials(path: Path, without: set[str]) -> pd.DataFrame:
+    """Read the rows; what many of them say alike is in memory once."""
+    table = KeptTable(path)
+    columns = {}
+    for name in table.columns:
+        if name not in without:
+            (column,) = table.read([name], text=False).columns
+            columns[name] = as_series(column, COLUMNS.get(name, "float64"))
+    trials = pd.DataFrame(columns, copy=False)
     if trials["seed"].isna().all():  # pairs that do not go together, and nothing else
         raise HarnessError(f"{path}: holds no trials; run the study first")
-    unknown = sorted(set(trials["outcome"].dropna()) - set(OUTCOMES))
-    if unknown or trials["outcome"].isna().any():
-        found = ", ".join(map(repr, unknown)) or "null"
-        message = f"{path}: outcome {found} is not one of {', '.join(OUTCOMES)}"
+    found = set(trials["outcome"].unique())
+    unknown = sorted(found - {*OUTCOMES, None})
+    if unknown or None in found:
+        words = ", ".join(map(repr, unknown)) or "null"
+        message = f"{path}: outcome {words} is not one of {', '.join(OUTCOMES)}"
         raise DamagedFileError(path, message)
     return trials
+
+
+def as_series(column: pyarrow.ChunkedArray, kind: str) -> pd.Series:
+    """Return a column of a kind of `COLUMNS`; its texts come coded by a dictionary."""
+    if kind == "string":
+        coded = column.unify_dictionaries().combine_chunks()
+        if 2 * len(coded.dictionary) > len(coded):  # hardly anything is said twice
+            return column.cast("string").to_pandas(types_mapper=lambda _: pd.StringDtype())
+        said = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
+        places = coded.indices.fill_null(len(said) - 1).to_numpy(zero_copy_only=False)
+        # objects, each of them once: texts of their own would be copied with every selection
+        return pd.Series(said[places], dtype=object)
+    if kind == "bool":
+        return column.to_pandas(types_mapper=lambda _: pd.BooleanDtype())
+    values = column.to_numpy()
+    if values.dtype.kind == "i":
+        return pd.Series(values)
+    return pd.Series(np.where(np.isfinite(values), values, np.nan))
 
 
 _CALIBRATED = {
@@ -170,37 +252,23 @@ def _read_study(path: Path) -> tuple[str, dict[str, Any]]:
     return text, study
 
 
-def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    kinds = {"string": _as_text, "float64": _as_number, "int64": _as_number}
-    cells = pd.DataFrame(
-        {
-            name: kinds[COLUMNS[name]](trials[name])
-            if COLUMNS.get(name) in kinds
-            else trials[name]
-            for name in trials.columns
-        }
-    )
+def _as_cells(cells: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     cells["row"] = np.arange(len(cells))
     # a pair that does not go together has neither a budget nor points: it is no trial of a problem
     pairs = cells["seed"].isna()
     left_out = cells.loc[pairs, ["dataset", "method", "outcome", "reason"]]
-    cells = cells[~pairs].copy()
-    cells["seed"] = trials["seed"][~pairs].astype("int64")  # a float tells large ones not apart
+    if pairs.any():
+        cells = cells[~pairs].copy()
+        cells["seed"] = cells["seed"].astype("int64")
     cells["budget"] = cells["budget"].fillna("none")
     cells["plugin_method"] = cells["plugin_method"].fillna(cells["method"])
     kinds = cells["control"].fillna(cells["plugin_method"].map(_CONTROLS)).fillna("")
     cells["control"], cells["truth"] = kinds != "", kinds == "truth"
     cells["train_s"] = cells["fit_s"] + cells["tune_s"].fillna(0)
-    by = ["dataset", "n_labeled"]
-    if cells.duplicated([*by, "budget", "method", "seed"]).any():
-        by += ["n_unlabeled", "n_test"]
-    cells["problem"] = problem_names(cells, by)
-    cells["label"] = cells["method"]
-    names = method_names(cells)
-    cells["method"] = cells["label"].map(names)
+    names = _name_cells(cells)
     left_out["method"] = left_out["method"].map(lambda label: names.get(label, label))
     notes = []
-    again = cells.duplicated([*CELL, "seed"], keep="last")
+    again = pd.DataFrame({"cell": cells["cell"], "seed": cells["seed"]}).duplicated(keep="last")
     if again.any():
         notes.append(
             f"{again.sum()} rows repeat a trial (same data set, method, budget and seed); "
@@ -210,18 +278,56 @@ def _as_cells(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[st
     return cells.reset_index(drop=True), left_out.reset_index(drop=True), notes
 
 
-def _as_text(column: pd.Series) -> pd.Series:
-    return column.astype("string").astype(object).where(column.notna(), None)
+def _name_cells(cells: pd.DataFrame) -> dict[str, str]:
+    """Add `problem`, `label` and `cell`, and call methods as the page does; return their names.
+
+    Names are made once for all rows that differ in nothing that a name is made of.
+    """
+    by = ["dataset", "n_labeled"]
+    place = ["budget", "method"]
+    if number_of(cells, [*by, *place, "seed"])[1] < len(cells):
+        by += ["n_unlabeled", "n_test"]
+    alike, _ = number_of(cells, ["task", *by, *place, "plugin_method"])
+    first = np.unique(alike, return_index=True)[1]
+    kinds = cells.iloc[first][["task", *by, *place, "plugin_method"]]
+    kinds = kinds.rename(columns={"method": "label"})
+    names = method_names(kinds)
+    kinds["problem"], kinds["method"] = problem_names(kinds, by), kinds["label"].map(names)
+    kinds["cell"] = number_of(kinds, CELL)[0]
+    for name in ("problem", "label", "method", "cell"):
+        made = kinds[name].to_numpy()[alike]
+        cells[name] = pd.Series(made, cells.index, dtype=made.dtype)
+    return names
 
 
-def _as_number(column: pd.Series) -> pd.Series:
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    return pd.Series(np.where(np.isfinite(values), values, np.nan), column.index)
+def number_of(rows: pd.DataFrame, columns: Sequence[str]) -> tuple[np.ndarray, int]:
+    """Give each row the number of what it says in some columns, counted as they first appear.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+    columns : sequence of str
+
+    Returns
+    -------
+    numbers : ndarray of int, shape (n_rows,)
+    n_numbers : int
+    """
+    numbers, count = np.zeros(len(rows), "int64"), 1
+    for name in columns:
+        codes, said = pd.factorize(rows[name], use_na_sentinel=False)
+        numbers, found = pd.factorize(numbers * len(said) + codes)
+        count = len(found)
+    return numbers, count
 
 
 def _ordered_problems(cells: pd.DataFrame) -> list[str]:
     by = ["dataset", "n_labeled", "n_unlabeled", "n_test", "problem"]
-    return list(cells.sort_values(by)["problem"].unique())
+    return list(_one_a_cell(cells)[by].sort_values(by)["problem"].unique())
+
+
+def _one_a_cell(cells: pd.DataFrame) -> pd.DataFrame:
+    return cells.iloc[np.unique(cells["cell"], return_index=True)[1]]
 
 
 def _ordered_budgets(cells: pd.DataFrame) -> list[str]:
@@ -241,7 +347,7 @@ def _ordered_budgets(cells: pd.DataFrame) -> list[str]:
 
 
 def _metric_columns(cells: pd.DataFrame) -> list[str]:
-    derived = {"train_s"}
+    derived = {"train_s"}  # beside the columns of the record
     extra = [
         name
         for name, kind in cells.dtypes.items()

@@ -6,6 +6,8 @@ hold what a comparison seed by seed asks for, and the fingerprint that names the
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +16,10 @@ import pyarrow
 import pyarrow.parquet
 
 from harness.errors import HarnessError
-from harness.files import write_whole
+from harness.files import whole_file
 from harness.metrics.names import METRICS
 from harness.records.columns import COLUMNS
+from harness.report.results import as_series, number_of
 
 if TYPE_CHECKING:
     from harness.report.results import Results
@@ -27,17 +30,42 @@ IDENTIFIERS = ("dataset", "n_labeled", "n_unlabeled", "n_test", "budget", "metho
 """What names a trial, whoever ran it; `method` is the label of the study."""
 SECONDS = ("tune_s", "fit_s", "predict_s", "cpu_s")
 BYTES = ("planned_bytes", "peak_bytes", "predict_peak_bytes")
+COMPARED = ("task", *IDENTIFIERS, "outcome", *METRICS)
+"""What a comparison of scores asks for, beside metrics of plugins."""
 KEPT = ("task", *IDENTIFIERS, "outcome", "size", *BYTES, *SECONDS, *METRICS, "fingerprint")
 """The columns of every file of rows; metrics of plugins stand behind them."""
+
+MOST_TIGHT = 100_000
+"""Rows that are compressed as tightly as can be: a repository may keep them."""
+_TIGHT, _FAST = 19, 3
 
 _ARROW = {"string": pyarrow.string(), "int64": pyarrow.int64(), "float64": pyarrow.float64()}
 
 
-def kept_rows(results: Results) -> pd.DataFrame:
-    """Take from a study's trials the columns that are kept, metrics of plugins among them."""
+def kept_rows(
+    results: Results, some: slice | None = None, columns: Sequence[str] = KEPT
+) -> pd.DataFrame:
+    """Take from a study's trials the columns that are kept, metrics of plugins among them.
+
+    Parameters
+    ----------
+    results : Results
+    some : slice, optional
+        Which trials; all by default.
+    columns : sequence of str, default KEPT
+    """
     extra = [name for name in results.metrics if name not in METRICS]
-    rows = results.cells.assign(method=results.cells["label"])
-    return rows[[*KEPT, *extra]].reset_index(drop=True)
+    rows = results.cells if some is None else results.cells.iloc[some]
+    return rows[["label" if name == "method" else name for name in (*columns, *extra)]].rename(
+        columns={"label": "method"}
+    )
+
+
+def write_kept_rows(results: Results, path: Path) -> None:
+    """Write the kept rows of a study, part by part; see `write_rows`."""
+    starts = range(0, len(results.cells), MOST_TIGHT)
+    parts = (kept_rows(results, slice(start, start + MOST_TIGHT)) for start in starts)
+    _write(parts, path, _TIGHT if len(starts) == 1 else _FAST)
 
 
 def write_rows(rows: pd.DataFrame, path: Path) -> None:
@@ -50,26 +78,38 @@ def write_rows(rows: pd.DataFrame, path: Path) -> None:
     HarnessError
         If the file cannot be written.
     """
-    kinds = {name: COLUMNS.get(name, "float64") for name in rows}
-    schema = pyarrow.schema(
-        (name, pyarrow.float32() if name in SECONDS else _ARROW[kind])
-        for name, kind in kinds.items()
-    )
-    table = pyarrow.Table.from_pandas(rows, schema=schema, preserve_index=False)
-    made = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(
-        table.replace_schema_metadata(), made, compression="zstd", compression_level=19
-    )
-    write_whole(made.getvalue().to_pybytes(), path)
+    _write([rows], path, _TIGHT)
 
 
-def read_rows(path: Path) -> pd.DataFrame:
+def _write(parts: Iterable[pd.DataFrame], path: Path, level: int) -> None:
+    with ExitStack() as opened:
+        file = opened.enter_context(whole_file(path))
+        writer = None
+        for rows in parts:
+            kinds = {name: COLUMNS.get(name, "float64") for name in rows}
+            schema = pyarrow.schema(
+                (name, pyarrow.float32() if name in SECONDS else _ARROW[kind])
+                for name, kind in kinds.items()
+            )
+            if writer is None:
+                writer = opened.enter_context(
+                    pyarrow.parquet.ParquetWriter(
+                        file, schema, compression="zstd", compression_level=level
+                    )
+                )
+            table = pyarrow.Table.from_pandas(rows, schema=schema, preserve_index=False)
+            writer.write_table(table.replace_schema_metadata())
+
+
+def read_rows(path: Path, columns: Sequence[str] = KEPT) -> pd.DataFrame:
     """Read kept rows, from this project's studies or somebody else's.
 
     Parameters
     ----------
     path : Path
         A file as `write_rows` leaves it.
+    columns : sequence of str, default KEPT
+        Those that are read, IDENTIFIERS among them; metrics of plugins are read too.
 
     Raises
     ------
@@ -79,24 +119,29 @@ def read_rows(path: Path) -> pd.DataFrame:
     """
     path = Path(path)
     try:
-        table = pyarrow.parquet.read_table(path)
+        there = pyarrow.parquet.read_schema(path).names
+        lacking = [name for name in KEPT if name not in there]
+        if lacking:
+            raise HarnessError(f"{path}: columns {', '.join(lacking)} are missing")
+        wanted = [name for name in there if name in columns or name not in KEPT]
+        table = pyarrow.parquet.read_table(path, columns=wanted)
     except FileNotFoundError:
         raise HarnessError(f"{path}: there is no such file of rows") from None
     except (OSError, pyarrow.ArrowException) as error:
         raise HarnessError(f"{path}: is not a file of rows: {error}") from None
-    lacking = [name for name in KEPT if name not in table.column_names]
-    if lacking:
-        raise HarnessError(f"{path}: columns {', '.join(lacking)} are missing")
+    kinds = {name: COLUMNS.get(name, "float64") for name in table.column_names}
+    made = {}
     try:
-        rows = table.cast(
-            pyarrow.schema(
-                (name, _ARROW[COLUMNS.get(name, "float64")]) for name in table.column_names
+        for name, kind in kinds.items():
+            column = table[name].cast(_ARROW[kind])
+            made[name] = as_series(
+                column.dictionary_encode() if kind == "string" else column, kind
             )
-        ).to_pandas()
     except (pyarrow.ArrowException, ValueError) as error:
         raise HarnessError(f"{path}: a column is not of its type: {error}") from None
-    twice = rows.duplicated(list(IDENTIFIERS))
-    if twice.any():
+    rows = pd.DataFrame(made, copy=False)
+    if number_of(rows, IDENTIFIERS)[1] < len(rows):
+        twice = rows.duplicated(list(IDENTIFIERS))
         first = ", ".join(str(rows.loc[twice.idxmax(), name]) for name in IDENTIFIERS)
         raise HarnessError(f"{path}: {twice.sum()} rows repeat a trial, the first of them {first}")
     return rows

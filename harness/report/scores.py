@@ -119,7 +119,7 @@ def choose_scores(results: Results, metric: str | None = None) -> dict[str, Scor
     asked = results.study.get("metrics") or []
     listed = asked if isinstance(asked, list) else [asked]
     wanted = [*([metric] if metric else []), *map(str, listed)]
-    tasks = results.cells.groupby("problem")["task"].first()
+    tasks = results.cells.drop_duplicates("problem").set_index("problem")["task"].sort_index()
     chosen = {}
     for problem, task in tasks.items():
         has = [name for name in results.metrics if present.loc[problem, name]]

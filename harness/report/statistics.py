@@ -175,6 +175,22 @@ def paired_p(differences: ArrayLike) -> np.ndarray:
     n = present.sum(axis=0)
     mean = np.where(present, differences, 0).sum(axis=0) / np.maximum(n, 1)
     squares = np.where(present, (differences - mean) ** 2, 0).sum(axis=0)
+    return p_of_moments(n, mean, squares)
+
+
+def p_of_moments(n: ArrayLike, mean: ArrayLike, squares: ArrayLike) -> np.ndarray:
+    """Two-sided p-values of the paired t-test, as `paired_p`, from sums over the pairs.
+
+    Parameters
+    ----------
+    n : array-like of int
+        Pairs.
+    mean : array-like
+        Of the differences.
+    squares : array-like
+        Sum of the squared deviations from the mean.
+    """
+    n, mean, squares = np.asarray(n), np.asarray(mean, float), np.asarray(squares, float)
     error = np.sqrt(squares / np.maximum(n - 1, 1) / np.maximum(n, 1))
     alike = error <= 1e-12 * np.abs(mean)
     t = np.abs(mean) / np.where(alike, 1, error)

@@ -7,8 +7,9 @@ seeds rank behind all that did not, and methods without any score tie for the la
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from harness.report.results import CELL
 from harness.report.scores import FAMILIES, Score, declared_metrics, score_of
 from harness.report.statistics import TIE_DECIMALS, compare_mean_ranks, half_width
 from harness.report.statistics import ranks as rank_methods
+from harness.report.times import TIMES, on_one_cpu, times_per_cpu
 
 if TYPE_CHECKING:
     from harness.report.results import Results
@@ -39,37 +41,65 @@ class Tables:
     Attributes
     ----------
     cells : pandas.DataFrame
-        The primary metric of each problem: CELL columns, `dataset`, `task`, `family`,
+        The primary metric of each problem: `cell`, CELL columns, `dataset`, `task`, `family`,
         `n_labeled`, `control`, `n`, `n_ok`, `n_scored`, `n_seeds`, `metric`, `mean`, `ci_low` and
         `ci_high` (as shown: within what the metric can be), `std`, `rank`, `status`, `train_s`,
         `predict_s`, `peak_bytes`, `predict_peak_bytes` and `model_bytes` (largest),
         `budget_bytes`, `size`,
         `planned_bytes`, and `mean_` and `std_` of each of COSTS over the trials that ended ok.
+        Times are of `n_timed` of these, all on the CPU `cpu`, which is `cpus[timed_on]`.
     means : pandas.DataFrame
         The long form of every metric, as in `means.csv`, with whole intervals.
-    ranks : pandas.DataFrame
-        Mean ranks over the data sets of a family, per budget.
-    outcomes : pandas.DataFrame
-        Outcomes other than "ok", counted by reason, and warnings of trials that ended "ok". Pairs
-        that do not go together stand at the end, with the data set as `problem` and no budget.
-    planned : pandas.DataFrame
-        Measured over planned peak per cell, and its parts (idle worker, data, method, stages),
-        trials that ended "ok" only.
-    honesty : pandas.DataFrame
-        The same per method: quantiles over its trials, NaN if none of them ended "ok", and
-        `over_budget`, how many trials were stopped by the limit.
+    rows : pandas.DataFrame
+        The trials, with `ok`, and `place` and `problem_place` by which tables are sorted.
+    left_out : pandas.DataFrame
+        As in `Results`.
     """
 
     cells: pd.DataFrame
     means: pd.DataFrame
-    ranks: pd.DataFrame
-    outcomes: pd.DataFrame
-    planned: pd.DataFrame
-    honesty: pd.DataFrame
+    rows: pd.DataFrame
+    left_out: pd.DataFrame
+
+    @cached_property
+    def ranks(self) -> pd.DataFrame:
+        """Mean ranks over the data sets of a family, per budget."""
+        return _mean_ranks(self.cells)
+
+    @cached_property
+    def times(self) -> pd.DataFrame:
+        """Mean seconds per cell and kind of CPU, of trials that ended "ok"."""
+        return times_per_cpu(self.rows)
+
+    @cached_property
+    def outcomes(self) -> pd.DataFrame:
+        """Outcomes other than "ok", counted by reason, and warnings of trials that ended "ok".
+
+        Pairs that do not go together stand at the end, with the data set as `problem` and no
+        budget.
+        """
+        return _outcomes(self.rows, self.left_out)
+
+    @cached_property
+    def planned(self) -> pd.DataFrame:
+        """Measured over planned peak per cell, and its parts, of trials that ended "ok" only.
+
+        The parts are the idle worker, data, method and stages.
+        """
+        return _planned(self.rows)
+
+    @cached_property
+    def honesty(self) -> pd.DataFrame:
+        """Measured over planned peak per method.
+
+        Quantiles over its trials, NaN if none of them ended "ok", and `over_budget`, how many
+        trials were stopped by the limit.
+        """
+        return _honesty(self.rows)
 
 
 def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
-    """Work out every table.
+    """Work out the tables of scores; the others are when they are asked for.
 
     Parameters
     ----------
@@ -79,43 +109,49 @@ def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
     """
     rows = results.cells.assign(
         ok=results.cells["outcome"] == "ok",
-        place=results.cells["budget"].map(results.budgets.index),
-        problem_place=results.cells["problem"].map(results.problems.index),
+        place=_places(results.cells["budget"], results.budgets),
+        problem_place=_places(results.cells["problem"], results.problems),
     )
     frame = _cells(rows)
+    frame["cpu"] = frame["timed_on"].map(dict(enumerate(results.cpus)))
     primary = pd.Series({problem: score.name for problem, score in scores.items()})
+    known = rows.groupby("problem_place")[results.metrics].count()
     means, chosen = [], []
     declared = declared_metrics(results)
     for name in results.metrics:
         score = score_of(name, declared)
         mine = frame["problem"].map(primary) == name
-        has = frame["problem"].map(rows.groupby("problem")[name].count() > 0)
+        has = frame["problem_place"].map(known[name] > 0)
         if not (has | mine).any():
             continue
         table = _with_scores(frame[has | mine], rows, score)
         means.append(table)
         shown = {end: within_range(name, table[end]) for end in ("ci_low", "ci_high")}
         chosen.append(table.assign(**shown)[mine[table.index]])
-    cells = _sorted(pd.concat(chosen))
-    planned = _planned(rows)
     return Tables(
-        cells=cells,
+        cells=_sorted(pd.concat(chosen)),
         means=_sorted(pd.concat(means)),
-        ranks=_mean_ranks(cells),
-        outcomes=_outcomes(rows, results.left_out),
-        planned=planned,
-        honesty=_honesty(rows),
+        rows=rows,
+        left_out=results.left_out,
     )
+
+
+def _places(names: pd.Series, order: Sequence[str]) -> pd.Series:
+    return names.map({name: place for place, name in enumerate(order)})
 
 
 def _cells(rows: pd.DataFrame) -> pd.DataFrame:
     """Everything of a cell but its scores."""
     largest = ("peak_bytes", "predict_peak_bytes", "model_bytes")
-    figures = {"train_s", "predict_s", *largest, *COSTS}
-    ok = rows.assign(**{name: rows[name].where(rows["ok"]) for name in figures})
+    timed = on_one_cpu(rows)
+    places = rows["cpu_place"].where(timed)
+    kept = {name: rows[name].where(rows["ok"]) for name in (*largest, *COSTS)}
+    kept |= {name: rows[name].where(timed) for name in TIMES}
+    ok = rows.assign(timed=timed, timed_on=places, **kept)
     frame = (
-        ok.groupby(CELL, sort=False)
+        ok.groupby("cell", sort=False)
         .agg(
+            **{name: (name, "first") for name in CELL},
             place=("place", "first"),
             problem_place=("problem_place", "first"),
             dataset=("dataset", "first"),
@@ -127,6 +163,8 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
             plugin_method=("plugin_method", "first"),
             n=("seed", "size"),
             n_ok=("ok", "sum"),
+            n_timed=("timed", "sum"),
+            timed_on=("timed_on", "max"),
             train_s=("train_s", "mean"),
             predict_s=("predict_s", "mean"),
             **{name: (name, "max") for name in largest},
@@ -137,28 +175,34 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
         .reset_index()
     )
     frame["family"] = frame["task"].map(lambda task: FAMILIES.get(task, task))
-    frame["n_seeds"] = frame["problem"].map(rows.groupby("problem")["seed"].nunique())
-    counts = rows.groupby(CELL)["outcome"].value_counts().unstack(fill_value=0)
-    counts = counts.reindex(columns=[name for name in OUTCOMES if name in counts]).drop(
-        columns="ok", errors="ignore"
-    )
-    total = rows.groupby(CELL).size()
+    seeds = rows[["problem_place", "seed"]].drop_duplicates()["problem_place"].value_counts()
+    frame["n_seeds"] = frame["problem_place"].map(seeds)
+    frame["status"] = _status(rows).reindex(frame["cell"], fill_value="").to_numpy()
+    return frame
+
+
+def _status(rows: pd.DataFrame) -> pd.Series:
+    """Word what ended otherwise than ok, and how often; by cell, of those that have such."""
+    total = rows["cell"].value_counts()
+    ended = rows.loc[~rows["ok"], ["cell", "outcome"]]
+    counts = ended.groupby(["cell", "outcome"]).size().unstack(fill_value=0)
+    total = total.reindex(counts.index)
     status = pd.Series("", index=counts.index)
-    for name, count in counts.items():
+    for name in (name for name in OUTCOMES if name in counts):
+        count = counts[name]
         share = " " + count.map(str) + " of " + total.map(str)
         words = name.replace("_", " ") + share.where(count < total, "")
         some = count > 0
         status[some] = status[some].where(status[some] == "", status[some] + ", ") + words[some]
-    return frame.merge(status.rename("status").reset_index(), on=CELL, how="left")
+    return status
 
 
 def _with_scores(frame: pd.DataFrame, rows: pd.DataFrame, score: Score) -> pd.DataFrame:
     """Join mean, interval, spread and rank of one metric to cells."""
     # NaN and not NA where all trials of a cell have failed: charts ask whether a number is finite
     points = rows[score.name].where(rows["ok"]).astype("float64")
-    scored = rows.assign(score=points).groupby(CELL)["score"]
-    moments = scored.agg(["count", "mean", "std"]).reset_index()
-    table = frame.merge(moments.rename(columns={"count": "n_scored"}), on=CELL, how="left")
+    moments = points.groupby(rows["cell"]).agg(["count", "mean", "std"]).reset_index()
+    table = frame.merge(moments.rename(columns={"count": "n_scored"}), on="cell", how="left")
     half = half_width(table["std"], table["n_scored"])
     table["metric"] = score.name
     table["ci_low"], table["ci_high"] = table["mean"] - half, table["mean"] + half
@@ -240,7 +284,8 @@ def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _outcomes(rows: pd.DataFrame, left_out: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(reason=rows["reason"].fillna(""))
-    told = rows[~rows["ok"] | (rows["reason"] != "")]
+    names = ["problem_place", "problem", "method", "place", "budget", "outcome", "reason", "ok"]
+    told = rows.loc[~rows["ok"] | (rows["reason"] != ""), names]
     # Warnings that differ in their figures alone are one: the first stands for all.
     alike = told["reason"].where(~told["ok"], told["reason"].str.replace(_FIGURE, "0", regex=True))
     places = ["problem_place", "place"]
@@ -254,11 +299,13 @@ def _outcomes(rows: pd.DataFrame, left_out: pd.DataFrame) -> pd.DataFrame:
 
 
 def _planned(rows: pd.DataFrame) -> pd.DataFrame:
-    known = _ratios(rows)
+    parts = ["baseline_bytes", "data_bytes", *(f"{s}_peak_bytes" for s in STAGES)]
+    known = _ratios(rows, ["cell", "problem_place", "place", *CELL, *parts])
     known["method_bytes"] = (known["peak_bytes"] - known["data_bytes"]).clip(lower=0)
-    parts = ["baseline_bytes", "data_bytes", "method_bytes", *(f"{s}_peak_bytes" for s in STAGES)]
+    parts.insert(2, "method_bytes")
     places = ["problem_place", "place"]
-    table = known.groupby([*places, *CELL]).agg(
+    table = known.groupby("cell").agg(
+        **{name: (name, "first") for name in (*places, *CELL)},
         n=("ratio", "size"),
         planned_bytes=("planned_bytes", "mean"),
         peak_bytes=("peak_bytes", "mean"),
@@ -267,11 +314,11 @@ def _planned(rows: pd.DataFrame) -> pd.DataFrame:
         ratio_max=("ratio", "max"),
         **{part: (part, "mean") for part in parts},
     )
-    return table.reset_index().drop(columns=places)
+    return table.sort_values([*places, "method"], ignore_index=True).drop(columns=places)
 
 
 def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
-    ratios = _ratios(rows)
+    ratios = _ratios(rows, ["method"])
     low, high = HONEST
     ratios["within"] = ratios["ratio"].between(low, high)
     grouped = ratios.groupby("method")
@@ -288,7 +335,7 @@ def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
     table = table.reindex(table.index.union(over.index))
     for name, counts in {"n": table["n"], "over_budget": over}.items():
         table[name] = counts.reindex(table.index).fillna(0).astype(int)
-    phases = rows[rows["planned_phase"].notna()].groupby("method")["planned_phase"]
+    phases = rows[["method", "planned_phase"]].dropna().groupby("method")["planned_phase"]
     table["phase"] = phases.agg(lambda phases: phases.mode()[0]).reindex(table.index).fillna("")
     learned = rows.loc[(rows["storage_model"] == "learned").fillna(False), "method"].unique()
     is_learned = table.index.isin(learned)
@@ -297,10 +344,11 @@ def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["median", "method"], ascending=[False, True], na_position="first")
 
 
-def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
+def _ratios(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Trials that ended "ok" with both figures: a stopped one's peak is the limit, not a need."""
     known = rows["ok"] & (rows["planned_bytes"] > 0) & rows["peak_bytes"].notna()
-    return rows[known].assign(ratio=rows["peak_bytes"] / rows["planned_bytes"])
+    rows = rows.loc[known, [*columns, "planned_bytes", "peak_bytes"]]
+    return rows.assign(ratio=rows["peak_bytes"] / rows["planned_bytes"])
 
 
 _ENDS = (("mean", ""), ("std", "_std"))
@@ -312,12 +360,16 @@ def csv_tables(
     """Name the tables that stand as CSV beside the page, with the columns that they promise."""
     keys = ["dataset", "task", "n_labeled", "budget", "method"]
     figures = ["n_ok", "n", "metric", "mean", "ci_low", "ci_high", "std", "rank"]
+    timed = ["cpu", "n_timed"]
     costs = {f"{what}_{name}": f"{name}{end}" for name in COSTS for what, end in _ENDS}
+    per_cpu = tables.times
+    times = per_cpu.drop(columns=["cell", "cpu_place"]).rename(columns={"problem": "dataset"})
     return {
-        "means": tables.means[[*keys, *figures, *costs]].rename(columns=costs),
+        "means": tables.means[[*keys, *figures, *costs, *timed]].rename(columns=costs),
         "ranks": tables.ranks.drop(columns="place"),
         "outcomes": tables.outcomes.rename(columns={"problem": "dataset"}),
         "best": best,
         "planned_vs_measured": tables.planned.rename(columns={"problem": "dataset"}),
         "calibration": pd.DataFrame(calibration),
+        **({"times": times} if per_cpu["cpu_place"].max() > 0 else {}),
     }

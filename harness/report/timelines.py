@@ -31,6 +31,8 @@ TIMELINES = "timelines.json"
 STAGES = ("load", "tune", "fit", "predict")
 FEWEST = 4
 """Samples below which a curve would be drawn from the gaps between them."""
+MOST_PANELS = 1000
+"""Pictures on a page; the file beside it has all of them."""
 _MOST = 40
 _OPEN = 24
 _FAR = 3
@@ -66,7 +68,11 @@ def make_timelines(results: Results) -> dict[str, Any]:
     budgets = [text for text in results.budgets if text in counts]
     shown = max(budgets, key=lambda text: counts[text]) if budgets else None
     problems = []
+    left = 0
     for problem, mine in rows.groupby("problem", sort=False):
+        if len(drawn) >= MOST_PANELS:
+            left += len(mine)
+            continue
         groups = []
         for budget in budgets:
             here = mine[mine["budget"] == budget].drop_duplicates("method")
@@ -87,7 +93,7 @@ def make_timelines(results: Results) -> dict[str, Any]:
         "drawn": drawn,
         "spec": memory_over_time(),
         "stages": [stage for stage in STAGES if any(stage in d["stages"] for d in drawn)],
-        "note": _missing(ran, rows, broken),
+        "note": _missing(ran, rows, broken, left),
     }
 
 
@@ -150,16 +156,17 @@ def _number(value: Any) -> float | None:
     return None if value is None or value != value else float(value)
 
 
-def _missing(ran: pd.DataFrame, rows: pd.DataFrame, broken: int) -> str:
+def _missing(ran: pd.DataFrame, rows: pd.DataFrame, broken: int, left: int) -> str:
     """Say which cells ran and have no picture."""
-    cells = ["problem", "budget", "method"]
-    without = len(ran[cells].drop_duplicates()) - len(rows[cells].drop_duplicates())
+    without = ran["cell"].nunique() - rows["cell"].nunique()
     words = []
     if rows.empty:
         words.append("No picture was kept.")
     elif without:
         cell = "cell" if without == 1 else "cells"
-        words.append(f"{without:,} {cell} (data set, budget and method) ran without a picture.")
+        words.append(f"{without:,} {cell} (data set, budget and method) have no picture here.")
+    if left:
+        words.append(f"Pictures of {left:,} further trials are in timelines.json alone.")
     if broken:
         words.append(f"{broken:,} could not be read.")
     return " ".join(words)

@@ -11,7 +11,6 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.report.answers import SIGNIFICANCE, at_budget, format_score
-from harness.report.results import CELL
 from harness.report.scores import Score
 from harness.report.statistics import MIN_PAIRS, compare_with, mean_interval
 from harness.units import format_bytes, format_latency
@@ -49,6 +48,9 @@ FIGURES = {
 }
 """By name. The largest over seeds; of the 99th percentile of the latency the median, since one
 interrupted call in a busy seed says nothing of the method."""
+
+
+_ROW = ("seed", "row", "cpu_place", *(figure.column for figure in FIGURES.values()))
 
 
 @dataclass(frozen=True)
@@ -157,12 +159,12 @@ def choose(
                 f"{results.directory}: no row says its {column}: an earlier version of the "
                 "harness made them; run the study again"
             )
-    rows = dict(list(ok.groupby(CELL)))
+    rows = dict(list(ok[["cell", *_ROW, *results.metrics]].groupby("cell")))
     choices = []
     for problem, cells in tables.cells.groupby("problem", sort=False):
         ranked = cells[~cells["control"] & (cells["n_scored"] == cells["n"])]
         candidates = [
-            _candidate(cell, rows[problem, cell.budget, cell.method], scores[problem], limits)
+            _candidate(cell, rows[cell.cell], scores[problem], limits)
             for cell in ranked.itertuples(index=False)
         ]
         choices.append(_choose(problem, scores[problem], candidates, limits))
@@ -172,9 +174,12 @@ def choose(
 def _candidate(
     cell: Any, rows: pd.DataFrame, score: Score, limits: Mapping[str, float]
 ) -> Candidate:
+    # a median over two kinds of CPU would be the latency of neither
+    timed = rows[rows["cpu_place"] == rows["cpu_place"].min()]
     figures = {
-        name: float(getattr(rows[figure.column].astype(float), figure.over_seeds)())
+        name: float(getattr((timed if name == "latency" else rows)[figure.column], over)())
         for name, figure in FIGURES.items()
+        for over in (figure.over_seeds,)
     }
     share = max((figures[name] / limit for name, limit in limits.items()), key=_unknown_last)
     by_seed = rows.set_index("seed")[score.name].astype(float)

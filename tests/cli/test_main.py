@@ -15,7 +15,7 @@ from harness.planning.job_files import study_bundles
 from harness.planning.workload import load_workload
 from harness.records.columns import COLUMNS, NEVER_NULL
 from harness.records.journal import Journal
-from harness.records.table import write_table
+from harness.records.table_writer import write_table
 
 FIXED_NAMES = {
     *("random", "prior", "oracle", "1nn", "svm", "linear-svm", "harmonic", "cmn", "clusk"),

@@ -1,6 +1,7 @@
 """`harness measure`, and methods whose storage is learned, on the command line."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -57,7 +58,10 @@ def test_peaks_formula_and_a_storage_model_to_paste(project):
     assert "def storage(shape, size):" in again.stdout
 
     phases = json.loads(run("storage", "bayes", "--n", "400", "--d", "20", "--json").stdout)
-    assert phases[0]["phase"] in ("fit: measured", "fit: extrapolated")
+    # Peaks of a few hundred kilobytes may differ by some pages from run to run.
+    assert re.fullmatch(
+        r"fit: (measured|extrapolated)(, peaks differ by \d+%)?", phases[0]["phase"]
+    )
     assert run("storage", "bayes", "--n", "100000", "--labeled", "90000").stdout.count(
         "extrapolated"
     )

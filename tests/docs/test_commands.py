@@ -55,6 +55,7 @@ ELSEWHERE = {
     "snakemake --cores 2 --config study=studies/": "whoever has the hours that the page says",
     "python benchmarks/mutation.py": "tests/test_benchmarks.py",
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
+    "harness merge results/first": "tests/jobs/test_merge.py",
     "harness judge docs/results": "tests/report/test_kept.py",
     "harness compare NAME": "tests/report/test_kept_rows.py",
     "mkdir -p docs/results/NAME": "nobody: NAME is the reader's",

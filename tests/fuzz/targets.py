@@ -24,8 +24,8 @@ from harness.records.table import (
     read_rows,
     rows_of_trials,
     writable_row,
-    write_table,
 )
+from harness.records.table_writer import write_table
 from harness.report.results import read_results
 
 STUDY = {

@@ -20,7 +20,8 @@ from harness.planning.bundles import Bundle
 from harness.plugin import out_of_process
 from harness.records.columns import COLUMNS, LATER, NEVER_NULL
 from harness.records.journal import Journal
-from harness.records.table import read_table, write_table
+from harness.records.table import read_table
+from harness.records.table_writer import write_table
 from harness.report.results import read_results
 from harness.study.study import Block
 

@@ -8,7 +8,7 @@ import pytest
 from harness.errors import HarnessError
 from harness.jobs.reproduce import reproduce
 from harness.records.columns import COLUMNS
-from harness.records.table import write_table
+from harness.records.table_writer import write_table
 
 PARTS = {"data": "d", "harness": "h", "method": "m", "versions": {"numpy": "2.4.0"}}
 ROW = {

@@ -19,8 +19,8 @@ from harness.records.table import (
     read_table,
     rows_and_faults,
     without_nan,
-    write_table,
 )
+from harness.records.table_writer import write_table
 
 
 def row(seed, **values):

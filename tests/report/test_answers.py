@@ -1,9 +1,10 @@
 import json
 import math
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
-from synthetic_trials import make_trials, write_results
+from synthetic_trials import bad_endings, make_trials, write_results
 
 from harness.cli import main
 from harness.report.answers import (
@@ -13,8 +14,10 @@ from harness.report.answers import (
     make_answers,
     overall_sentences,
 )
+from harness.report.pairs import compare_with_best
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
+from harness.report.statistics import compare_with
 from harness.report.tables import make_tables
 
 
@@ -221,3 +224,30 @@ def test_scores_without_interval_or_value():
     assert format_score(math.nan) == "\N{EN DASH}"
     assert format_score(0.5) == "0.500"
     assert format_score(0.5, 0.49, 0.51) == "0.500 [0.490, 0.510]"
+
+
+def test_all_comparisons_at_once_are_those_of_one_table_each(tmp_path):
+    """Of each problem and budget: the pairs, differences and p-values of `compare_with`."""
+    trials = make_trials(outcome=bad_endings, seeds=range(7))
+    lost = (trials["method"] == "nysck") & trials["seed"].isin([0, 3])
+    results = read_results(write_results(tmp_path / "s", trials[~lost]))
+    scores = choose_scores(results)
+    cells = make_tables(results, scores).cells
+    found = cells.join(compare_with_best(results, scores, cells))
+    compared = 0
+    for (problem, budget), mine in found.groupby(["problem", "budget"]):
+        ranked = mine[~mine["control"] & (mine["n_scored"] > 0)]
+        assert mine.drop(index=ranked.index)["p"].isna().all()
+        if len(ranked) < 2:
+            continue
+        rows = results.cells[(results.cells["problem"] == problem)]
+        rows = rows[(rows["budget"] == budget) & (rows["outcome"] == "ok")]
+        by_seed = rows.pivot(index="seed", columns="method", values=scores[problem].name)
+        best, *others = ranked["method"]
+        expected = compare_with(by_seed[[best, *others]], best)
+        ours = ranked.set_index("method").loc[others]
+        np.testing.assert_array_equal(ours["pairs"], expected["n"])
+        for name in ("difference", "p", "p_holm"):
+            np.testing.assert_allclose(ours[name], expected[name], rtol=1e-9)
+        compared += len(others)
+    assert compared > 10

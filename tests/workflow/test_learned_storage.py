@@ -42,7 +42,9 @@ def test_a_method_of_one_line_is_planned_and_fits(measured):
     held = rows[rows["method"] == "held"]
     assert (held["peak_bytes"] >= 0.8 * held["planned_bytes"]).all()
     assert (held["planned_bytes"] >= 0.9 * held["budget_bytes"]).all()
-    assert set(held["planned_phase"]) <= {"fit: measured", "predict: measured"}
+    # Peaks may differ by some pages from run to run, which the phase then says.
+    phases = {phase.split(", peaks")[0] for phase in held["planned_phase"]}
+    assert phases <= {"fit: measured", "predict: measured"}
     files = {path: path.stat().st_mtime_ns for path in kept(measured)}
     assert len(files) == 2
     assert "learned; " in (measured.folder / "results/study/report.html").read_text()
