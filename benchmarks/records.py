@@ -15,7 +15,6 @@ A cell has 100 seeds, or 5. There are 5 methods and 10 budgets, one number of la
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import math
 import os
@@ -67,12 +66,9 @@ def main() -> None:
     parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(JOBS))
     parser.add_argument("--folder", type=Path, help="keep the studies here, and take them again")
     parser.add_argument("--make", type=int, nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--run", choices=list(JOBS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.make:
         make(*options.make)
-    elif options.run:
-        measure(JOBS[options.run])
     elif options.folder:
         compare_sizes(options, options.folder.absolute())
     else:
@@ -89,11 +85,12 @@ def compare_sizes(options: argparse.Namespace, folder: Path) -> None:
             place = folder / f"{trials}-{seeds}"
             if not (place / "made").exists():
                 place.mkdir(parents=True, exist_ok=True)
-                ask("--make", str(trials), str(seeds), folder=place)
+                command = [sys.executable, str(Path(__file__).resolve()), "--make"]
+                subprocess.run([*command, str(trials), str(seeds)], cwd=place, check=True)
             for job in JOBS:
                 needed = {"table": f"results/{STUDY}/trials.parquet", "report": KEPT}.get(job)
                 if job in options.jobs:
-                    found = ask("--run", job, folder=place)
+                    found = measure(JOBS[job], place)
                     taken[job].append((trials, found))
                     print(
                         f"{seeds:5}  {trials:9,}  {job:8} {found['cpu']:6.1f} "
@@ -101,7 +98,7 @@ def compare_sizes(options: argparse.Namespace, folder: Path) -> None:
                         flush=True,
                     )
                 elif needed and not (place / needed).exists():
-                    ask("--run", job, folder=place)
+                    measure(JOBS[job], place)
         for job, rows in taken.items():
             if len(rows) > 1:
                 (few, before), (many, after) = rows[-2:]
@@ -114,47 +111,30 @@ def compare_sizes(options: argparse.Namespace, folder: Path) -> None:
                 print(f"{seeds:5}  exponents  {job:8} {words}", flush=True)
 
 
-def ask(*arguments: str, folder: Path) -> dict[str, float]:
-    """Run this file in a process of its own, which is small when it starts."""
-    command = [sys.executable, str(Path(__file__).resolve()), *arguments]
-    done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout or "{}")
-
-
-def measure(arguments: list[str]) -> None:
-    """Run a job here, and print what it took; its own output goes to a file."""
-    import runpy
-
-    said = Path("said.txt")
-    before = state()
-    began = time.time()
-    sys.argv = ["", *arguments[2:]]
-    with said.open("w") as file, contextlib.redirect_stdout(file):
-        try:
-            runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-        except SystemExit as ended:
-            if ended.code:
-                raise
-    after = state()
+def measure(arguments: list[str], folder: Path) -> dict[str, float]:
+    """Run a job in processes of its own, its output to a file; return what it took."""
+    said = folder / "said.txt"
+    before, began = state(folder), time.time()
+    with said.open("w") as file:
+        job = subprocess.Popen([sys.executable, *arguments], cwd=folder, stdout=file)
+        # the figures of one job and of what it waited for, not of all that came before
+        _, status, used = os.wait4(job.pid, 0)
+    job.returncode = os.waitstatus_to_exitcode(status)
+    if job.returncode:
+        raise subprocess.CalledProcessError(job.returncode, job.args)
+    after = state(folder)
     new = [path for path, (changed, _) in after.items() if changed >= began or path not in before]
-    status = Path("/proc/self/status").read_text()
-    peak = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
-    cpu = time.process_time()
-    print(
-        json.dumps(
-            {
-                "cpu": cpu,
-                "peak": int(peak) / 1000,
-                "files": len(new),
-                "bytes": (sum(after[path][1] for path in new) + said.stat().st_size) / 1e6,
-            }
-        )
-    )
+    return {
+        "cpu": used.ru_utime + used.ru_stime,
+        "peak": used.ru_maxrss * 1024 / 1e6,
+        "files": len(new),
+        "bytes": (sum(after[path][1] for path in new) + said.stat().st_size) / 1e6,
+    }
 
 
-def state() -> dict[str, tuple[float, int]]:
+def state(folder: Path) -> dict[str, tuple[float, int]]:
     """Return when each joined file was written, and its bytes."""
-    results = Path("results") / STUDY
+    results = folder / "results" / STUDY
     found = [*results.glob("*"), *results.glob("tables/*")]
     status = {str(path): path.stat() for path in found if path.is_file()}
     return {path: (known.st_mtime, known.st_size) for path, known in status.items()}
