@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from harness.threads import THREAD_VARIABLES
 
 PLUGIN = """
@@ -21,3 +23,10 @@ def test_a_check_starts_with_one_thread(tmp_path):
     run = subprocess.run(command, capture_output=True, text=True, env=environment)
     (finding,) = json.loads(run.stdout)
     assert "threads 1" in finding["advice"]
+
+
+@pytest.mark.parametrize("entry", ["harness.jobs.__main__", "harness.cli.main"])
+def test_numpy_is_imported_after_the_number_of_threads_is_set(entry):
+    code = f"import sys, {entry}; print([n for n in ('numpy', 'scipy') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

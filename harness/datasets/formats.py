@@ -21,6 +21,7 @@ from harness.datasets.entry import Declared
 from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
 from harness.errors import HarnessError
 from harness.files import below
+from harness.lean_process import import_scikit_learn, importing
 
 
 def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
@@ -308,7 +309,9 @@ def _read_npy(read: reading.Npy, paths: Sequence[Path]) -> Source:
 
 
 def _read_bundled(entry: Declared, read: reading.Bundled) -> Source:
-    import sklearn.datasets
+    import_scikit_learn()
+    with importing():
+        import sklearn.datasets
 
     load = getattr(sklearn.datasets, f"load_{read.loader}")
     options = {"scaled": False} if read.loader == "diabetes" else {}

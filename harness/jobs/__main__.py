@@ -12,13 +12,14 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from harness.errors import DamagedFileError, HarnessError
-from harness.files import below, put_aside
-from harness.jobs.usage import Reserved, measured
-from harness.jobs.watched import watched
-from harness.planning.workload import RESULTS, load_workload
+from harness.lean_process import import_scikit_learn, importing, leave
 from harness.threads import one_thread
+
+if TYPE_CHECKING:
+    from harness.jobs.usage import Reserved
 
 RESERVED = "--reserved"
 
@@ -26,6 +27,7 @@ RESERVED = "--reserved"
 def dataset(study: str, directory: str) -> None:
     """Fetch, check and prepare one data set."""
     from harness.jobs.prepared import prepare_once
+    from harness.planning.workload import load_workload
 
     workload = load_workload(study)
     entries = {workload.catalog[name].directory: name for name in workload.datasets()}
@@ -38,6 +40,7 @@ def dataset(study: str, directory: str) -> None:
 def calibration(study: str, output: str) -> None:
     """Measure known allocations as trials are measured."""
     from harness.files import write_whole
+    from harness.planning.workload import load_workload
     from harness.sandbox import Sandbox, calibrate
 
     with Sandbox(load_workload(study).study.settings.enforcement) as sandbox:
@@ -54,11 +57,10 @@ def bundle(study: str, bundle_id: str) -> None:
 
     workload, wanted = load_job(study, bundle_id)
     keep(Unfinished(journal(workload, wanted)))
-    from harness.jobs.lean_imports import import_scikit_learn
-
     import_scikit_learn()
-    from harness.jobs.bundle import run_bundle
-    from harness.jobs.hosts import record_host
+    with importing():
+        from harness.jobs.bundle import run_bundle
+        from harness.jobs.hosts import record_host
 
     run_bundle(workload, wanted)
     record_host(workload.results)
@@ -67,12 +69,14 @@ def bundle(study: str, bundle_id: str) -> None:
 def table(study: str) -> None:
     """Join the rows of all blocks."""
     from harness.jobs.table import collect
+    from harness.planning.workload import load_workload
 
     collect(load_workload(study))
 
 
 def report(study: str) -> None:
     """Write the report and its tables."""
+    from harness.planning.workload import load_workload
     from harness.plugin.registry import Registry
     from harness.report import write_report
 
@@ -89,15 +93,19 @@ JOBS: dict[str, Callable[..., None]] = {
 }
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run the job that the arguments name, in a process that another one watches."""
+    one_thread()  # before anything imports NumPy, and so in all that a job starts
+    with importing():
+        from harness.files import put_aside
+        from harness.jobs.usage import Reserved
+        from harness.jobs.watched import watched
     given, reserved = sys.argv[1:], None
     if given[0] == RESERVED:
         reserved = Reserved(*map(int, given[1:4]))
         given = given[4:]
     name, study, *arguments = given
     job = f"{name} {arguments[0]}" if name in ("dataset", "bundle") else name
-    one_thread()
     watched(partial(_note, job, study, reserved))
     try:
         JOBS[name](study, *arguments)
@@ -108,10 +116,15 @@ def main() -> None:
     except OSError as error:
         # a full disk, a folder that may not be written: nothing of ours to trace
         sys.exit(f"harness: {error.filename or 'a file'}: {error.strerror}; nothing was lost")
+    leave()
 
 
 def _note(job: str, study: str, reserved: Reserved | None, started: float, code: int) -> None:
     """Keep what a job took beside the study's results; no job fails for want of it."""
+    from harness.files import below
+    from harness.jobs.usage import measured
+    from harness.planning.workload import RESULTS
+
     rule, _, which = job.partition(" ")
     try:
         measured(rule, which, reserved, started, code).write(below(RESULTS, Path(study).stem))

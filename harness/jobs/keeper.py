@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from harness.errors import HarnessError
 from harness.jobs.unfinished import Unfinished
+from harness.lean_process import leave
 from harness.sandbox import prctl
 
 _ORDERLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -55,7 +56,7 @@ def keep(unfinished: Unfinished) -> None:
         if code == os.EX_TEMPFAIL:
             continue
         if code >= 0:
-            sys.exit(code)
+            leave(code)
         if unfinished.counts().items() <= begun.items():
             name = signal.Signals(-code).name
             raise HarnessError(f"the worker was killed by {name} outside of any trial")

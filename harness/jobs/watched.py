@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
+from harness.lean_process import leave
 from harness.sandbox import prctl
 from harness.sandbox.outer import OuterLimits
 
@@ -49,7 +50,7 @@ def watched(note: Callable[[float, int], None]) -> None:
     if code == -signal.SIGKILL:
         print(f"harness: {_why(limits)}", file=sys.stderr)
     note(started, code)
-    sys.exit(code if code >= 0 else 128 - code)
+    leave(code if code >= 0 else 128 - code)
 
 
 def _why(limits: OuterLimits) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, unknown_name
+from harness.lean_process import import_scikit_learn, importing, leave
 from harness.plugin.code_digests import harness_code, plugin_code
 from harness.plugin.method import Method
 from harness.plugin.out_of_process import ask
@@ -129,4 +130,7 @@ def _plain(item: object) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_describe([Path(folder) for folder in sys.argv[1:]])))
+    import_scikit_learn()
+    with importing():  # all that is read here is kept to the end
+        print(json.dumps(_describe([Path(folder) for folder in sys.argv[1:]])))
+    leave()

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.lean_process import importing
+
 if TYPE_CHECKING:
     from harness.plugin.hookspecs import ReportSection
 
@@ -39,6 +41,7 @@ def write_report(
         If a file is missing, empty or unreadable, if no data set has the metric, or if the
         directory cannot be written to.
     """
-    from harness.report.page import make_report
+    with importing():
+        from harness.report.page import make_report
 
     return make_report(directory, metric, sections)
