@@ -60,6 +60,7 @@ def answers_here(monkeypatch):
     The module runs as it does there, but need not wait for scikit-learn, and sees the built-in
     plugins that a test puts in place of the others.
     """
+    from harness import lean_process
     from harness.plugin import out_of_process
 
     def run(command, input, **_):
@@ -73,6 +74,9 @@ def answers_here(monkeypatch):
             warnings.filterwarnings("ignore", f"'{module}' found in sys.modules", RuntimeWarning)
             patch.setattr(sys, "argv", [module, *folders])
             patch.setattr(sys, "stdin", io.StringIO(input))
+            # that one would end, and is no longer collected from
+            patch.setattr(lean_process, "leave", lambda code=0: None)
+            patch.setattr(lean_process, "importing", contextlib.nullcontext)
             runpy.run_module(module, run_name="__main__")
         return subprocess.CompletedProcess(command, 0, printed.getvalue(), "")
 

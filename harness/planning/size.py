@@ -159,6 +159,9 @@ def plan(
     Plan
     """
     params, tuned = {**method.params, **(params or {})}, tuned or bool(space)
+    # a search predicts half of the labeled points at once, or those whose labels it is shown
+    half = -(-(shape.n_labeled + shown) // 2)
+    shape = replace(shape, n_validated=max(half, shown) if tuned else 0)
     settings = [params | setting for setting in _settings_that_count(method, space or {})]
 
     lacking = shown if shown > shape.n_unlabeled else 0

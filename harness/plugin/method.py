@@ -65,6 +65,8 @@ class Shape:
         unlabeled ones where it sees all.
     loaded : bool, default True
         Whether the X of `fit` is read at all.
+    n_validated : int or None, default None
+        Labeled points that a search predicts at once; 0 without a search. None: up to all.
     """
 
     n_labeled: int
@@ -76,6 +78,7 @@ class Shape:
     mapped: bool = False
     n_scored: int | None = None
     loaded: bool = True
+    n_validated: int | None = None
 
     @property
     def scored(self) -> int:
@@ -128,11 +131,9 @@ class Shape:
 
     @property
     def block_rows(self) -> int:
-        """Rows of one block handed to prediction: the fewer, the wider they are.
-
-        A search predicts labeled points.
-        """
-        return min(block_rows(self.row_bytes), max(self.n_labeled, self.scored))
+        """Rows of one block handed to prediction: the fewer, the wider they are."""
+        searched = self.n_labeled if self.n_validated is None else self.n_validated
+        return min(block_rows(self.row_bytes), max(searched, self.scored))
 
     @property
     def block_bytes(self) -> int:
