@@ -100,13 +100,14 @@ def main() -> NoReturn:
         from harness.files import put_aside
         from harness.jobs.usage import Reserved
         from harness.jobs.watched import watched
+        from harness.planning.workload import RESULTS
     given, reserved = sys.argv[1:], None
     if given[0] == RESERVED:
         reserved = Reserved(*map(int, given[1:4]))
         given = given[4:]
     name, study, *arguments = given
     job = f"{name} {arguments[0]}" if name in ("dataset", "bundle") else name
-    watched(partial(_note, job, study, reserved))
+    watched(partial(_note, job, RESULTS, study, reserved))
     try:
         JOBS[name](study, *arguments)
     except DamagedFileError as error:
@@ -119,15 +120,16 @@ def main() -> NoReturn:
     leave()
 
 
-def _note(job: str, study: str, reserved: Reserved | None, started: float, code: int) -> None:
+def _note(
+    job: str, results: Path, study: str, reserved: Reserved | None, started: float, code: int
+) -> None:
     """Keep what a job took beside the study's results; no job fails for want of it."""
     from harness.files import below
     from harness.jobs.usage import measured
-    from harness.planning.workload import RESULTS
 
     rule, _, which = job.partition(" ")
     try:
-        measured(rule, which, reserved, started, code).write(below(RESULTS, Path(study).stem))
+        measured(rule, which, reserved, started, code).write(below(results, Path(study).stem))
     except HarnessError as error:
         print(f"harness: what this job took is not noted: {error}", file=sys.stderr)
 
