@@ -79,20 +79,9 @@ SUPERVISED = {
 }
 
 WRITTEN = {
-    "landmarks-ridge": """from sklearn import kernel_approximation, linear_model
-
-
-class NystroemRidge(linear_model.RidgeClassifier):
-    def __init__(self, n_components=100):
-        super().__init__()
-        self.n_components = n_components
-
-    def fit(self, X, y):
-        self.map_ = kernel_approximation.Nystroem(n_components=self.n_components).fit(X)
-        return super().fit(self.map_.transform(X), y)
-
-    def decision_function(self, X):
-        return super().decision_function(self.map_.transform(X))
+    "landmarks-ridge": """from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
 """,
     "sgd-in-chunks": """from sklearn.linear_model import SGDClassifier
 
@@ -114,8 +103,8 @@ class River(River2SKLClassifier):
 """,
 }
 NAMED = {
-    "landmarks-ridge": 'NystroemRidge, "landmarks-ridge", size="n_components", '
-    "sizes=lambda shape: (1, min(3_000, shape.n))",
+    "landmarks-ridge": 'make_pipeline(Nystroem(), RidgeClassifier()), "landmarks-ridge", '
+    'size="nystroem__n_components", sizes=lambda shape: (1, min(3_000, shape.n))',
     "sgd-in-chunks": 'Streamed, "sgd-in-chunks"',
     "river": 'River, "river"',
 }

@@ -8,8 +8,10 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
@@ -124,8 +126,9 @@ def test_names_tasks_and_whoever_knows_of_points_without_a_label():
     ("given", "told"),
     [
         ((StandardScaler,), "StandardScaler has no 'predict'"),
-        ((SVC(),), "give the class, not an object"),
-        ((3,), "give the class, not an object"),
+        ((make_pipeline(StandardScaler()),), "Pipeline has no 'predict'"),
+        ((make_pipeline(StandardScaler(), KMeans()),), "Pipeline clusters: give the class"),
+        ((3,), "3 is neither a class nor an estimator"),
     ],
 )
 def test_what_is_no_method_is_refused(given, told):
@@ -140,6 +143,75 @@ def test_arguments_are_checked():
         sklearn_method(Ridge, unlabeled="self-training")
     with pytest.raises(ValueError, match="SVC has no 'rank'"):
         sklearn_method(SVC, size="rank")
+
+
+MAPPED = make_pipeline(StandardScaler(), Nystroem(n_components=9), SGDClassifier(alpha=0.01))
+
+
+def test_parameters_of_an_object_are_those_of_its_steps():
+    method = sklearn_method(
+        MAPPED, size="nystroem__n_components", params={"sgdclassifier__eta0": 1}
+    )
+    assert method.name == "standard-scaler-nystroem-sgd-classifier"
+    assert method.tasks == {"binary", "multiclass"}
+    assert not method.uses_unlabeled
+    assert {"sgdclassifier__alpha", "random_state", "memory"} <= method.parameters
+    assert not {"steps", "nystroem", "nystroem__random_state"} & method.parameters
+    made = clone(method.estimator(nystroem__n_components=7, sgdclassifier__eta0=2.0))
+    made.set_params(sgdclassifier__alpha=0.1).fit(X, partly())
+    _, mapping, machine = (step for _, step in made.estimator_.steps)
+    assert (mapping.n_components, machine.alpha, machine.eta0) == (7, 0.1, 2.0)
+    assert sklearn_method(MAPPED).estimator().fit(X, partly()).estimator_[1].n_components == 9
+    with pytest.raises(TypeError, match="Pipeline has no parameter 'nystroem__rank'"):
+        made.set_params(nystroem__rank=1)
+    with pytest.raises(ValueError, match="Pipeline has no 'nystroem__rank'"):
+        sklearn_method(MAPPED, size="nystroem__rank")
+
+
+def test_an_object_is_what_it_was_when_it_was_given():
+    pipeline = make_pipeline(StandardScaler(), SVC(C=2.0))
+    method = sklearn_method(pipeline)
+    pipeline.set_params(svc__C=5.0)
+    assert method.estimator().get_params()["svc__C"] == 2.0
+    method.estimator().fit(X, partly())
+    assert not hasattr(pipeline[1], "support_")
+
+
+def test_one_seed_is_for_every_step_of_an_object():
+    method = sklearn_method(MAPPED)
+
+    def steps(seed):
+        made = method.estimator(random_state=seed).fit(X, partly())
+        return [step.random_state for _, step in made.estimator_.steps[1:]], made
+
+    (first, made), (again, same), (other, _) = steps(0), steps(0), steps(1)
+    assert first == again
+    assert len({*first, *other}) == 4
+    assert np.array_equal(made.decision_function(X), same.decision_function(X))
+
+
+def test_an_object_can_be_pickled_fitted_and_not():
+    method = sklearn_method(MAPPED)
+    made = method.estimator(nystroem__n_components=5, random_state=0)
+    fitted = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(made)).fit(X, partly())))
+    expected = made.fit(X, partly()).decision_function(X)
+    assert np.array_equal(fitted.decision_function(X), expected)
+
+
+@pytest.mark.parametrize("unlabeled", ["ignored", "self-training"])
+def test_an_object_sees_labels_as_a_class_does(unlabeled):
+    of_class = sklearn_method(LogisticRegression, unlabeled=unlabeled).estimator()
+    of_object = sklearn_method(LogisticRegression(), unlabeled=unlabeled).estimator()
+    expected = of_class.fit(X, partly((2, 5))).predict_proba(X)
+    assert np.array_equal(of_object.fit(X, partly((2, 5))).predict_proba(X), expected)
+
+
+def test_a_step_that_knows_of_points_without_a_label_is_given_them():
+    method = sklearn_method(make_pipeline(StandardScaler(), LabelSpreading(gamma=1.0)))
+    assert method.uses_unlabeled
+    made = method.estimator().fit(X, partly((2, 5)))
+    assert len(made.estimator_[1].transduction_) == len(X)
+    assert set(made.predict(X)) == {2, 5}
 
 
 def test_a_class_that_needs_arguments_says_how():

@@ -159,11 +159,9 @@ def plan(
     Plan
     """
     params, tuned = {**method.params, **(params or {})}, tuned or bool(space)
-    # a search predicts half of the labeled points at once, or those whose labels it is shown
-    half = -(-(shape.n_labeled + shown) // 2)
+    half = -(-(shape.n_labeled + shown) // 2)  # of what a search knows the labels of
     shape = replace(shape, n_validated=max(half, shown) if tuned else 0)
     settings = [params | setting for setting in _settings_that_count(method, space or {})]
-
     lacking = shown if shown > shape.n_unlabeled else 0
     shown = min(shown, shape.n_unlabeled)
     need = _Need(method, shape, settings, tuned, paused, shown)

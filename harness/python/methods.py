@@ -99,6 +99,9 @@ def _method(item: Any, name: str | None) -> Method:
         "clusterer": is_clusterer(item) and {"clustering"},
     }
     tasks = next((tasks for tasks in kinds.values() if tasks), None)
+    if len(item.get_params()) > len(item.get_params(deep=False)):
+        # what it holds has parameters and seeds of its own
+        return sklearn_method(item, name, tasks=tasks)
     return sklearn_method(type(item), name, params=changed_params(item), tasks=tasks)
 
 
@@ -118,7 +121,7 @@ def _call(method: Method, found: Definitions) -> str:
     wrapped = wraps(method.estimator)
     foreign = method.estimator if wrapped is None else wrapped[0]
     said = {"name", "estimator"}
-    arguments = [f"{found.reference(foreign)}", repr(method.name)]
+    arguments = [found.value(foreign), repr(method.name)]
     if wrapped is None:
         arguments.reverse()
     else:

@@ -169,11 +169,9 @@ def test_what_packages_have_is_imported(tmp_path):
     ("estimator", "tasks"),
     [
         (KNeighborsClassifier(3, weights="distance"), {"binary", "multiclass"}),
-        (make_pipeline(StandardScaler(), SVC(C=10)), {"binary", "multiclass"}),
-        (make_pipeline(StandardScaler(), Ridge(2.0)), {"regression"}),
         (RandomForestClassifier(n_estimators=7, random_state=0), {"binary", "multiclass"}),
     ],
-    ids=["parameters", "pipeline", "of regression", "its own seed"],
+    ids=["parameters", "its own seed"],
 )
 def test_estimators_keep_their_parameters_but_the_seed(tmp_path, estimator, tasks):
     method = loaded(tmp_path, {"given": estimator})["given"]
@@ -185,6 +183,24 @@ def test_estimators_keep_their_parameters_but_the_seed(tmp_path, estimator, task
     made = method.estimator(**method.params).fit(X, y)
     if "random_state" not in method.parameters:
         assert np.array_equal(made.predict(X), estimator.fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "tasks", "parameter"),
+    [
+        (make_pipeline(StandardScaler(), SVC(C=10)), {"binary", "multiclass"}, "svc__C"),
+        (make_pipeline(StandardScaler(), Ridge(10)), {"regression"}, "ridge__alpha"),
+    ],
+    ids=["of classes", "of regression"],
+)
+def test_pipelines_have_the_parameters_of_their_steps(tmp_path, pipeline, tasks, parameter):
+    method = loaded(tmp_path, {"given": pipeline})["given"]
+    assert method.tasks == tasks
+    assert method.estimator().get_params()[parameter] == 10
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = X[:, 0] if "regression" in tasks else (X[:, 0] > 0).astype(int)
+    made = method.estimator().fit(X, y)
+    assert np.array_equal(made.predict(X), pipeline.fit(X, y).predict(X))
 
 
 def test_two_of_one_class_are_told_apart_by_name():
