@@ -38,6 +38,9 @@ class Uniform:
             message = f"a range needs low < high (and low > 0 if logarithmic), got {self}"
             raise ValueError(message)
 
+    def __str__(self) -> str:
+        return f"{self.low:g} to {self.high:g}" + (", logarithmic" if self.log else "")
+
     def at(self, position: float) -> float:
         """Return the value at a position of the unit interval."""
         if self.log:
@@ -57,6 +60,10 @@ class Choice:
     """One of a few values of any kind."""
 
     values: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        *most, last = (str(value) for value in self.values)
+        return f"{', '.join(most)} or {last}" if most else last
 
     def at(self, position: float) -> object:
         """Return the value at a position of the unit interval."""
