@@ -162,9 +162,8 @@ class Referee:
             nothing = np.empty(0, dtype=np.int64)
             return Split(nothing, np.arange(self.meta.n), nothing)
         grid = self.block.grid
-        return split(
-            self.y, self.task, self.block.labeled, grid.split_rules, rng, self.block.dataset
-        )
+        asked = self.task, self.block.labeled, grid.split_rules
+        return split(self.y, *asked, rng, self.block.dataset, self.meta.n_train)
 
     def _truth(self, truth: np.ndarray) -> dict[str, np.ndarray]:
         if self.task == "regression":

@@ -188,7 +188,8 @@ def load_workload(path: str | Path) -> Workload:
 def _sizes(grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
     if grid.task_of(entry.task) == "clustering":
         return Sizes(0, entry.n, 0)
-    return split_sizes(entry.n, entry.n_classes, labeled, grid.split_rules, entry.name)
+    rules = grid.split_rules
+    return split_sizes(entry.n, entry.n_classes, labeled, rules, entry.name, entry.n_train)
 
 
 def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
@@ -368,10 +369,11 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
 
 
 def _bad_splits(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:
-    mistakes = []
+    mistakes = {}
     for labeled in grid.labeled:
         try:
             _sizes(grid, entry, labeled)
         except HarnessError as error:
-            mistakes.append(HarnessError(f"{study.path}: labeled: {error}"))
-    return mistakes
+            # of a test part alone, each labeled count says the same
+            mistakes[str(error)] = HarnessError(f"{study.path}: {error}")
+    return list(mistakes.values())

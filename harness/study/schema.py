@@ -24,6 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from harness.datasets.sizes import OFFICIAL
 from harness.errors import HarnessError, shown
 from harness.plugin.search_space import Distribution, read_range
 from harness.study.budget import Budget, parse_budget
@@ -72,13 +73,16 @@ def _seed_list(value: Any) -> Any:
     raise PydanticCustomError("harness", message, parts)
 
 
-def _count_or_share(points: str) -> BeforeValidator:
-    def read(value: Any) -> int | float:
+def _count_or_share(points: str, word: str | None = None) -> BeforeValidator:
+    def read(value: Any) -> int | float | str:
         count = isinstance(value, int) and not isinstance(value, bool) and value > 0
         if count or (isinstance(value, float) and 0 < value < 1):
             return value
-        message = "{value} is neither a count of {points} points nor a share between 0 and 1"
-        raise PydanticCustomError("harness", message, {"value": shown(value), "points": points})
+        if word is not None and value == word:
+            return word
+        message = "{value} is neither a count of {points} points nor a share between 0 and 1{or}"
+        told = {"value": shown(value), "points": points, "or": f" nor {word!r}" if word else ""}
+        raise PydanticCustomError("harness", message, told)
 
     return BeforeValidator(read)
 
@@ -171,7 +175,8 @@ _INDUCTIVE, _TRANSDUCTIVE = "kind: inductive", "kind: transductive"
 class Inductive(_Strict):
     """Score on held-out points that training never saw."""
 
-    test: Annotated[float, _count_or_share("test")] = 0.2
+    test: Annotated[float | Literal["official"], _count_or_share("test", OFFICIAL)] = 0.2
+    """"official" is the test part that a data set comes with."""
     unlabeled_per_labeled: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     stratified: bool = True
 
@@ -218,15 +223,18 @@ class Tuning(_Strict):
         return self.validation or max(0, (self.labeled or 0) - n_labeled)
 
 
-def _mapping(example: str, word: str | None = None) -> BeforeValidator:
-    """Accept a mapping, or a word that stands for None."""
+def _mapping(example: str, words: Mapping[str, Any] = {}) -> BeforeValidator:
+    """Accept a mapping, or a word that stands for one or for None."""
+    allowed = ", ".join(map(repr, words))
 
     def read(value: Any) -> Any:
         if isinstance(value, Mapping):
             return value
-        if word is not None and value in (None, word):
+        if words and value is None:
             return None
-        either = f"is neither {word!r} nor" if word else "is not"
+        if isinstance(value, str) and value in words:
+            return words[value]
+        either = f"is neither {allowed} nor" if words else "is not"
         parts = {"value": shown(value), "either": either, "example": example}
         message = "{value} {either} a mapping such as {example}"
         raise PydanticCustomError("harness", message, parts)
@@ -259,12 +267,12 @@ class Grid(_Strict):
     seeds: Annotated[list[int], BeforeValidator(_seed_list)] = [0]
     evaluation: Annotated[
         Evaluation | None,
-        _mapping("{test: 0.2}", "transductive"),
+        _mapping("{test: 0.2}", {"transductive": None, OFFICIAL: {"test": OFFICIAL}}),
         AfterValidator(_plain_if_default),
     ] = None
     """None is transductive, stratified: the unlabeled points are scored."""
     task: Literal["auto", "clustering"] = "auto"
-    tuning: Annotated[Tuning | None, _mapping("{search: grid, trials: 20}", "none")] = None
+    tuning: Annotated[Tuning | None, _mapping("{search: grid, trials: 20}", {"none": None})] = None
     limits: Annotated[TrialLimits, _mapping("{time: 2h, threads: 1}")] = TrialLimits()
     data: Literal["counted", "mapped"] = "counted"
     checkpoints: Annotated[list[int], BeforeValidator(_steps)] = []
