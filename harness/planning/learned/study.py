@@ -126,6 +126,7 @@ def _points(workload: Workload, block: Block) -> tuple[str, dict[str, Any] | Non
         "labeled": block.labeled,
         "rules": block.grid.split_rules,
         "dataset": block.dataset,
+        "n_train": workload.entry(block).n_train,
     }
     return digest, prepared
 
