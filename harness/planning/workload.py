@@ -17,6 +17,7 @@ from harness.datasets.counting import contradiction
 from harness.datasets.entry import Entry
 from harness.datasets.meta import Meta
 from harness.datasets.sizes import Sizes, split_sizes
+from harness.datasets.split_files import read_splits
 from harness.errors import DamagedFileError, HarnessError, unknown_name
 from harness.files import below, is_file
 from harness.planning.fingerprints import deciding_parts
@@ -133,7 +134,7 @@ class Workload:
 
     def sizes(self, block: Block) -> Sizes:
         """Return how many points of each part a block's trials have, from the catalog alone."""
-        return _sizes(block.grid, self.entry(block), block.labeled)
+        return _sizes(self.study, block.grid, self.entry(block), block.labeled)
 
     def datasets(self) -> list[str]:
         """List the data sets that some block needs."""
@@ -185,9 +186,13 @@ def load_workload(path: str | Path) -> Workload:
     return workload
 
 
-def _sizes(grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
+def _sizes(study: Study, grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
     if grid.task_of(entry.task) == "clustering":
         return Sizes(0, entry.n, 0)
+    if (path := study.split_file(grid, entry.name)) is not None:
+        found = read_splits(path, entry.n)
+        found.refuse_unfit(grid.seeds, grid.transductive)
+        return found.sizes
     rules = grid.split_rules
     return split_sizes(entry.n, entry.n_classes, labeled, rules, entry.name, entry.n_train)
 
@@ -372,7 +377,7 @@ def _bad_splits(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:
     mistakes = {}
     for labeled in grid.labeled:
         try:
-            _sizes(grid, entry, labeled)
+            _sizes(study, grid, entry, labeled)
         except HarnessError as error:
             # of a test part alone, each labeled count says the same
             mistakes[str(error)] = HarnessError(f"{study.path}: {error}")

@@ -170,6 +170,7 @@ def _method_choice(value: Any) -> MethodChoice:
 
 # no keys of a study: errors are told without them
 _INDUCTIVE, _TRANSDUCTIVE = "kind: inductive", "kind: transductive"
+_FROM_FILE = "kind: from file"
 
 
 class Inductive(_Strict):
@@ -188,21 +189,34 @@ class Transductive(_Strict):
     stratified: bool = True
 
 
+class FromFile(_Strict):
+    """Take the splits of a file, which seeds number."""
+
+    splits: str = Field(min_length=1)
+    """Its path beside the study; `{dataset}` stands for the name of a data set."""
+    transductive: bool = False
+    """Score the unlabeled points; the file has no test points then."""
+
+
 def _kind_of_evaluation(value: Any) -> str:
+    if isinstance(value, FromFile) or (isinstance(value, Mapping) and "splits" in value):
+        return _FROM_FILE
     said = isinstance(value, Transductive) or (
         isinstance(value, Mapping) and "transductive" in value
     )
     return _TRANSDUCTIVE if said else _INDUCTIVE
 
 
-def _plain_if_default(value: Inductive | Transductive | None) -> Inductive | Transductive | None:
-    return None if isinstance(value, Transductive) and value.stratified else value
-
-
 Evaluation = Annotated[
-    Annotated[Inductive, Tag(_INDUCTIVE)] | Annotated[Transductive, Tag(_TRANSDUCTIVE)],
+    Annotated[Inductive, Tag(_INDUCTIVE)]
+    | Annotated[Transductive, Tag(_TRANSDUCTIVE)]
+    | Annotated[FromFile, Tag(_FROM_FILE)],
     Discriminator(_kind_of_evaluation),
 ]
+
+
+def _plain_if_default(value: Evaluation | None) -> Evaluation | None:
+    return None if isinstance(value, Transductive) and value.stratified else value
 
 
 class Tuning(_Strict):
@@ -285,7 +299,14 @@ class Grid(_Strict):
     @property
     def transductive(self) -> bool:
         """Whether the unlabeled points are scored, instead of test points."""
+        if isinstance(self.evaluation, FromFile):
+            return self.evaluation.transductive
         return not isinstance(self.evaluation, Inductive)
+
+    @property
+    def splits(self) -> str | None:
+        """The file of splits beside the study, with `{dataset}` in it; None if they are drawn."""
+        return self.evaluation.splits if isinstance(self.evaluation, FromFile) else None
 
     @property
     def split_rules(self) -> str | dict[str, Any]:
@@ -310,7 +331,11 @@ class StudyFile(Grid):
     cases: list[dict[str, Any]] = []
 
 
-_EVALUATIONS: dict[str, type[_Strict]] = {_INDUCTIVE: Inductive, _TRANSDUCTIVE: Transductive}
+_EVALUATIONS: dict[str, type[_Strict]] = {
+    _INDUCTIVE: Inductive,
+    _TRANSDUCTIVE: Transductive,
+    _FROM_FILE: FromFile,
+}
 
 
 def validate(model: type[_Strict], content: Mapping[str, Any], where: str) -> Any:
@@ -347,7 +372,7 @@ def _explain(model: type[_Strict], item: Mapping[str, Any]) -> str:
 
 def _fields_at(model: type[_Strict], location: tuple[Any, ...]) -> list[str]:
     nested: dict[str, type[_Strict]] = {"limits": TrialLimits, "tuning": Tuning, **_EVALUATIONS}
-    # of an evaluation, which of two kinds it is comes second
+    # of an evaluation, which of its kinds it is comes second
     names = [str(part) for part in location if str(part) in nested]
     holder = nested[names[0]] if names else model
     return list(holder.model_fields)

@@ -44,7 +44,10 @@ def make(tmp_path):
         workload = SimpleNamespace(
             task=lambda block: task,
             prepared=lambda name: tmp_path,
-            study=SimpleNamespace(settings=SimpleNamespace(seed=seed, metrics=metrics)),
+            study=SimpleNamespace(
+                settings=SimpleNamespace(seed=seed, metrics=metrics),
+                split_file=lambda grid, dataset: None,
+            ),
         )
         block = SimpleNamespace(
             dataset="wine", labeled=12, method=SimpleNamespace(ranges={}), grid=grid(**changes)
