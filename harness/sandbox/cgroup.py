@@ -101,7 +101,8 @@ def locate(version: int, root: Path = Path("/")) -> tuple[Path, Path]:
     v1 = version == 1
     kind = "cgroup" if v1 else "cgroup2"
     mount = _mount(root, kind, "memory" if v1 else None)
-    path = _own_path(root, "memory" if v1 else "")
+    controller = "memory" if v1 else ""
+    path = _own_path(root, controller)
     if mount is None or path is None:
         raise UnavailableError(
             f"no {'memory controller of cgroup v1' if v1 else 'cgroup v2'} is mounted",
@@ -117,6 +118,8 @@ def locate(version: int, root: Path = Path("/")) -> tuple[Path, Path]:
         reason = f"{own} cannot be read: {error.strerror}"
         raise UnavailableError(reason, _DELEGATE[version]) from error
     if str(os.getpid()) not in members:
+        if _own_path(root, controller) != path:  # a worker moved this process in between
+            return locate(version, root)
         raise UnavailableError(
             f"{own} does not hold this process (a namespace hides the real path)",
             "mount the cgroup file system of this container's own namespace",
@@ -195,8 +198,9 @@ def _own_path(root: Path, controller: str) -> str | None:
 
 
 def _find_v2(own: Path) -> Hierarchy:
-    if own.name == LEAF and "memory" in _words(own.parent / "cgroup.subtree_control"):
-        return Hierarchy(2, own.parent)
+    if own.name == LEAF:
+        # another worker made the leaf; while it moves processes its parent is without controllers
+        own = own.parent
     if "memory" not in _words(own / "cgroup.controllers"):
         raise UnavailableError(
             f"{own} has no memory controller (cgroup.controllers)", _DELEGATE[2]

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from harness.errors import HarnessError
-from harness.sandbox import Sandbox, backends, doctor_text
+from harness.sandbox import Sandbox, backends, cgroup, doctor_text
 from harness.sandbox.cgroup import (
     LEAF,
     Hierarchy,
@@ -66,7 +66,30 @@ def test_v2_in_a_delegated_scope_must_move_to_a_leaf(machine):
 def test_v2_below_a_group_that_was_prepared_uses_its_parent(machine):
     root = v2(machine, own=f"/run.scope/{LEAF}", controllers="")
     parent = root / "sys/fs/cgroup/run.scope"
+    (parent / "cgroup.controllers").write_text("memory\n")
     (parent / "cgroup.subtree_control").write_text("memory\n")
+    assert find(2, root) == Hierarchy(2, parent)
+
+
+def test_v2_in_a_leaf_that_another_worker_is_filling_joins_in(machine):
+    """Its parent has no controllers for its children before all processes have moved."""
+    root = v2(machine, own=f"/run.scope/{LEAF}", controllers="")
+    parent = root / "sys/fs/cgroup/run.scope"
+    (parent / "cgroup.controllers").write_text("cpu memory\n")
+    (parent / "cgroup.subtree_control").write_text("")
+    (parent / "cgroup.type").write_text("domain\n")
+    assert find(2, root) == Hierarchy(2, parent, crowded=True)
+
+
+def test_v2_follows_a_process_that_another_worker_moves(machine, monkeypatch):
+    root = v2(machine, own=f"/run.scope/{LEAF}", controllers="")
+    parent = root / "sys/fs/cgroup/run.scope"
+    (parent / "cgroup.procs").write_text("1\n")
+    (parent / "cgroup.controllers").write_text("memory\n")
+    (parent / "cgroup.subtree_control").write_text("memory\n")
+    read = cgroup._own_path
+    answers = iter(["/run.scope"])
+    monkeypatch.setattr(cgroup, "_own_path", lambda *given: next(answers, None) or read(*given))
     assert find(2, root) == Hierarchy(2, parent)
 
 
