@@ -140,12 +140,12 @@ def own(user: str) -> list[str]:
 def boot(image: Path, archive: Path, shared: Path, kept: Path, memory: str, most: float) -> None:
     """Run the emulator until the machine is off, and print what the command prints."""
     shares = []
-    for name, path, options in (
+    for name, path, rights in (
         ("root", Path("/"), ",readonly=on"),
         ("shared", shared, ""),
         ("kept", kept, ""),
     ):
-        local = f"local,id={name},path={path},security_model=none,multidevs=remap{options}"
+        local = f"local,id={name},path={path},security_model=none,multidevs=remap{rights}"
         shares += ["-fsdev", local, "-device", f"virtio-9p-pci,fsdev={name},mount_tag={name}"]
     disk = shared.parent / "disk"
     with disk.open("wb") as file:
@@ -153,15 +153,16 @@ def boot(image: Path, archive: Path, shared: Path, kept: Path, memory: str, most
     subprocess.run(["mke2fs", "-q", "-t", "ext4", disk], check=True)
     shares += ["-drive", f"file={disk},format=raw,if=virtio,cache=unsafe"]
     machine = ["-accel", "tcg,thread=multi", "-cpu", "max", "-m", memory, "-smp", "2"]
-    console = "console=ttyS0 panic=-1 quiet lsm=landlock"
-    started = ["-kernel", image, "-initrd", archive, "-append", console]
+    options = "console=ttyS0 panic=-1 quiet lsm=landlock"
+    started = ["-kernel", image, "-initrd", archive, "-append", options]
     command = ["qemu-system-x86_64", *machine, "-nographic", "-no-reboot", *started, *shares]
     output = shared / "output"
     output.touch()
     until = time.monotonic() + most
     with (
         output.open(errors="replace") as printed,
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as emulator,
+        (shared.parent / "console").open("wb") as console,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console) as emulator,
     ):
         is_on = True
         while is_on:
@@ -209,7 +210,8 @@ def main() -> None:
         (shared / "run.sh").write_text(text)
         boot(image, archive, shared, kept, arguments.memory, arguments.seconds)
         if not (shared / "status").exists():
-            sys.exit("the machine ended before the command did")
+            console = (folder / "console").read_text(errors="replace")
+            sys.exit(f"{console[-3000:]}\nthe machine ended before the command did")
         status = int((shared / "status").read_text())
     sys.exit(status)
 

@@ -148,11 +148,14 @@ def prepare(hierarchy: Hierarchy) -> Hierarchy:
         probe = Group.make(hierarchy.version, base, "probe")
         try:
             probe.limit(64 << 20)
+            is_measured = probe.usage() is not None
         finally:
             probe.remove()
     except OSError as error:
         reason = f"{base} refuses a group: {error.strerror} ({error.filename or base})"
         raise UnavailableError(reason, "run as root or in a delegated group") from error
+    if not is_measured:
+        raise _without_mark(base)
     return hierarchy
 
 
@@ -210,8 +213,15 @@ def _find_v2(own: Path) -> Hierarchy:
     # the root of all groups alone may hold processes beside groups with controllers, and holds
     # threads of the kernel, which cannot move; it is the one group without a type
     is_root = not (own / "cgroup.type").exists()
+    if not is_root and not (own / "memory.peak").exists():
+        raise _without_mark(own)
     ready = "memory" in _words(own / "cgroup.subtree_control")
     return Hierarchy(2, own, crowded=not ready and not is_root)
+
+
+def _without_mark(folder: Path) -> UnavailableError:
+    """Refuse it: what a tree held is unknown, and where a group limits nothing is refused."""
+    return UnavailableError(f"{folder} keeps no high-water mark (memory.peak)", "Linux 5.19")
 
 
 def _words(path: Path) -> list[str]:
