@@ -152,7 +152,8 @@ def boot(image: Path, archive: Path, shared: Path, kept: Path, memory: str, most
         file.truncate(DISK)
     subprocess.run(["mke2fs", "-q", "-t", "ext4", disk], check=True)
     shares += ["-drive", f"file={disk},format=raw,if=virtio,cache=unsafe"]
-    machine = ["-accel", "tcg,thread=multi", "-cpu", "max", "-m", memory, "-smp", "2"]
+    machine = ["-accel", "tcg,thread=single", "-cpu", "max", "-m", memory, "-smp", "2"]
+    machine += ["-icount", "shift=0,sleep=off"]
     options = "console=ttyS0 panic=-1 quiet lsm=landlock"
     started = ["-kernel", image, "-initrd", archive, "-append", options]
     command = ["qemu-system-x86_64", *machine, "-nographic", "-no-reboot", *started, *shares]
