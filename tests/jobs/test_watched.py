@@ -27,7 +27,7 @@ watched(note)
 def run(tmp_path, work, group=None):
     command = [sys.executable, "-c", WATCHED + work]
     if group is not None:
-        command = ["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", *command]
+        command = group.around(*command)
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     return done, json.loads((tmp_path / "results/usage/block/a/b.json").read_text())
 

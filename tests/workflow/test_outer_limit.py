@@ -22,7 +22,7 @@ def test_what_an_outer_limit_ends_has_no_row_until_it_was_run(project, outer_gro
         seeds=2,
         plugins=[str(PLUGINS / "misbehaving.py")],
     )
-    (outer_group / "memory.limit_in_bytes").write_text("700000000")
+    outer_group.limit(700_000_000)
     status, said = project.run(study, group=outer_group)
     assert status == 1
     told = (
