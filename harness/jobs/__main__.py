@@ -53,14 +53,15 @@ def bundle(study: str, bundle_id: str) -> None:
     from harness.planning.job_files import load_job
 
     workload, wanted = load_job(study, bundle_id)
-    keep(Unfinished(journal(workload, wanted)))
+    unfinished = Unfinished(journal(workload, wanted))
+    keep(unfinished)
     from harness.jobs.lean_imports import import_scikit_learn
 
     import_scikit_learn()
     from harness.jobs.bundle import run_bundle
     from harness.jobs.hosts import record_host
 
-    run_bundle(workload, wanted)
+    run_bundle(workload, wanted, unfinished)
     record_host(workload.results)
 
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
 from harness.errors import HarnessError
 from harness.jobs.unfinished import Unfinished
 from harness.sandbox import prctl
+from harness.sandbox.outer import OuterLimits
 
 _ORDERLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -36,12 +38,14 @@ def keep(unfinished: Unfinished) -> None:
     Parameters
     ----------
     unfinished : Unfinished
-        Of the block: a worker that was killed is replaced as long as this tells of a trial that
-        had been begun since.
+        Of the job: a worker that was killed is replaced if this tells of a trial that it had
+        begun.
     """
     keeper = os.getpid()
+    outer = OuterLimits()
     while True:
-        begun = unfinished.counts()
+        unfinished.next_worker()
+        outer.note()
         sys.stdout.flush()
         sys.stderr.flush()
         worker = os.fork()
@@ -55,8 +59,12 @@ def keep(unfinished: Unfinished) -> None:
         if code == os.EX_TEMPFAIL:
             continue
         if code >= 0:
+            unfinished.forgive()
             sys.exit(code)
-        if unfinished.counts().items() <= begun.items():
+        if code == -signal.SIGKILL and outer.killed():
+            unfinished.forgive()
+            raise outer.error("the worker of this trial", None)
+        if not unfinished.interrupted():
             name = signal.Signals(-code).name
             raise HarnessError(f"the worker was killed by {name} outside of any trial")
 
@@ -65,7 +73,8 @@ def _wait(worker: int, unfinished: Unfinished) -> int:
     def end(number: int, frame: FrameType | None) -> NoReturn:
         os.kill(worker, signal.SIGKILL)
         os.waitpid(worker, 0)
-        unfinished.forgive()
+        with suppress(HarnessError):
+            unfinished.forgive()
         os._exit(128 + number)
 
     earlier = {
