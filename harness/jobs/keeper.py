@@ -12,14 +12,13 @@ import signal
 import sys
 from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from harness.errors import HarnessError
 from harness.jobs.unfinished import Unfinished
+from harness.jobs.watched import ORDERLY, signals_held_back
 from harness.sandbox import prctl
 from harness.sandbox.outer import OuterLimits
-
-_ORDERLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StartOver(SystemExit):
@@ -48,13 +47,17 @@ def keep(unfinished: Unfinished) -> None:
         outer.note()
         sys.stdout.flush()
         sys.stderr.flush()
-        worker = os.fork()
-        if worker == 0:
-            prctl.die_with(keeper)
-            prctl.hide_memory()
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it concerns the keeper
-            return
-        status = _wait(worker, unfinished)
+        with signals_held_back():
+            worker = os.fork()
+            if worker == 0:
+                prctl.die_with(keeper)
+                prctl.hide_memory()
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # it concerns the keeper
+                return
+            earlier = _take_along(worker, unfinished)
+        status = os.waitpid(worker, 0)[1]
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
         code = os.waitstatus_to_exitcode(status)
         if code == os.EX_TEMPFAIL:
             continue
@@ -69,21 +72,19 @@ def keep(unfinished: Unfinished) -> None:
             raise HarnessError(f"the worker was killed by {name} outside of any trial")
 
 
-def _wait(worker: int, unfinished: Unfinished) -> int:
+def _take_along(worker: int, unfinished: Unfinished) -> dict[signal.Signals, Any]:
+    """Have the worker ended by what ends this process in order; return handlers until now."""
+
     def end(number: int, frame: FrameType | None) -> NoReturn:
-        os.kill(worker, signal.SIGKILL)
-        os.waitpid(worker, 0)
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(worker, signal.SIGKILL)
+            os.waitpid(worker, 0)
         with suppress(HarnessError):
             unfinished.forgive()
         os._exit(128 + number)
 
-    earlier = {
+    return {
         number: signal.signal(number, end)
-        for number in _ORDERLY
+        for number in ORDERLY
         if signal.getsignal(number) != signal.SIG_IGN
     }
-    try:
-        return os.waitpid(worker, 0)[1]
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)

@@ -11,13 +11,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 from harness.sandbox import prctl
 from harness.sandbox.outer import OuterLimits
 
-_ORDERLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ORDERLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that whoever ends a study in order sends."""
+
 _HEARD_S = 1.0
 """In which the worker ends if a terminal, or Slurm, sent it the same signal."""
 
@@ -40,12 +42,15 @@ def watched(note: Callable[[float, int], None]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     limits = OuterLimits()
-    worker = os.fork()
-    if worker == 0:
-        prctl.die_with(watcher)
-        prctl.end_first(_SCORE)
-        return
-    code = os.waitstatus_to_exitcode(_wait(worker))
+    with signals_held_back():
+        worker = os.fork()
+        if worker == 0:
+            prctl.die_with(watcher)
+            prctl.end_first(_SCORE)
+            return
+        _pass_signals_on(worker)
+    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    signal.setitimer(signal.ITIMER_REAL, 0)
     if code == -signal.SIGKILL:
         print(f"harness: {_why(limits)}", file=sys.stderr)
     note(started, code)
@@ -61,8 +66,18 @@ def _why(limits: OuterLimits) -> str:
     )
 
 
-def _wait(worker: int) -> int:
-    """Wait for the worker; pass on a signal that came to this process alone."""
+@contextlib.contextmanager
+def signals_held_back() -> Iterator[None]:
+    """Let signals that end a process in order wait, those of a process forked meanwhile too."""
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, ORDERLY)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+
+
+def _pass_signals_on(worker: int) -> None:
+    """Have signals that come to this process alone passed on to the worker."""
     heard: list[int] = []
 
     def hear(number: int, frame: FrameType | None) -> None:
@@ -74,9 +89,6 @@ def _wait(worker: int) -> int:
             os.kill(worker, heard[-1])
 
     signal.signal(signal.SIGALRM, pass_on)
-    for number in _ORDERLY:
+    for number in ORDERLY:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, hear)
-    status = os.waitpid(worker, 0)[1]
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    return status
