@@ -29,6 +29,7 @@ import argparse
 import contextlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -133,6 +134,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", help="a new folder that keeps all but the study's disk")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as made:
         base = Path(options.keep or made)
         (base / "alone").mkdir(parents=True)
@@ -140,8 +142,10 @@ def main() -> int:
         reference = Study(base / "alone", min(SEEDS, options.trials), SEEDS, options.cores)
         if reference.start().wait():
             sys.exit(reference.log.with_suffix(".said").read_text(encoding="utf-8"))
-        with small_disk(base / "struck", options.trials) as disk:
+        with contextlib.ExitStack() as stack:
+            disk = stack.enter_context(small_disk(base / "struck", options.trials))
             study = Study(base / "struck", options.trials, options.per_job, options.cores)
+            stack.callback(study.end)
             chaos = Chaos(study, random.Random(options.seed), disk)
             began = time.time()
             ended = run_disturbed(study, chaos, options.faults, options.every)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from faulty.study import Study, keys
+from faulty.study import ROLES, Study, keys
 
 DAY_S = 86400
 
@@ -51,8 +51,10 @@ class Chaos:
         roles = sorted({role for role, _ in found.values()})
         if not roles:
             return 0, ""
-        # Snakemake is one process, and its end ends the run
-        role = self.rng.choices(roles, [1 if role == "Snakemake" else 3 for role in roles])[0]
+        # Snakemake is one process, whose end ends the run, and alone while it starts
+        role = self.rng.choice([*roles, *ROLES])
+        if role not in roles:
+            return 0, ""
         return self.rng.choice([pid for pid in found if found[pid][0] == role]), role
 
     def _signal(self, number: int) -> str:

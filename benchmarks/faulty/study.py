@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import time
@@ -92,6 +93,14 @@ class Study:
         around = os.environ | {name: value, "FAULTS_LOG": str(self.log)}
         with self.log.with_suffix(".said").open("ab") as said:
             return subprocess.Popen(command, cwd=self.folder, env=around, stdout=said, stderr=said)
+
+    def end(self) -> None:
+        """Kill all that runs."""
+        while left := self.processes():
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
 
     def processes(self) -> dict[int, tuple[str, str]]:
         """Return the role and the command of all that runs, by process."""
