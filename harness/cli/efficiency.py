@@ -91,6 +91,11 @@ def _summary(jobs: Sequence[Usage]) -> list[str]:
         used = sum(job.peak_bytes * job.seconds for job, _ in given)
         cores = sum(had.cores * job.seconds for job, had in given)
         busy = sum(job.cpu_seconds for job, _ in given)
+        minutes = sum(had.minutes for _, had in given)
+        told.append(
+            f"they took {sum(job.seconds for job, _ in given) / 60 / minutes:.0%} of the minutes "
+            "that were reserved"
+        )
         told.append(
             f"while they ran, {used / reserved:.0%} of the memory and {busy / cores:.0%} of the "
             "cores that were reserved were used"

@@ -12,7 +12,6 @@ import os
 import resource
 import socket
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,10 +21,8 @@ import psutil
 
 from harness.errors import HarnessError
 from harness.files import below, read_json, write_whole
+from harness.planning.workload import USAGE
 from harness.sandbox import cgroup
-
-FOLDER = "usage"
-"""Where the usage of a study's jobs is kept, in the folder of its results."""
 
 GROUP = "its group"
 PROCESS = "its largest process"
@@ -84,7 +81,7 @@ class Usage:
     def write(self, results: Path) -> None:
         """Write it into a study's results."""
         name = f"{self.rule}/{self.job}" if self.job else self.rule
-        write_whole(json.dumps(asdict(self), indent=1), below(results, f"{FOLDER}/{name}.json"))
+        write_whole(json.dumps(asdict(self), indent=1), below(results, f"{USAGE}/{name}.json"))
 
 
 def measured(rule: str, job: str, reserved: Reserved | None, started: float, code: int) -> Usage:
@@ -131,18 +128,23 @@ def read_usage(results: Path) -> list[Usage]:
     HarnessError
         If a file holds something else.
     """
-    return list(_read(sorted((results / FOLDER).rglob("*.json"))))
+    return [read_job(path) for path in sorted((results / USAGE).rglob("*.json"))]
 
 
-def _read(paths: list[Path]) -> Iterator[Usage]:
-    for path in paths:
-        content: dict[str, Any] = read_json(path, dict)
-        try:
-            given = content.pop("reserved")
-            usage = Usage(reserved=Reserved(**given) if given else None, **content)
-        except (KeyError, TypeError) as error:
-            raise HarnessError(f"{path}: holds no usage of a job: {error}") from None
-        yield usage
+def read_job(path: Path) -> Usage:
+    """Read what one job took.
+
+    Raises
+    ------
+    HarnessError
+        If the file holds something else.
+    """
+    content: dict[str, Any] = read_json(path, dict)
+    try:
+        given = content.pop("reserved")
+        return Usage(reserved=Reserved(**given) if given else None, **content)
+    except (KeyError, TypeError) as error:
+        raise HarnessError(f"{path}: holds no usage of a job: {error}") from None
 
 
 def _group() -> tuple[Path, int] | None:
