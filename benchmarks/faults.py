@@ -85,7 +85,8 @@ def faults_of(study: Study, reference: Study, trials: int) -> dict[str, list[str
         if key in study.seen and times[-1] > study.seen[key] + 0.01
     ]
     folder = study.folder
-    notes = [*folder.rglob("*.part"), *folder.glob("results/study/journal/**/*.running")]
+    notes = [*folder.glob("results/**/*.part"), *folder.glob("prepared/*.part")]
+    notes += folder.glob("results/study/journal/**/*.running")
     scratch = [
         path for path in Path(tempfile.gettempdir()).glob("harness-scratch-*") if _is_stale(path)
     ]
@@ -146,6 +147,8 @@ def main() -> int:
             disk = stack.enter_context(small_disk(base / "struck", options.trials))
             study = Study(base / "struck", options.trials, options.per_job, options.cores)
             stack.callback(study.end)
+            # made once: the index of plugins takes as long as 200 trials
+            shutil.copytree(reference.folder / ".harness", study.folder / ".harness")
             chaos = Chaos(study, random.Random(options.seed), disk)
             began = time.time()
             ended = run_disturbed(study, chaos, options.faults, options.every)

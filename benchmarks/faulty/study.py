@@ -70,8 +70,9 @@ class Study:
         self.seen: dict[str, float] = {}
         self.lost: Counter[str] = Counter()
         self._read: dict[Path, tuple[int, int]] = {}
-        (folder / "mine").mkdir()
-        (folder / "mine" / "guesses.py").write_text(PLUGIN, encoding="utf-8")
+        mine = folder.parent / "mine"
+        mine.mkdir(exist_ok=True)
+        (mine / "guesses.py").write_text(PLUGIN, encoding="utf-8")
         seeds = min(SEEDS, trials)
         content = {
             "datasets": ["breast_cancer"],
@@ -80,7 +81,7 @@ class Study:
             "budgets": [f"{5000 + cell}kB" for cell in range(-(-trials // seeds))],
             "seeds": seeds,
             "seeds_per_job": min(per_job, seeds),
-            "plugins": "mine",
+            "plugins": "../mine",
         }
         (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import HarnessError
+from harness.files import PART, remove_left
 from harness.jobs.allowed import RULE
 from harness.jobs.failures import failures
 from harness.jobs.only_run import hold
@@ -24,6 +25,7 @@ from harness.jobs.slurm import (
     require_slurm,
 )
 from harness.planning.job_files import StudyJobs
+from harness.planning.workload import PREPARED
 
 _held: list[IO[str]] = []
 """The lock of the study that this process runs, until it ends."""
@@ -42,6 +44,7 @@ def start(workflow: Any, jobs: StudyJobs) -> None:
     try:
         _held.append(hold(jobs.results))
         jobs.write()
+        remove_left([*jobs.results.rglob(f".*{PART}"), *PREPARED.glob(f".*{PART}")])
         if workflow.local_exec:
             # A limit on jobs started in a second, which is for clusters, has Snakemake look again
             # each second for every job that has ended: a quarter of a core after 400 jobs, and
