@@ -48,7 +48,7 @@ MOST_RUNS = 3
 """In which a study ends well that nothing disturbs any more: one may find what is damaged."""
 
 
-def run_disturbed(study: Study, chaos: Chaos, faults: int, every: float) -> list[int]:
+def run_disturbed(study: Study, chaos: Chaos, trials: int, faults: int, every: float) -> list[int]:
     """Run a study until a run ends well that nothing disturbed; return the runs' statuses."""
     ended: list[int] = []
     undisturbed = 0
@@ -56,20 +56,20 @@ def run_disturbed(study: Study, chaos: Chaos, faults: int, every: float) -> list
         before = chaos.count
         process = study.start()
         while process.poll() is None:
-            if chaos.count >= faults:
-                process.wait()
-                break
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(chaos.rng.expovariate(1 / every))
                 break
-            chaos.strike()
+            study.look()
+            # however slow the machine is, faults come as trials do
+            if chaos.count < min(faults, 2 + faults * len(study.seen) / trials):
+                chaos.strike()
         study.look()
         ended.append(process.returncode)
         tell = f"run {len(ended)}: status {process.returncode}, {len(study.seen)} rows, "
         print(f"{tell}{chaos.count} faults", flush=True)
         if process.returncode == 0:
             faults = min(faults, chaos.count)  # there is nothing left to strike at
-        undisturbed += chaos.count == before >= faults
+        undisturbed = undisturbed + 1 if chaos.count == before else 0
         if undisturbed and (process.returncode == 0 or undisturbed == MOST_RUNS):
             return ended
 
@@ -130,7 +130,9 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=10_000, help=f"a multiple of {SEEDS}")
     parser.add_argument("--per-job", type=int, default=100, help="trials of a job")
     parser.add_argument("--faults", type=int, default=100)
-    parser.add_argument("--every", type=float, default=5.0, help="seconds between faults")
+    parser.add_argument(
+        "--every", type=float, default=5.0, help="seconds between faults, at least"
+    )
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", help="a new folder that keeps all but the study's disk")
@@ -151,7 +153,7 @@ def main() -> int:
             shutil.copytree(reference.folder / ".harness", study.folder / ".harness")
             chaos = Chaos(study, random.Random(options.seed), disk)
             began = time.time()
-            ended = run_disturbed(study, chaos, options.faults, options.every)
+            ended = run_disturbed(study, chaos, options.trials, options.faults, options.every)
             seconds = time.time() - began
             wrong = tell(study, reference, options.trials, ended, chaos, seconds)
             if options.keep:
