@@ -33,7 +33,9 @@ rule bundle:
     threads: lambda wildcards: JOBS.needs(wildcards.bundle)["threads"]
     resources:
         mem_mb=lambda wildcards: JOBS.needs(wildcards.bundle)["mem_mb"],
-        runtime=lambda wildcards, attempt: allowed_minutes(JOBS, wildcards.bundle, attempt),
+        runtime=lambda wildcards, attempt: allowed_minutes(
+            JOBS, wildcards.bundle, attempt
+        ),
     params:
         python=PYTHON,
         study=config["study"],

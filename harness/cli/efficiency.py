@@ -82,7 +82,7 @@ def _seconds(jobs: Sequence[Usage]) -> float:
 
 
 def _summary(jobs: Sequence[Usage]) -> list[str]:
-    from harness.jobs.usage import PROCESS
+    from harness.jobs.usage import NOT_YET, PROCESS
 
     told = []
     given = [(job, job.reserved) for job in jobs if job.reserved]
@@ -107,7 +107,10 @@ def _summary(jobs: Sequence[Usage]) -> list[str]:
             "scheduler gave them a group"
         )
     ends = Counter(job.ended for job in jobs if job.ended != "ok")
-    told += [f"{count} ended by {ended}" for ended, count in ends.items() if ended != "failed"]
+    if ends[NOT_YET]:
+        told.append(f"{ends[NOT_YET]} had used nearly all of their minutes when last seen")
+    signals = ((ended, count) for ended, count in ends.items() if ended.startswith("signal"))
+    told += [f"{count} ended by {ended}" for ended, count in signals]
     if ends["failed"]:
         told.append(f"{ends['failed']} failed; their logs say why")
     return told

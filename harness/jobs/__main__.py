@@ -99,7 +99,8 @@ def main() -> None:
     name, study, *arguments = given
     job = f"{name} {arguments[0]}" if name in ("dataset", "bundle") else name
     one_thread()
-    watched(partial(_note, job, study, reserved))
+    late_s = reserved.late_s if reserved else None
+    watched(partial(_note, job, study, reserved), late_s)
     try:
         JOBS[name](study, *arguments)
     except DamagedFileError as error:
@@ -111,7 +112,9 @@ def main() -> None:
         sys.exit(f"harness: {error.filename or 'a file'}: {error.strerror}; nothing was lost")
 
 
-def _note(job: str, study: str, reserved: Reserved | None, started: float, code: int) -> None:
+def _note(
+    job: str, study: str, reserved: Reserved | None, started: float, code: int | None
+) -> None:
     """Keep what a job took beside the study's results; no job fails for want of it."""
     rule, _, which = job.partition(" ")
     try:

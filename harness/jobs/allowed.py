@@ -15,9 +15,6 @@ from harness.planning.workload import USAGE
 if TYPE_CHECKING:
     from harness.planning.job_files import StudyJobs
 
-_NEARLY = 0.9
-"""Of the time that a job had: whoever ends it for that leaves it some of it to end by itself."""
-
 RULE = "bundle"
 
 
@@ -59,4 +56,4 @@ def _was_too_short(jobs: StudyJobs, bundle_id: str) -> bool:
         return False
     if used.reserved is None or used.ended == "ok":
         return False
-    return used.seconds >= _NEARLY * 60 * used.reserved.minutes
+    return used.seconds >= used.reserved.late_s

@@ -262,7 +262,7 @@ def why_ended(rule: str, message: str, said: str) -> str:
         "memory": f"the job needed more memory than the {memory} that Slurm reserved for it, and "
         f"was killed; finished trials are kept. Reserve more: --set-resources {rule}:mem_mb=...",
         "time": f"the job took longer than the {minutes} that Slurm gave it, and was ended; "
-        "finished trials are kept. Run the study again, or give it more: "
+        "finished trials are kept. Run the study again, which gives trials more, or say how much: "
         f"--set-resources {rule}:runtime=...",
         "node": "the node that ran the job failed; finished trials are kept, run the study again",
         "cancelled": "the job was cancelled; finished trials are kept, run the study again",

@@ -27,6 +27,11 @@ from harness.sandbox import cgroup
 GROUP = "its group"
 PROCESS = "its largest process"
 
+NOT_YET = "not seen to end"
+
+_LATE = 0.9
+"""Of the time that was reserved."""
+
 _PEAKS = {1: "memory.max_usage_in_bytes", 2: "memory.peak"}
 
 
@@ -46,6 +51,11 @@ class Reserved:
     minutes: int
     cores: int
 
+    @property
+    def late_s(self) -> float:
+        """Seconds after which a job may have too little time left to end by itself."""
+        return _LATE * 60 * self.minutes
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -64,7 +74,7 @@ class Usage:
     seconds, cpu_seconds : float
         From its start to its end; of its processes, Snakemake around them included.
     ended : str
-        "ok", "failed", or the signal that killed it.
+        "ok", "failed", or the signal that killed it; `NOT_YET` if it was not seen to end.
     host : str
     """
 
@@ -84,7 +94,9 @@ class Usage:
         write_whole(json.dumps(asdict(self), indent=1), below(results, f"{USAGE}/{name}.json"))
 
 
-def measured(rule: str, job: str, reserved: Reserved | None, started: float, code: int) -> Usage:
+def measured(
+    rule: str, job: str, reserved: Reserved | None, started: float, code: int | None
+) -> Usage:
     """Return what the job that this process watches took.
 
     Parameters
@@ -93,15 +105,19 @@ def measured(rule: str, job: str, reserved: Reserved | None, started: float, cod
     reserved : Reserved or None
     started : float
         Seconds since the epoch at which this process began to watch.
-    code : int
-        Exit code of the process that did the work, negative if a signal killed it.
+    code : int or None
+        Exit code of the process that did the work, negative if a signal killed it; None while it
+        runs.
     """
     own = resource.getrusage(resource.RUSAGE_CHILDREN)
     group = _group()
     peak = _peak(group) if group else None
     around = _around() if group else []
     started = min([started, *(start for start, _ in around)])
-    ended = "ok" if code == 0 else "failed" if code > 0 else f"signal {-code}"
+    if code is None:
+        ended = NOT_YET
+    else:
+        ended = "ok" if code == 0 else "failed" if code > 0 else f"signal {-code}"
     return Usage(
         rule,
         job,

@@ -10,6 +10,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -27,7 +28,7 @@ _SCORE = "200"
 """The kernel takes the work of a job before Snakemake around it, and a trial before that."""
 
 
-def watched(note: Callable[[float, int], None]) -> None:
+def watched(note: Callable[[float, int | None], None], late_s: float | None = None) -> None:
     """Fork the process that does the work; return in it, and in the one that watches it never.
 
     The latter ends as the former does. Ended in order itself, it takes the other along.
@@ -36,7 +37,10 @@ def watched(note: Callable[[float, int], None]) -> None:
     ----------
     note : callable (started, code) -> None
         Given when the work began, in seconds since the epoch, and its exit code, which is
-        negative if a signal killed it.
+        negative if a signal killed it, and None while it runs.
+    late_s : float, optional
+        Seconds after which it is noted that the work still runs: a scheduler ends a job that has
+        no time left by SIGKILL, and nothing can be noted then.
     """
     watcher, started = os.getpid(), time.time()
     sys.stdout.flush()
@@ -49,8 +53,15 @@ def watched(note: Callable[[float, int], None]) -> None:
             prctl.end_first(_SCORE)
             return
         _pass_signals_on(worker)
+    late = threading.Timer(late_s or 0, note, (started, None))
+    late.daemon = True
+    if late_s is not None:
+        late.start()
     code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
     signal.setitimer(signal.ITIMER_REAL, 0)
+    late.cancel()
+    if late_s is not None:
+        late.join()
     if code == -signal.SIGKILL:
         print(f"harness: {_why(limits)}", file=sys.stderr)
     note(started, code)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.jobs.allowed import allowed_minutes
-from harness.jobs.usage import PROCESS, Reserved, Usage
+from harness.jobs.usage import NOT_YET, PROCESS, Reserved, Usage
 
 NEEDS = {"minutes": 10, "most_minutes": 105}
 
@@ -32,7 +32,8 @@ def test_a_guess_at_first_then_all_that_its_trials_may_take(tmp_path):
     ("seconds", "ended", "minutes"),
     [
         (599, "signal 15", 105),
-        (545, "failed", 105),
+        (545, NOT_YET, 105),
+        (535, NOT_YET, 10),
         (599, "ok", 10),
         (30, "signal 15", 10),
         (30, "failed", 10),
