@@ -100,26 +100,26 @@ def memory_mb(workload: Workload, bundle: Bundle) -> int:
     return math.ceil(max(map(workload.memory_bytes, bundle.blocks)) / 10**6)
 
 
-def most_minutes(workload: Workload, bundle: Bundle) -> int:
-    """Return the minutes that a job takes if every trial takes all of its time."""
+def minutes(workload: Workload, bundle: Bundle) -> tuple[int, int]:
+    """Return the minutes that a scheduler should allow a job.
+
+    Returns
+    -------
+    first : int
+        Those that it hardly ever exceeds, in steps of a factor of two, so that few kinds of jobs
+        wait in a queue.
+    most : int
+        Those that it takes if every trial takes all of its time.
+    """
     blocks = bundle.blocks
     seconds = sum(workload.seconds(block, block.grid.limits.time) for block in blocks)
-    return _START_MINUTES + math.ceil(seconds / 60)
-
-
-def minutes(workload: Workload, bundle: Bundle) -> int:
-    """Return the minutes that a scheduler should allow a job at first.
-
-    In steps of a factor of two, so that few kinds of jobs wait in its queue; never more than
-    `most_minutes`.
-    """
-    most = most_minutes(workload, bundle)
+    most = _START_MINUTES + math.ceil(seconds / 60)
     if bundle.seconds is None:
-        return most
+        return most, most
     wanted, step = _START_MINUTES + bundle.seconds / 60, _LEAST_MINUTES
     while step < wanted:
         step *= 2
-    return min(step, most)
+    return min(step, most), most
 
 
 def cut(

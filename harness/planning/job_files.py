@@ -18,7 +18,7 @@ from typing import Any
 
 from harness.errors import DamagedFileError, HarnessError
 from harness.files import below, read_json, write_whole
-from harness.planning.bundles import Bundle, cut, memory_mb, minutes, most_minutes, uncovered
+from harness.planning.bundles import Bundle, cut, memory_mb, minutes, uncovered
 from harness.planning.fingerprints import deciding_parts
 from harness.planning.timings import Timings
 from harness.planning.workload import RESULTS, Workload, load_workload, read_catalog
@@ -113,12 +113,13 @@ class StudyJobs:
 
 def needs(workload: Workload, bundle: Bundle) -> dict[str, Any]:
     """Return what a scheduler should know of a job."""
+    first, most = minutes(workload, bundle)
     return {
         "prepared": (workload.prepared(bundle.dataset) / "meta.json").as_posix(),
         "threads": bundle.threads,
         "mem_mb": memory_mb(workload, bundle),
-        "minutes": minutes(workload, bundle),
-        "most_minutes": most_minutes(workload, bundle),
+        "minutes": first,
+        "most_minutes": most,
     }
 
 

@@ -47,6 +47,8 @@ class Timings:
 
     def seconds(self, workload: Workload, block: Block) -> float | None:
         """Return the mean seconds of a block's trials, None if there was none like them."""
+        if not self._counts:
+            return None
         cell = self._cell(workload, block)
         key = cell if cell in self._counts else cell[:2]
         return self._sums[key] / self._counts[key] if key in self._counts else None
@@ -64,7 +66,8 @@ class Timings:
 
     def allowed(self, workload: Workload, block: Block) -> float:
         """Return what a trial of a block hardly ever exceeds; never more than the limit."""
-        room = _KNOWN_ROOM if self._cell(workload, block) in self._counts else _GUESSED_ROOM
+        known = self._counts and self._cell(workload, block) in self._counts
+        room = _KNOWN_ROOM if known else _GUESSED_ROOM
         return min(room * self.guess(workload, block), block.grid.limits.time)
 
     @staticmethod

@@ -13,7 +13,6 @@ from harness.planning.bundles import (
     Bundle,
     cut,
     minutes,
-    most_minutes,
     uncovered,
 )
 from harness.planning.timings import Timings
@@ -151,11 +150,10 @@ def test_a_job_may_take_what_its_trials_hardly_ever_exceed():
         each.grid.limits.time = 60
     (bundle,) = cut(workload(), blocks, Known(0.1))
     assert bundle.seconds == pytest.approx(4 * 0.1 * 40)
-    assert most_minutes(workload(), bundle) == 5 + 40
-    assert minutes(workload(), bundle) == 10
+    assert minutes(workload(), bundle) == (10, 5 + 40)
     for seconds, wanted in ((5 * 60, 10), (5 * 60 + 1, 20), (14 * 60, 20), (900, 20), (999, 40)):
-        assert minutes(workload(), Bundle(bundle.blocks, seconds)) == wanted
+        assert minutes(workload(), Bundle(bundle.blocks, seconds)) == (wanted, 45)
     # a guess beyond the limits, and a job of which nothing is known
-    assert minutes(workload(), Bundle(bundle.blocks, 10**6)) == 45
-    assert minutes(workload(), Bundle(bundle.blocks)) == 45
+    assert minutes(workload(), Bundle(bundle.blocks, 10**6)) == (45, 45)
+    assert minutes(workload(), Bundle(bundle.blocks)) == (45, 45)
     assert [b.seconds for b in cut(workload(seeds_per_job=9), blocks, Known(1.0))] == [120, 40]
