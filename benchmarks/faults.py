@@ -44,6 +44,7 @@ from faulty.study import SEEDS, Study
 from harness.records.table import read_table
 
 SAME = ["outcome", "size", "auc", "accuracy"]
+TABLE = "results/study/trials.parquet"
 MOST_RUNS = 3
 """In which a study ends well that nothing disturbs any more: one may find what is damaged."""
 
@@ -74,9 +75,24 @@ def run_disturbed(study: Study, chaos: Chaos, trials: int, faults: int, every: f
             return ended
 
 
+def take_crashed_again(study: Study) -> list[str]:
+    """Have trials run again that were struck twice; return those that are not known to be."""
+    table, begun = read_table(study.folder / TABLE), study.begun()
+    crashed = table[table["outcome"] == "crashed"]
+    keys = [f"{row.dataset}/{row.budget}/{row.seed}" for row in crashed.itertuples()]
+    if keys:
+        print(f"crashed and taken again: {', '.join(crashed['reason'])}")
+        command = [sys.executable, "-m", "harness.cli", "retry", "study.yaml"]
+        subprocess.run([*command, "--outcome", "crashed"], cwd=study.folder, check=True)
+        for key in keys:
+            study.seen.pop(key, None)
+        study.start().wait()
+    return [key for key in keys if len(begun[key]) < 2]
+
+
 def faults_of(study: Study, reference: Study, trials: int) -> dict[str, list[str]]:
     """Say what is wrong at the end: lists of what should not be there, by name."""
-    table = read_table(study.folder / "results/study/trials.parquet")
+    table = read_table(study.folder / TABLE)
     wanted = {row[0]: list(row[1:]) for row in _scores(reference)}
     other = [f"seed {seed}: {row}" for seed, *row in _scores(study) if row != wanted[seed]]
     run_again = [
@@ -102,7 +118,7 @@ def faults_of(study: Study, reference: Study, trials: int) -> dict[str, list[str
 
 
 def _scores(study: Study) -> Iterator[list[object]]:
-    table = read_table(study.folder / "results/study/trials.parquet")
+    table = read_table(study.folder / TABLE)
     yield from table[["seed", *SAME]].to_numpy().tolist()
 
 
@@ -169,9 +185,11 @@ def tell(
         print(study.log.with_suffix(".said").read_text(encoding="utf-8")[-3000:])
         print(f"a run that nothing disturbed ended with status {ended[-1]}")
         return 1
+    blameless = take_crashed_again(study)
     begun = study.begun()
-    again = study.start().wait() or len(study.begun()) != len(begun)
-    table = read_table(study.folder / "results/study/trials.parquet")
+    told = study.log.read_bytes()
+    again = study.start().wait() or study.log.read_bytes() != told
+    table = read_table(study.folder / TABLE)
     for kind in sorted({kind for kind, _ in chaos.struck}):
         on = (
             f"{role} {count}"
@@ -187,6 +205,7 @@ def tell(
     print(f"rows that a fault took: {sum(study.lost.values())}; trials that began again: {twice}")
     print("outcomes:", ", ".join(f"{k} {v}" for k, v in Counter(table["outcome"]).items()))
     wrong = faults_of(study, reference, trials)
+    wrong["trials that crashed and had begun once"] = blameless
     wrong["runs that did more after all was done"] = ["the last"] * bool(again)
     for name, found in wrong.items():
         print(f"{name}: {len(found)}{''.join(f'{chr(10)}    {one}' for one in found[:5])}")
