@@ -56,13 +56,14 @@ def bundle(study: str, bundle_id: str) -> None:
     from harness.planning.job_files import load_job
 
     workload, wanted = load_job(study, bundle_id)
-    keep(Unfinished(journal(workload, wanted)))
+    unfinished = Unfinished(journal(workload, wanted))
+    keep(unfinished)
     import_scikit_learn()
     with importing():
         from harness.jobs.bundle import run_bundle
         from harness.jobs.hosts import record_host
 
-    run_bundle(workload, wanted)
+    run_bundle(workload, wanted, unfinished)
     record_host(workload.results)
 
 
@@ -107,7 +108,8 @@ def main() -> NoReturn:
         given = given[4:]
     name, study, *arguments = given
     job = f"{name} {arguments[0]}" if name in ("dataset", "bundle") else name
-    watched(partial(_note, job, RESULTS, study, reserved))
+    late_s = reserved.late_s if reserved else None
+    watched(partial(_note, job, RESULTS, study, reserved), late_s)
     try:
         JOBS[name](study, *arguments)
     except DamagedFileError as error:
@@ -121,7 +123,12 @@ def main() -> NoReturn:
 
 
 def _note(
-    job: str, results: Path, study: str, reserved: Reserved | None, started: float, code: int
+    job: str,
+    results: Path,
+    study: str,
+    reserved: Reserved | None,
+    started: float,
+    code: int | None,
 ) -> None:
     """Keep what a job took beside the study's results; no job fails for want of it."""
     from harness.files import below

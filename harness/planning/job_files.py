@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -39,6 +40,11 @@ class StudyJobs:
     lanes : int, default 1
         Jobs that run at a time: new ones are cut so that there are more than these.
 
+    Attributes
+    ----------
+    longest : float
+        Minutes that a job may have where it runs; without a bound until a scheduler tells one.
+
     Raises
     ------
     HarnessError
@@ -47,6 +53,7 @@ class StudyJobs:
 
     def __init__(self, study: str | Path, lanes: int = 1) -> None:
         self.study = find_study(Path(study))
+        self.longest = math.inf
         self._lanes = lanes
 
     @property
@@ -79,7 +86,13 @@ class StudyJobs:
         return {}
 
     def needs(self, bundle_id: str) -> dict[str, Any]:
-        """Return what a job needs: "prepared" (file), "threads", "mem_mb" and "minutes".
+        """Return what a job needs.
+
+        Returns
+        -------
+        dict
+            "prepared" (file), "threads", "mem_mb", "minutes" and "most_minutes": those that it
+            hardly ever exceeds, and those that it may take.
 
         Raises
         ------
@@ -100,11 +113,13 @@ class StudyJobs:
 
 def needs(workload: Workload, bundle: Bundle) -> dict[str, Any]:
     """Return what a scheduler should know of a job."""
+    first, most = minutes(workload, bundle)
     return {
         "prepared": (workload.prepared(bundle.dataset) / "meta.json").as_posix(),
         "threads": bundle.threads,
         "mem_mb": memory_mb(workload, bundle),
-        "minutes": minutes(workload, bundle),
+        "minutes": first,
+        "most_minutes": most,
     }
 
 
@@ -124,7 +139,11 @@ def write_jobs(workload: Workload, bundles: Iterable[Bundle], keep_others: bool 
     for bundle in bundles:
         path = folder / f"{bundle.id}.json"
         if path not in others:
-            content = {"needs": needs(workload, bundle), "blocks": _told(workload.study, bundle)}
+            content = {
+                "needs": needs(workload, bundle),
+                "seconds": bundle.seconds,
+                "blocks": _told(workload.study, bundle),
+            }
             write_whole(json.dumps(content, separators=(",", ":")), path)
         others.discard(path)
     for path in () if keep_others else others:
@@ -204,15 +223,16 @@ def _written(workload: Workload) -> Iterator[Bundle]:
         wanted[block.fingerprint] = both
     for path in paths:
         with suppress(DamagedFileError, LookupError, TypeError, ValueError):
-            blocks = []
-            for told in read_json(path, dict)["blocks"]:
+            blocks, content = [], read_json(path, dict)
+            for told in content["blocks"]:
                 block, seeds = wanted[told["fingerprint"]], seeds_of(told["seeds"])
                 if seeds != block.seeds:
                     if not set(block.seeds).issuperset(seeds):
                         raise LookupError(path)
                     block = replace(block, seeds=seeds)
                 blocks.append(block)
-            yield Bundle(tuple(blocks))
+            seconds = content.get("seconds")
+            yield Bundle(tuple(blocks), None if seconds is None else float(seconds))
 
 
 def _ranges(seeds: Iterable[int]) -> list[list[int]]:

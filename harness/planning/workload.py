@@ -43,6 +43,9 @@ PREPARED = Path("prepared")
 ROWS = ("journal", "rows")
 """Folders of a study's results in which rows are written, and published once a job has all."""
 
+USAGE = "usage"
+"""Folder of a study's results in which its jobs say what they took."""
+
 _MOST_TOLD = 20
 """Mistakes of a study that are told."""
 
@@ -120,10 +123,10 @@ class Workload:
         measured = most_bytes(budget.bytes for budget in self.budgets(block))
         return max(block.memory_bytes, JOB_BYTES + measured)
 
-    def most_seconds(self, block: Block) -> float:
-        """Return what a scheduler should allow a block's trials, likewise."""
-        measured = USUAL_RUNS * block.grid.limits.time if self._learns(block) else 0
-        return block.seconds + measured
+    def seconds(self, block: Block, each: float) -> float:
+        """Return what a block's trials take, likewise, if each takes so many seconds."""
+        measured = USUAL_RUNS if self._learns(block) else 0
+        return (len(block.seeds) + measured) * each
 
     def _learns(self, block: Block) -> bool:
         return method_entry(self.index, block.method.name)["learns_storage"]

@@ -64,11 +64,6 @@ class Block:
         """What a scheduler should reserve: for a trial, and for the processes around it."""
         return JOB_BYTES + (self.budget.bytes or self.grid.limits.memory)
 
-    @property
-    def seconds(self) -> float:
-        """What its trials take at most."""
-        return len(self.seeds) * self.grid.limits.time
-
 
 @dataclass(frozen=True)
 class Study:

@@ -111,6 +111,21 @@ def test_the_workflow_knows_what_a_job_needs_from_its_file_alone(jobs, tmp_path)
     assert whole.needs(bundle.id) == told
 
 
+def test_what_a_job_may_take_stays_as_it_was_when_the_job_was_cut(jobs, tmp_path):
+    bundle = jobs(limits={"time": "1h"})[0]
+    told = StudyJobs("study.yaml").needs(bundle.id)
+    assert (told["minutes"], told["most_minutes"]) == (10, 5 + 60 * bundle.n_trials)
+    kept = next(b for b in jobs(limits={"time": "1h"}, seeds=4) if b.id == bundle.id)
+    assert kept.seconds == bundle.seconds > 0
+    # as an earlier version wrote it
+    path = tmp_path / "results" / "study" / "jobs" / f"{bundle.id}.json"
+    content = json.loads(path.read_text())
+    del content["seconds"]
+    path.write_text(json.dumps(content))
+    kept = next(b for b in jobs(limits={"time": "1h"}, seeds=4) if b.id == bundle.id)
+    assert kept.seconds is None
+
+
 def test_reading_a_job_needs_no_library_that_computes(jobs):
     bundle = jobs()[0]
     code = """
