@@ -144,7 +144,7 @@ def cut(
     """
     blocks = list(blocks)
     if workload.study.seeds_per_job is not None:
-        return [_timed(workload, Bundle((block,)), timings) for block in blocks]
+        return [Bundle((block,)) for block in blocks]
     alike: dict[tuple[Any, ...], list[Block]] = {}
     for block in blocks:
         alike.setdefault(_needs(workload, block), []).append(block)
@@ -155,10 +155,11 @@ def cut(
     made: list[Bundle] = []
     for group in alike.values():
         made += _cut_alike(group, lambda block: guesses[id(block)], wanted)
-    return [_timed(workload, bundle, timings) for bundle in made]
+    return made
 
 
-def _timed(workload: Workload, bundle: Bundle, timings: Timings) -> Bundle:
+def timed(workload: Workload, bundle: Bundle, timings: Timings) -> Bundle:
+    """Return a job with what its trials hardly ever exceed, by earlier ones or a guess."""
     each = ((block, timings.allowed(workload, block)) for block in bundle.blocks)
     return replace(bundle, seconds=sum(workload.seconds(*pair) for pair in each))
 

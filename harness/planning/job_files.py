@@ -18,7 +18,7 @@ from typing import Any
 
 from harness.errors import DamagedFileError, HarnessError
 from harness.files import below, read_json, write_whole
-from harness.planning.bundles import Bundle, cut, memory_mb, minutes, uncovered
+from harness.planning.bundles import Bundle, cut, memory_mb, minutes, timed, uncovered
 from harness.planning.fingerprints import deciding_parts
 from harness.planning.timings import Timings
 from harness.planning.workload import RESULTS, Workload, load_workload, read_catalog
@@ -74,7 +74,14 @@ class StudyJobs:
     @cached_property
     def bundles(self) -> list[Bundle]:
         """All jobs: those that are written down, then those that are new."""
-        return study_bundles(self.workload, self._lanes)
+        bundles = study_bundles(self.workload, self._lanes)
+        if all(bundle.seconds is not None for bundle in bundles):
+            return bundles
+        timings = Timings.of_tables()
+        return [
+            timed(self.workload, bundle, timings) if bundle.seconds is None else bundle
+            for bundle in bundles
+        ]
 
     @cached_property
     def outputs(self) -> list[str]:

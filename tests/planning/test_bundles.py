@@ -13,6 +13,7 @@ from harness.planning.bundles import (
     Bundle,
     cut,
     minutes,
+    timed,
     uncovered,
 )
 from harness.planning.timings import Timings
@@ -148,12 +149,12 @@ def test_a_job_may_take_what_its_trials_hardly_ever_exceed():
     blocks = [block("a", range(30)), block("b", range(10))]
     for each in blocks:
         each.grid.limits.time = 60
-    (bundle,) = cut(workload(), blocks, Known(0.1))
+    (untimed,) = cut(workload(), blocks, Known(0.1))
+    assert minutes(workload(), untimed) == (45, 45)
+    bundle = timed(workload(), untimed, Known(0.1))
     assert bundle.seconds == pytest.approx(4 * 0.1 * 40)
     assert minutes(workload(), bundle) == (10, 5 + 40)
     for seconds, wanted in ((5 * 60, 10), (5 * 60 + 1, 20), (14 * 60, 20), (900, 20), (999, 40)):
         assert minutes(workload(), Bundle(bundle.blocks, seconds)) == (wanted, 45)
-    # a guess beyond the limits, and a job of which nothing is known
+    # a guess beyond the limits
     assert minutes(workload(), Bundle(bundle.blocks, 10**6)) == (45, 45)
-    assert minutes(workload(), Bundle(bundle.blocks)) == (45, 45)
-    assert [b.seconds for b in cut(workload(seeds_per_job=9), blocks, Known(1.0))] == [120, 40]
