@@ -29,6 +29,8 @@ _LOOK = 0.005
 _BEAT = 5.0
 _AFTERWARDS = 60.0
 """Seconds that a child has for what it does when its outcome is settled."""
+_TO_TELL = 2.0
+"""Seconds in which a trial may end by itself, and say why, once a process of it was killed."""
 _ROOM = 64_000_000
 """Bytes that it may then hold above its limit: a job has more beside its budget."""
 
@@ -89,6 +91,7 @@ class Attendance:
         self.watched_over = False
         self.strays = False
         self.last = peaks.Marks()
+        self._robbed_since: float | None = None
         self._pid = pid
         self._channel = channel
         self._output = output
@@ -187,7 +190,11 @@ class Attendance:
             self.watched_over = self._watch.exceeded()
         if self._membership and self.heard.began and now >= self._membership.due:
             self.strays = self._membership.has_strays()
-        return self.timed_out or self.watched_over or self.strays
+            if self._robbed_since is None and self._group and self._group.killed_for_memory():
+                self._robbed_since = now
+        # it may wait for ever for a process of its own that the kernel killed
+        waits = self._robbed_since is not None and now >= self._robbed_since + _TO_TELL
+        return self.timed_out or self.watched_over or self.strays or waits
 
     def _last_look(self) -> None:
         """Read the peak of a child that is about to be killed."""

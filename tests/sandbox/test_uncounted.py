@@ -49,6 +49,14 @@ def test_a_cgroup_counts_it(cgroup_sandbox, trial):
     assert result.outcome == "over_budget", result.reason
 
 
+def test_a_trial_that_waits_for_what_the_kernel_killed_is_ended(cgroup_sandbox):
+    """Now and then the kernel takes the process that waits."""
+    for _ in range(4):
+        trial = "waits_for_a_killed_child"
+        result = cgroup_sandbox.run(trial, memory=BUDGET, seconds=60, size=37_000_000)
+        assert result.outcome == "over_budget", result.reason
+
+
 def test_a_limit_that_a_trial_raised_is_not_the_only_one(sandbox):
     """The mark of the process says what it took."""
     result = sandbox.run("raises_its_limit", memory=BUDGET, size=MUCH)

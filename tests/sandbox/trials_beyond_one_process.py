@@ -41,6 +41,22 @@ def four_short_children(monitor, size):
     return {}, {}
 
 
+def waits_for_a_killed_child(monitor, size):
+    """Of four children the kernel takes some, and this process waits for all."""
+    ready, go = os.pipe(), os.pipe()
+    for _ in range(4):
+        if os.fork() == 0:
+            Path("/proc/self/oom_score_adj").write_text("1000")
+            held = np.ones(size, dtype=np.uint8)
+            os.write(ready[1], b"x")
+            os.read(go[0], 1)
+            os._exit(len(held) % 2)
+    filled = 0
+    while filled < 4:
+        filled += len(os.read(ready[0], 4))
+    return {}, {}
+
+
 def hidden_daemons(monitor, size):
     """Two processes in a session of their own that take memory, end, and are nobody's children."""
     if os.fork() == 0:
