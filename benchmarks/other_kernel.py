@@ -1,13 +1,16 @@
 """Run a command under another Linux kernel, with cgroup v2 alone and with Landlock.
 
     apt-get install qemu-system-x86 busybox-static && apt-get download linux-image-6.1.0-50-amd64
-    python benchmarks/other_kernel.py linux-image-*.deb -- python -m pytest -m '' tests/sandbox
+    python benchmarks/other_kernel.py --scope *.deb -- pytest -m '' tests/sandbox -k cgroup-v2
 
 Enforcement depends on the kernel, and a machine has one. This boots the kernel of a Debian package
 in an emulator, which needs no right and takes a minute. The file system of this machine is its
 root, read only; the command runs in a copy of this checkout on a disk of its own, /tmp, with this
 Python. Its output is printed as it comes, its exit status returned. Emulated code is some 20 times
-slower, so what counts seconds fails there, and a test of 10 s takes minutes.
+slower, so what counts seconds fails there, and a test of 10 s takes minutes. It wants a core for
+itself. With most of one it was up in 45 s, `harness doctor` took 39 s, to collect these tests took
+some 5 minutes, and the first 36 of them some 140 s. With 7 % of one it was not up after 6 minutes.
+What was tried is told in docs/workflow.md.
 
 By default the command runs as root in the root of all groups. `--scope` starts it in a group of
 its own, as `systemd-run --scope` does. `--user NAME` runs it as that user, to whom the scope is
@@ -128,11 +131,13 @@ def group(outer: int | None, user: str | None) -> list[str]:
 def own(user: str) -> list[str]:
     """Return shell commands by which a user may change the checkout and reach this Python."""
     lines = [f"chown -R {user} /tmp/checkout", "chmod 1777 /dev/shm"]
-    python = Path(sys.base_prefix).resolve()
-    closed = [path for path in reversed(python.parents) if not path.stat().st_mode & 1]
+    base = Path(sys.base_prefix).resolve()
+    closed = [path for path in reversed(base.parents) if not path.stat().st_mode & 1]
     if closed:
+        python = shlex.quote(str(base))
         lines += ["mkdir /tmp/python", f"mount --bind {python} /tmp/python"]
-        lines += [f"mount -t tmpfs -o mode=755 tmpfs {closed[0]}", f"mkdir -p {python}"]
+        hidden = shlex.quote(str(closed[0]))
+        lines += [f"mount -t tmpfs -o mode=755 tmpfs {hidden}", f"mkdir -p {python}"]
         lines += [f"mount --bind /tmp/python {python}"]
     return lines
 
@@ -152,8 +157,7 @@ def boot(image: Path, archive: Path, shared: Path, kept: Path, memory: str, most
         file.truncate(DISK)
     subprocess.run(["mke2fs", "-q", "-t", "ext4", disk], check=True)
     shares += ["-drive", f"file={disk},format=raw,if=virtio,cache=unsafe"]
-    machine = ["-accel", "tcg,thread=single", "-cpu", "max", "-m", memory, "-smp", "2"]
-    machine += ["-icount", "shift=0,sleep=off"]
+    machine = ["-accel", "tcg,thread=multi", "-cpu", "max", "-m", memory, "-smp", "2"]
     options = "console=ttyS0 panic=-1 quiet lsm=landlock"
     started = ["-kernel", image, "-initrd", archive, "-append", options]
     command = ["qemu-system-x86_64", *machine, "-nographic", "-no-reboot", *started, *shares]
@@ -179,7 +183,8 @@ def boot(image: Path, archive: Path, shared: Path, kept: Path, memory: str, most
 
 def main() -> None:
     """Boot, run, print, and end as the command did."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    usage = "%(prog)s [options] package -- command"
+    parser = argparse.ArgumentParser(usage=usage, description=__doc__.splitlines()[0])
     parser.add_argument("package", type=Path, help="linux-image-*.deb")
     parser.add_argument("--memory", default="6G", help="of the machine")
     parser.add_argument("--scope", action="store_true", help="run in a group of its own")
@@ -187,13 +192,15 @@ def main() -> None:
     parser.add_argument("--user", help="run as this user, such as nobody; the scope is delegated")
     parser.add_argument("--keep", type=Path, help="a folder here that is /tmp/kept there")
     parser.add_argument("--seconds", type=float, default=86_400, help="after which all is ended")
-    parser.add_argument("command", nargs="+", help="what runs there, after --")
-    arguments = parser.parse_args()
+    end = [*sys.argv, "--"].index("--")
+    arguments, asked = parser.parse_args(sys.argv[1:end]), sys.argv[end + 1 :]
+    if not asked:
+        parser.error("write -- and what runs there after the package")
     user = arguments.user
     preparation = own(user) if user else []
     if arguments.scope or arguments.outer is not None:
         preparation += group(arguments.outer, user)
-    command = shlex.join(arguments.command)
+    command = shlex.join(asked)
     if user:
         command = f"setpriv --reuid {user} --regid $(id -g {user}) --init-groups {command}"
     with tempfile.TemporaryDirectory() as name:
