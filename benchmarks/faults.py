@@ -103,9 +103,6 @@ def faults_of(study: Study, reference: Study, trials: int) -> dict[str, list[str
     folder = study.folder
     notes = [*folder.glob("results/**/*.part"), *folder.glob("prepared/*.part")]
     notes += folder.glob("results/study/journal/**/*.running")
-    scratch = [
-        path for path in Path(tempfile.gettempdir()).glob("harness-scratch-*") if _is_stale(path)
-    ]
     return {
         "trials without a row": ["some"] * (trials - table["fingerprint"].nunique()),
         "trials with two rows": list(table["fingerprint"][table["fingerprint"].duplicated()]),
@@ -113,18 +110,13 @@ def faults_of(study: Study, reference: Study, trials: int) -> dict[str, list[str
         "scores that differ from an undisturbed run": other,
         "processes left": [text for _, text in study.processes().values()],
         "temporary files left": [str(path) for path in notes],
-        "scratch folders left": [str(path) for path in scratch],
+        "scratch folders left": [str(path) for path in study.scratch.glob("harness-scratch-*")],
     }
 
 
 def _scores(study: Study) -> Iterator[list[object]]:
     table = read_table(study.folder / TABLE)
     yield from table[["seed", *SAME]].to_numpy().tolist()
-
-
-def _is_stale(path: Path) -> bool:
-    owner = path.name.split("-")[-2]
-    return owner.isdigit() and not Path("/proc", owner).exists()
 
 
 @contextlib.contextmanager

@@ -20,9 +20,11 @@ RESULTS = "results/study"
 def finished(folder, rows, begun=()):
     """Return a study with these rows, and a trial that began once unless told otherwise."""
     (folder / RESULTS / "journal/iris").mkdir(parents=True)
+    (folder / "scratch").mkdir()
     write_table(rows, folder / RESULTS / "trials.parquet")
     return SimpleNamespace(
         folder=folder,
+        scratch=folder / "scratch",
         seen={"iris/1MB/0": 10.0},
         begun=lambda: {"iris/1MB/0": [9.0, *begun]},
         processes=dict,
@@ -67,6 +69,7 @@ def test_nothing_is_wrong_with_a_study_that_is_whole(wrong):
         ({"processes": {7: ("trial", "python")}}, "processes left"),
         ({"left": [f"{RESULTS}/.vm-7-ab.part"]}, "temporary files left"),
         ({"left": [f"{RESULTS}/journal/iris/ab.running"]}, "temporary files left"),
+        ({"left": ["scratch/harness-scratch-vm-7-ab"]}, "scratch folders left"),
     ],
 )
 def test_what_is_wrong_is_named(wrong, changes, told):

@@ -8,7 +8,15 @@ import time
 import pytest
 
 from harness.errors import HarnessError
-from harness.files import below, is_file, remove_left, temporary_beside, why_no_path, write_whole
+from harness.files import (
+    below,
+    is_file,
+    not_in_future,
+    remove_left,
+    temporary_beside,
+    why_no_path,
+    write_whole,
+)
 
 OUTSIDE = [
     "/etc/passwd",
@@ -94,6 +102,16 @@ def test_names_for_a_while_are_of_no_other_process(tmp_path):
     names = {temporary_beside(path).name for _ in range(100)}
     assert len(names) == 100
     assert all(name.startswith(f".{os.uname().nodename}-{os.getpid()}-") for name in names)
+
+
+def test_what_a_clock_ahead_has_written_is_of_now_and_nothing_else_is_touched(tmp_path):
+    ahead, earlier = tmp_path / "ahead", tmp_path / "earlier"
+    for path, then in ((ahead, time.time() + 90_000), (earlier, 1000.0)):
+        path.write_bytes(b"x")
+        os.utime(path, (then, then))
+    not_in_future([ahead, earlier, tmp_path / "gone"])
+    assert time.time() - 60 < ahead.stat().st_mtime <= time.time() + 1
+    assert earlier.stat().st_mtime == 1000.0
 
 
 def left_by_a_dead_process(path):

@@ -66,6 +66,8 @@ class Study:
         self.folder, self.cores = folder, cores
         self.log = folder.parent / f"{folder.name}.log"
         self.log.touch()
+        self.scratch = folder.parent / f"{folder.name}.scratch"
+        self.scratch.mkdir()
         self.token = f"FAULTS_MARK={secrets.token_hex(8)}"
         self.seen: dict[str, float] = {}
         self.lost: Counter[str] = Counter()
@@ -92,6 +94,7 @@ class Study:
         command += ["--config", "study=study.yaml", "--until", "table"]
         name, _, value = self.token.partition("=")
         around = os.environ | {name: value, "FAULTS_LOG": str(self.log)}
+        around["TMPDIR"] = str(self.scratch)
         with self.log.with_suffix(".said").open("ab") as said:
             return subprocess.Popen(command, cwd=self.folder, env=around, stdout=said, stderr=said)
 

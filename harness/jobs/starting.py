@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import HarnessError
-from harness.files import PART, remove_left
+from harness.files import PART, not_in_future, remove_left
 from harness.jobs.allowed import RULE
 from harness.jobs.failures import failures
 from harness.jobs.only_run import hold
@@ -45,6 +45,8 @@ def start(workflow: Any, jobs: StudyJobs) -> None:
         _held.append(hold(jobs.results))
         jobs.write()
         remove_left([*jobs.results.rglob(f".*{PART}"), *PREPARED.glob(f".*{PART}")])
+        not_in_future([*jobs.results.glob("*.json"), *jobs.results.glob("rows/**/*.jsonl")])
+        not_in_future([*PREPARED.glob("*/meta.json"), jobs.study])
         if workflow.local_exec:
             # A limit on jobs started in a second, which is for clusters, has Snakemake look again
             # each second for every job that has ended: a quarter of a core after 400 jobs, and
