@@ -15,6 +15,7 @@ import pytest
 from harness.datasets import load_catalog, prepare
 from harness.errors import DamagedFileError, HarnessError
 from harness.jobs import __main__ as jobs
+from harness.jobs import watched
 from harness.jobs.mending import put_damaged_aside
 from harness.planning.bundles import Bundle
 from harness.plugin import out_of_process
@@ -146,7 +147,7 @@ def test_a_job_puts_aside_what_it_finds_damaged(tmp_path, monkeypatch):
         raise DamagedFileError(path, f"{path}: is not JSON")
 
     monkeypatch.setitem(jobs.JOBS, "report", report)
-    monkeypatch.setattr(jobs, "watched", lambda note: None)  # it would fork the tests
+    monkeypatch.setattr(watched, "watched", lambda note: None)  # it would fork the tests
     monkeypatch.setattr(sys, "argv", ["jobs", "report", "study.yaml"])
     with pytest.raises(SystemExit) as caught:
         jobs.main()
