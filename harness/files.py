@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterator
+import shutil
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -78,6 +80,11 @@ def below(folder: Path, name: str) -> Path:
         )
     return path
 
+
+PART = ".part"
+"""Ending of what is not yet renamed to what it will be."""
+
+_DAY_S = 86_400
 
 DAMAGED = ".damaged"
 """Ending of what is kept of a file that could not be used."""
@@ -148,6 +155,45 @@ def is_folder(path: Path) -> bool:
     return False
 
 
+def temporary_beside(path: Path) -> Path:
+    """Return a name in the same folder for what will be renamed, of no other process anywhere."""
+    owner = f"{os.uname().nodename}-{os.getpid()}"
+    return path.with_name(f".{owner}-{secrets.token_hex(4)}{PART}")
+
+
+def remove_left(paths: Iterable[Path]) -> None:
+    """Remove what processes that were killed left under such names.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        Files and folders; others are left alone, as are those of another machine that are not a
+        day old.
+    """
+    for path in paths:
+        host, _, rest = path.name.removeprefix(".").rpartition("-")[0].rpartition("-")
+        if path.suffix != PART or not rest.isdigit():
+            continue
+        with suppress(OSError):
+            here = host == os.uname().nodename
+            if _is_alive(int(rest)) if here else time.time() - path.lstat().st_mtime < _DAY_S:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def write_whole(content: str | bytes, path: Path) -> None:
     """Write a file, and its folder, so that a reader sees all of it, what was there, or nothing.
 
@@ -172,7 +218,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     HarnessError
         If it cannot be written.
     """
-    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
+    temporary = temporary_beside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:

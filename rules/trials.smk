@@ -1,5 +1,6 @@
 # Trials: the scale is checked once, then jobs of many trials run, each trial under its limits.
 
+from harness.jobs.allowed import allowed_minutes
 from harness.study.budget import JOB_BYTES
 
 
@@ -34,7 +35,9 @@ rule bundle:
     threads: lambda wildcards: JOBS.needs(wildcards.bundle)["threads"]
     resources:
         mem_mb=lambda wildcards: JOBS.needs(wildcards.bundle)["mem_mb"],
-        runtime=lambda wildcards: JOBS.needs(wildcards.bundle)["minutes"],
+        runtime=lambda wildcards, attempt: allowed_minutes(
+            JOBS, wildcards.bundle, attempt
+        ),
     params:
         python=PYTHON,
         study=config["study"],

@@ -104,16 +104,14 @@ def built_in(answers_here, monkeypatch, tmp_path_factory):
 
 @pytest.fixture
 def outer_group():
-    """A group of cgroup v1 below that of the tests, as a scheduler makes one for a job: 400 MB."""
-    from harness.sandbox.cgroup import UnavailableError, find
-    from harness.sandbox.trial_cgroup import Group
+    """A group below that of the tests, as a scheduler makes one for a job: 400 MB."""
+    from outer_group import OuterGroup
+
+    from harness.sandbox.cgroup import UnavailableError
 
     try:
-        base = find(1).base
+        group = OuterGroup(400_000_000)
     except UnavailableError as error:
         pytest.skip(f"no group can be made: {error}")
-    path = base / f"harness-test-outer-{os.getpid()}"
-    path.mkdir()
-    (path / "memory.limit_in_bytes").write_text("400000000")
-    yield path
-    Group(1, path).remove()
+    yield group
+    group.remove()

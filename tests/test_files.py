@@ -1,11 +1,14 @@
 """Names that become paths stay below their folder; what is written appears whole."""
 
 import os
+import subprocess
+import sys
+import time
 
 import pytest
 
 from harness.errors import HarnessError
-from harness.files import below, is_file, why_no_path, write_whole
+from harness.files import below, is_file, remove_left, temporary_beside, why_no_path, write_whole
 
 OUTSIDE = [
     "/etc/passwd",
@@ -84,3 +87,39 @@ def test_a_link_is_replaced_and_what_it_led_to_is_not_touched(tmp_path):
     write_whole("ours", tmp_path / "link")
     assert (tmp_path / "theirs").read_text() == "theirs"
     assert (tmp_path / "link").read_text() == "ours"
+
+
+def test_names_for_a_while_are_of_no_other_process(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    names = {temporary_beside(path).name for _ in range(100)}
+    assert len(names) == 100
+    assert all(name.startswith(f".{os.uname().nodename}-{os.getpid()}-") for name in names)
+
+
+def left_by_a_dead_process(path):
+    code = "import sys; from pathlib import Path; from harness.files import temporary_beside\n"
+    code += "print(temporary_beside(Path(sys.argv[1])))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    return path.with_name(done.stdout.strip().rpartition("/")[2])
+
+
+def test_what_killed_processes_left_goes_and_nothing_else(tmp_path):
+    dead, folder, mine, theirs, old, other = paths = [
+        left_by_a_dead_process(tmp_path / "rows.jsonl"),
+        left_by_a_dead_process(tmp_path / "data"),
+        temporary_beside(tmp_path / "rows.jsonl"),
+        tmp_path / ".other-node-7-1234abcd.part",
+        tmp_path / ".old-node-7-1234abcd.part",
+        tmp_path / ".download.part",
+    ]
+    folder.mkdir()
+    (folder / "X.npy").write_bytes(b"x")
+    for path in (dead, mine, theirs, old, other):
+        path.write_bytes(b"x")
+    yesterday = time.time() - 90_000
+    for path in (old, mine, other):
+        os.utime(path, (yesterday, yesterday))
+    remove_left([*paths, tmp_path / "rows.jsonl", tmp_path / ".gone-7-1234abcd.part"])
+    assert sorted(tmp_path.iterdir()) == sorted([mine, theirs, other])

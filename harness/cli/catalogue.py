@@ -59,8 +59,9 @@ def datasets(study: str | None, as_json: bool) -> None:
             row |= {
                 key: format_bytes(row[key]) for key in ("memory", "fetch") if row[key] is not None
             }
-    columns = ["name", "task", "n", "d", "classes", "memory", "fetch", "source"]
-    show_rows(rows, columns, as_json, expendable=["fetch", "classes", "source"])
+    columns = ["name", "task", "n", "official_test", "d", "classes", "memory", "fetch", "source"]
+    expendable = ["official_test", "fetch", "classes", "source"]
+    show_rows(rows, columns, as_json, expendable=expendable)
     if mistakes:
         raise HarnessError("\n".join(mistakes))
 
@@ -70,7 +71,12 @@ def _counted(declared: Declared) -> tuple[dict[str, Any], str]:
     from harness.datasets.counting import completed, contradiction
 
     row: dict[str, Any] = {"name": declared.name, "task": declared.task, "n": declared.n}
-    row |= {"d": declared.d, "classes": len(declared.classes) or None, "memory": None}
+    row |= {
+        "official_test": None,
+        "d": declared.d,
+        "classes": len(declared.classes) or None,
+        "memory": None,
+    }
     row["fetch"] = declared.download_bytes
     fetched = any(file.path is None for file in declared.files) or not declared.files
     entry = declared if isinstance(declared, Entry) or fetched else None
@@ -79,6 +85,7 @@ def _counted(declared: Declared) -> tuple[dict[str, Any], str]:
         if not isinstance(entry, Entry):
             return row, ""
         row |= {"n": entry.n, "d": entry.d, "classes": entry.n_classes or None}
+        row["official_test"] = entry.n - entry.n_train if entry.n_train else None
         row["memory"] = entry.data_bytes
         return row, contradiction(entry)
     except HarnessError as error:

@@ -82,7 +82,7 @@ def _seconds(jobs: Sequence[Usage]) -> float:
 
 
 def _summary(jobs: Sequence[Usage]) -> list[str]:
-    from harness.jobs.usage import PROCESS
+    from harness.jobs.usage import NOT_YET, PROCESS
 
     told = []
     given = [(job, job.reserved) for job in jobs if job.reserved]
@@ -91,6 +91,11 @@ def _summary(jobs: Sequence[Usage]) -> list[str]:
         used = sum(job.peak_bytes * job.seconds for job, _ in given)
         cores = sum(had.cores * job.seconds for job, had in given)
         busy = sum(job.cpu_seconds for job, _ in given)
+        minutes = sum(had.minutes for _, had in given)
+        told.append(
+            f"they took {sum(job.seconds for job, _ in given) / 60 / minutes:.0%} of the minutes "
+            "that were reserved"
+        )
         told.append(
             f"while they ran, {used / reserved:.0%} of the memory and {busy / cores:.0%} of the "
             "cores that were reserved were used"
@@ -102,7 +107,10 @@ def _summary(jobs: Sequence[Usage]) -> list[str]:
             "scheduler gave them a group"
         )
     ends = Counter(job.ended for job in jobs if job.ended != "ok")
-    told += [f"{count} ended by {ended}" for ended, count in ends.items() if ended != "failed"]
+    if ends[NOT_YET]:
+        told.append(f"{ends[NOT_YET]} had used nearly all of their minutes when last seen")
+    signals = ((ended, count) for ended, count in ends.items() if ended.startswith("signal"))
+    told += [f"{count} ended by {ended}" for ended, count in signals]
     if ends["failed"]:
         told.append(f"{ends['failed']} failed; their logs say why")
     return told

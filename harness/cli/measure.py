@@ -130,7 +130,8 @@ def _told(method: Method, model: LearnedStorage) -> dict[str, Any]:
         "measured": rows,
         "terms": terms,
         "spread": fitted.spread,
-        "excess": fitted.excess(),
+        "excess": fitted.excess()[0],
+        "excess_of_large": fitted.excess()[1],
         "storage": fitted.source(),
     }
 
@@ -152,7 +153,8 @@ def _print(method: Method, told: dict[str, Any]) -> None:
             for name, factor in terms.items()
         )
         click.echo(f"{stage}: {'X + ' if stage == 'fit' else ''}{formula or '0 B'}")
-    click.echo(f"above peaks of 1 MB and more by {told['excess']:.1%} in the mean")
+    those = "peaks of 1 MB and more" if told["excess_of_large"] else "peaks, all below 1 MB,"
+    click.echo(f"above {those} by {told['excess']:.1%} in the mean")
     if told["spread"] > UNSURE:
         click.echo(
             f"unsure: peaks of one shape differ by {told['spread']:.0%}, by the data's values"

@@ -11,7 +11,6 @@ import hashlib
 import io
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
@@ -27,6 +26,7 @@ from harness.datasets.formats import read_source
 from harness.datasets.meta import Meta
 from harness.datasets.scaling import scale
 from harness.errors import HarnessError
+from harness.files import temporary_beside
 from harness.units import format_bytes
 
 
@@ -111,7 +111,8 @@ def _writing(destination: Path, needed: int) -> Iterator[Path]:
     folder = None
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
+        folder = temporary_beside(destination)
+        folder.mkdir()
         folder.chmod(0o755)
         yield folder
         for path in folder.iterdir():
@@ -151,7 +152,7 @@ def _flush(path: Path) -> None:
 
 def _replace(folder: Path, destination: Path) -> None:
     if destination.is_dir() and any(destination.iterdir()):
-        old = Path(tempfile.mkdtemp(prefix=f".{destination.name}-old-", dir=destination.parent))
+        old = temporary_beside(destination)
         destination.rename(old)
         folder.rename(destination)
         shutil.rmtree(old, ignore_errors=True)

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 
 from harness.errors import HarnessError
 
+OFFICIAL = "official"
+"""The test part that a data set comes with, instead of one that is drawn."""
+
 
 class Sizes(NamedTuple):
     """Points of each part of a split."""
@@ -25,6 +28,7 @@ def split_sizes(
     n_labeled: int | float,
     evaluation: str | Mapping[str, Any] = "transductive",
     dataset: str = "",
+    n_train: int | None = None,
 ) -> Sizes:
     """Count the points of each part of a split.
 
@@ -40,16 +44,27 @@ def split_sizes(
         See `harness.datasets.splits.split`.
     dataset : str, default ""
         Its name, for messages.
+    n_train : int or None, default None
+        Points of the official training part, which come first.
 
     Raises
     ------
     HarnessError
-        If the parts do not fit into n, or there are fewer labeled points than classes.
+        If the parts do not fit into n, there are fewer labeled points than classes, or an official
+        test part is asked for and there is none.
     """
     where = f"data set {dataset!r}: " if dataset else ""
     labeled = count_of(n, n_labeled)
     rules = rules_of(evaluation)
-    test = count_of(n, rules["test"]) if rules["test"] else 0
+    if rules["test"] == OFFICIAL:
+        if n_train is None:
+            raise HarnessError(
+                f"{where}evaluation 'official' asks for its own test part, and its entry tells of "
+                "none (n_train); allowed: transductive, or a mapping such as {test: 0.2}"
+            )
+        test = n - n_train
+    else:
+        test = count_of(n, rules["test"]) if rules["test"] else 0
     if labeled < max(1, n_classes):
         what = f"the {n_classes} classes" if n_classes else "one"
         raise HarnessError(
@@ -79,11 +94,13 @@ def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     HarnessError
-        If it is neither "transductive" nor a mapping with known keys.
+        If it is neither "transductive" nor "official" nor a mapping with known keys.
     """
     rules: dict[str, Any] = {"test": 0, "unlabeled_per_labeled": None, "stratified": True}
     if evaluation == "transductive":
         return rules
+    if evaluation == OFFICIAL:
+        return rules | {"test": OFFICIAL}
     if hasattr(evaluation, "model_dump"):
         evaluation = evaluation.model_dump()
     if isinstance(evaluation, Mapping) and evaluation.get("transductive"):
@@ -92,12 +109,12 @@ def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
             return rules | given
     if not isinstance(evaluation, Mapping) or not set(evaluation) <= set(rules):
         raise HarnessError(
-            f"evaluation {evaluation!r} is neither 'transductive' nor a mapping of "
+            f"evaluation {evaluation!r} is neither 'transductive' nor 'official' nor a mapping of "
             f"{', '.join(rules)}, or of transductive and stratified"
         )
     rules |= {"test": 0.2} | dict(evaluation)
     for key in ("test", "unlabeled_per_labeled"):
-        if rules[key] is not None and not rules[key] > 0:
+        if rules[key] not in (None, OFFICIAL) and not rules[key] > 0:
             raise HarnessError(f"evaluation: {key} {rules[key]!r} must be above zero")
     return rules
 

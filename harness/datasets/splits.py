@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.datasets.sizes import rules_of, split_sizes
+from harness.datasets.sizes import OFFICIAL, rules_of, split_sizes
 from harness.errors import HarnessError
 
 
@@ -30,6 +30,7 @@ def split(
     evaluation: str | Mapping[str, Any],
     seed: np.random.SeedSequence | np.random.Generator | int,
     dataset: str = "",
+    n_train: int | None = None,
 ) -> Split:
     """Divide the points of a data set.
 
@@ -41,14 +42,17 @@ def split(
         "regression" is never stratified.
     n_labeled : int or float
         Labeled points: a count, or a share of all points (0 < share < 1).
-    evaluation : "transductive" or mapping
-        Transductive: everything else is unlabeled and scored, `test` is empty. A mapping holds
-        `test` (count or share, default 0.2) of points that training never sees,
+    evaluation : "transductive", "official" or mapping
+        Transductive: everything else is unlabeled and scored, `test` is empty. Official: the test
+        part is that of the data set, all points after `n_train`. A mapping holds `test` (count,
+        share or "official", default 0.2) of points that training never sees,
         `unlabeled_per_labeled` (at most so many unlabeled points, default all that are left) and
         `stratified` (default true); or `transductive` (true) and `stratified`.
     seed : SeedSequence, Generator or int
     dataset : str, default ""
         Its name, for messages.
+    n_train : int or None, default None
+        Points of the official training part, which come first.
 
     Returns
     -------
@@ -59,7 +63,8 @@ def split(
     Raises
     ------
     HarnessError
-        If the parts do not fit, or a classification set has fewer than two classes.
+        If the parts do not fit, a classification set has fewer than two classes, or there is no
+        official test part.
     """
     y = np.asarray(y)
     rules = rules_of(evaluation)
@@ -67,18 +72,22 @@ def split(
     if task != "regression" and len(classes) < 2:
         where = f"data set {dataset!r}: " if dataset else ""
         raise HarnessError(f"{where}all points are of one class; at least two are needed")
-    sizes = split_sizes(len(y), len(classes), n_labeled, evaluation, dataset)
+    sizes = split_sizes(len(y), len(classes), n_labeled, evaluation, dataset, n_train)
     rng = np.random.default_rng(seed)
+    is_official = rules["test"] == OFFICIAL
+    drawn = y[:n_train] if is_official else y
     if task != "regression" and rules["stratified"]:
-        groups = [np.flatnonzero(y == label) for label in classes]
+        # an official training part may lack a class
+        groups = [rows for label in classes if len(rows := np.flatnonzero(drawn == label))]
         kept = 1
     else:
-        groups = [np.arange(len(y))]
+        groups = [np.arange(len(drawn))]
         kept = 0
     for group in groups:
         rng.shuffle(group)
     counts = np.array([len(group) for group in groups])
-    test = _allocate(sizes.n_test, counts, counts - kept, 0 * counts)
+    n_test = 0 if is_official else sizes.n_test
+    test = _allocate(n_test, counts, counts - kept, 0 * counts)
     left = counts - test
     labeled = _allocate(sizes.n_labeled, counts, left, np.full_like(counts, kept))
     left = left - labeled
@@ -90,7 +99,8 @@ def split(
         taken = zip(groups, starts[which], ends[which], strict=True)
         return np.sort(np.concatenate([group[start:end] for group, start, end in taken]))
 
-    return Split(labeled=part(1), unlabeled=part(2), test=part(0))
+    official = np.arange(len(drawn), len(y))
+    return Split(labeled=part(1), unlabeled=part(2), test=official if is_official else part(0))
 
 
 def _allocate(total: int, weights: np.ndarray, most: np.ndarray, least: np.ndarray) -> np.ndarray:

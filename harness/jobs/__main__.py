@@ -57,13 +57,14 @@ def bundle(study: str, bundle_id: str) -> None:
     from harness.planning.job_files import load_job
 
     workload, wanted = load_job(study, bundle_id)
-    keep(Unfinished(journal(workload, wanted)))
+    unfinished = Unfinished(journal(workload, wanted))
+    keep(unfinished)
     import_scikit_learn()
     with importing():
         from harness.jobs.bundle import run_bundle
         from harness.jobs.hosts import record_host
 
-    run_bundle(workload, wanted)
+    run_bundle(workload, wanted, unfinished)
     record_host(workload.results)
 
 
@@ -113,7 +114,8 @@ def main() -> NoReturn:
     os.chdir(options.get("--folder", ["."])[0])
     reserved = Reserved(*map(int, options["--reserved"])) if "--reserved" in options else None
     job = f"{name} {arguments[0]}" if name in ("dataset", "bundle") else name
-    watched(partial(_note, job, RESULTS, study, reserved, left))
+    late_s = reserved.late_s if reserved else None
+    watched(partial(_note, job, RESULTS, study, reserved, left), late_s)
     try:
         JOBS[name](study, *arguments)
     except DamagedFileError as error:
@@ -142,7 +144,7 @@ def _note(
     reserved: Reserved | None,
     left: list[Path],
     started: float,
-    code: int,
+    code: int | None,
 ) -> None:
     """Keep what a job took beside the study's results; no job fails for want of it."""
     from harness.files import below

@@ -106,6 +106,8 @@ class BlockRun:
         Where a picture of the first trial's memory is kept.
     planned : Plan, optional
         What trials get, instead of what is planned now.
+    unfinished : Unfinished, optional
+        Of the job, as its keeper made it.
     """
 
     def __init__(
@@ -116,6 +118,7 @@ class BlockRun:
         shared: Shared | None = None,
         pictures: Pictures | None = None,
         planned: Plan | None = None,
+        unfinished: Unfinished | None = None,
     ) -> None:
         self.workload, self.block, self.journal = workload, block, journal
         self.pictures = pictures
@@ -123,7 +126,7 @@ class BlockRun:
         self.trials = BlockTrials(workload, block, shared)
         self.prepared, self.registry = self.trials.prepared, self.trials.registry
         self.method, self.params = self.trials.method, self.trials.params
-        self.unfinished = Unfinished(journal.path)
+        self.unfinished = unfinished or Unfinished(journal.path)
         self.shape = shape_of(workload, block)
         if planned is None:
             self.method, planned = plan_trials(workload, block, self.method, self.params)
@@ -144,8 +147,8 @@ class BlockRun:
         start = functools.partial(self._begin, running, kind, referee)
         for seed in self.block.seeds:
             blank = self._blank_row(self.planned, seed)
-            if self.unfinished.count(blank["fingerprint"]) >= MOST:
-                self._finish(blank | endless(running.runner))
+            if why := self.unfinished.blame(blank["fingerprint"]):
+                self._finish(blank | endless(running.runner, why))
                 yield seed
                 continue
             row, result = start(self.planned, seed)
@@ -184,7 +187,7 @@ class BlockRun:
                 told = "It was killed and run again"
                 again = f"{told}, and ended so both times." if result and result.ended_by else told
                 row["reason"] = f"{row['reason']} {again.rstrip('.')}.".strip()
-            if running.runner.lost and self.unfinished.count(fingerprint) < MOST:
+            if running.runner.lost and self.unfinished.alone(fingerprint) + 1 < MOST:
                 raise StartOver
         except (Exception, KeyboardInterrupt):  # not the trial's doing
             self.unfinished.end(fingerprint)

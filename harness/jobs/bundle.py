@@ -13,12 +13,13 @@ from dataclasses import replace
 from harness.jobs.block import BlockRun, run_blocks
 from harness.jobs.block_trials import Shared
 from harness.jobs.timelines import Pictures
+from harness.jobs.unfinished import Unfinished
 from harness.planning.bundles import Bundle, journal, pictures, published
 from harness.planning.workload import Workload
 from harness.records.journal import Journal
 
 
-def run_bundle(workload: Workload, bundle: Bundle) -> None:
+def run_bundle(workload: Workload, bundle: Bundle, unfinished: Unfinished | None = None) -> None:
     """Run the trials of a job that have no row yet, then publish all of its rows.
 
     Rows of the same trials that other jobs wrote or published are taken over, so a study that
@@ -28,6 +29,8 @@ def run_bundle(workload: Workload, bundle: Bundle) -> None:
     ----------
     workload : Workload
     bundle : Bundle
+    unfinished : Unfinished, optional
+        Of the job, as its keeper made it.
 
     Raises
     ------
@@ -36,7 +39,9 @@ def run_bundle(workload: Workload, bundle: Bundle) -> None:
     StartOver
         If a trial took down the process that runs trials.
     """
+    unfinished = unfinished or Unfinished(journal(workload, bundle))
     with Journal(journal(workload, bundle)) as rows:
+        unfinished.settle()
         lacking = set(bundle.trials()) - rows.rows.keys()
         if lacking:
             for row in workload.finished_rows(bundle.dataset, lacking).values():
@@ -50,5 +55,10 @@ def run_bundle(workload: Workload, bundle: Bundle) -> None:
         if pending:
             shared = Shared(workload, bundle.dataset)
             kept = Pictures(pictures(workload, bundle))
-            run_blocks([BlockRun(workload, block, rows, shared, kept) for block in pending])
+            run_blocks(
+                [
+                    BlockRun(workload, block, rows, shared, kept, unfinished=unfinished)
+                    for block in pending
+                ]
+            )
         rows.publish(published(workload, bundle))

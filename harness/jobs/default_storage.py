@@ -19,7 +19,7 @@ from harness.files import below
 from harness.jobs.only_run import hold
 from harness.jobs.sources import EARLIER, FILE, earlier_rows, pack, source_files, unpack
 from harness.planning.job_files import StudyJobs
-from harness.planning.workload import RESULTS
+from harness.planning.workload import RESULTS, USAGE
 
 LEFT = "left"
 """Folder of what jobs of trials leave besides their rows: usage, hosts, pictures of memory."""
@@ -205,7 +205,6 @@ def left_files(results: Path, rule: str, which: str) -> list[Path]:
         The job; the table leaves what all others used, the report its tables.
     """
     from harness.jobs.hosts import FOLDER as HOSTS
-    from harness.jobs.usage import FOLDER as USAGE
 
     if rule == "report":
         return sorted((results / "tables").iterdir())

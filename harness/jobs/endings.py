@@ -82,10 +82,7 @@ def runner_lost(runner: TrialRunner) -> dict[str, Any]:
     return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}
 
 
-def endless(runner: TrialRunner) -> dict[str, Any]:
-    """Return the columns of a trial that ended the worker, twice."""
-    reason = (
-        "ended the worker twice, or whoever ended the study while it ran did; "
-        "harness retry has it run again"
-    )
+def endless(runner: TrialRunner, why: str) -> dict[str, Any]:
+    """Return the columns of a trial that is not begun again, for want of an end."""
+    reason = f"{why}; harness retry has it run again"
     return {"outcome": "crashed", "reason": reason, "isolation": isolation_told(runner.isolation)}

@@ -10,15 +10,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from harness.errors import HarnessError
 from harness.jobs.unfinished import Unfinished
+from harness.jobs.watched import ORDERLY, signals_held_back
 from harness.lean_process import leave
 from harness.sandbox import prctl
-
-_ORDERLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from harness.sandbox.outer import OuterLimits
 
 
 class StartOver(SystemExit):
@@ -37,45 +38,54 @@ def keep(unfinished: Unfinished) -> None:
     Parameters
     ----------
     unfinished : Unfinished
-        Of the block: a worker that was killed is replaced as long as this tells of a trial that
-        had been begun since.
+        Of the job: a worker that was killed is replaced if this tells of a trial that it had
+        begun.
     """
     keeper = os.getpid()
+    outer = OuterLimits()
     while True:
-        begun = unfinished.counts()
+        unfinished.next_worker()
+        outer.note()
         sys.stdout.flush()
         sys.stderr.flush()
-        worker = os.fork()
-        if worker == 0:
-            prctl.die_with(keeper)
-            prctl.hide_memory()
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it concerns the keeper
-            return
-        status = _wait(worker, unfinished)
+        with signals_held_back():
+            worker = os.fork()
+            if worker == 0:
+                prctl.die_with(keeper)
+                prctl.hide_memory()
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # it concerns the keeper
+                return
+            earlier = _take_along(worker, unfinished)
+        status = os.waitpid(worker, 0)[1]
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
         code = os.waitstatus_to_exitcode(status)
         if code == os.EX_TEMPFAIL:
             continue
         if code >= 0:
+            unfinished.forgive()
             leave(code)
-        if unfinished.counts().items() <= begun.items():
+        if code == -signal.SIGKILL and outer.killed():
+            unfinished.forgive()
+            raise outer.error("the worker of this trial", None)
+        if not unfinished.interrupted():
             name = signal.Signals(-code).name
             raise HarnessError(f"the worker was killed by {name} outside of any trial")
 
 
-def _wait(worker: int, unfinished: Unfinished) -> int:
+def _take_along(worker: int, unfinished: Unfinished) -> dict[signal.Signals, Any]:
+    """Have the worker ended by what ends this process in order; return handlers until now."""
+
     def end(number: int, frame: FrameType | None) -> NoReturn:
-        os.kill(worker, signal.SIGKILL)
-        os.waitpid(worker, 0)
-        unfinished.forgive()
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(worker, signal.SIGKILL)
+            os.waitpid(worker, 0)
+        with suppress(HarnessError):
+            unfinished.forgive()
         os._exit(128 + number)
 
-    earlier = {
+    return {
         number: signal.signal(number, end)
-        for number in _ORDERLY
+        for number in ORDERLY
         if signal.getsignal(number) != signal.SIG_IGN
     }
-    try:
-        return os.waitpid(worker, 0)[1]
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)

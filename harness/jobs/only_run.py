@@ -10,7 +10,7 @@ import fcntl
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -61,9 +61,14 @@ def hold(results: Path) -> IO[str]:
         ) from None
     except OSError:  # of a file system without locks; blocks lock their journals themselves
         pass
-    file.truncate(0)
-    file.write(_named(os.getpid()))
-    file.flush()
+    try:
+        file.truncate(0)
+        file.write(_named(os.getpid()))
+        file.flush()
+    except OSError as error:  # the disk is full
+        with suppress(OSError):
+            file.close()
+        raise HarnessError(f"{lock}: cannot be written: {error.strerror}") from None
     return file
 
 

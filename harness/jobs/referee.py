@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.datasets import Meta, Split, open_mapped, split
+from harness.datasets.split_files import read_splits
 from harness.metrics.functions import evaluate, primary_metric
 from harness.planning.size import Plan
 from harness.planning.workload import Workload
@@ -38,6 +39,41 @@ def primary(workload: Workload, block: Block, registry: Registry) -> Metric:
     return primary_metric(workload.task(block), asked, known_metrics(registry))
 
 
+def draw_split(
+    workload: Workload,
+    block: Block,
+    meta: Meta,
+    y: np.ndarray,
+    seed: int,
+    rng: np.random.Generator | None = None,
+) -> Split:
+    """Draw the split of a seed, or take it from the file that the study names.
+
+    Parameters
+    ----------
+    workload : Workload
+    block : Block
+    meta : Meta
+        Of the prepared data set.
+    y : ndarray (n,)
+        All of its targets.
+    seed : int
+    rng : Generator, optional
+        What draws; by default that of the seed, from its start.
+    """
+    task = workload.task(block)
+    if task == "clustering":
+        nothing = np.empty(0, dtype=np.int64)
+        return Split(nothing, np.arange(meta.n), nothing)
+    path = workload.study.split_file(block.grid, block.dataset)
+    if path is not None:
+        return read_splits(path, meta.n).split(seed)
+    if rng is None:
+        sequence = seed_sequence(workload.study.settings.seed, block.dataset, seed)
+        rng = np.random.default_rng(sequence.spawn(2)[0])
+    return split(y, task, block.labeled, block.grid.split_rules, rng, block.dataset, meta.n_train)
+
+
 class Referee:
     """Assigns and scores the trials of one block.
 
@@ -52,7 +88,7 @@ class Referee:
     """
 
     def __init__(self, registry: Registry, workload: Workload, block: Block, meta: Meta) -> None:
-        self.block, self.meta = block, meta
+        self.workload, self.block, self.meta = workload, block, meta
         self.task = workload.task(block)
         self.study_seed = workload.study.settings.seed
         self.metrics = known_metrics(registry)
@@ -66,7 +102,7 @@ class Referee:
         """Draw the split of a seed and put together what the trial may know."""
         split_seed, trial_seed = seed_sequence(self.study_seed, self.block.dataset, seed).spawn(2)
         rng = np.random.default_rng(split_seed)
-        parts = self._split(rng)
+        parts = draw_split(self.workload, self.block, self.meta, self.y, seed, rng)
         unlabeled, tuning = rng.permutation(parts.unlabeled), self.block.grid.tuning
         ranges = self.block.method.ranges
         if not searched_space(method, params, ranges):
@@ -156,15 +192,6 @@ class Referee:
             if end is None or reached["step"] != end["step"]:
                 curve.append({**reached, **_as_point(self.score(assignment, predictions))})
         return curve if end is None else [*curve, {**end, **_as_point(scores)}]
-
-    def _split(self, rng: np.random.Generator) -> Split:
-        if self.task == "clustering":
-            nothing = np.empty(0, dtype=np.int64)
-            return Split(nothing, np.arange(self.meta.n), nothing)
-        grid = self.block.grid
-        return split(
-            self.y, self.task, self.block.labeled, grid.split_rules, rng, self.block.dataset
-        )
 
     def _truth(self, truth: np.ndarray) -> dict[str, np.ndarray]:
         if self.task == "regression":

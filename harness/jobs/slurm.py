@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -99,6 +100,27 @@ def refuse_too_large(needs: Iterable[Need]) -> None:
         raise HarnessError("\n".join(mistakes.values()))
 
 
+def longest_minutes(needs: Iterable[Need]) -> float:
+    """Return the minutes that a job may ask for, on the nodes that have its memory and cores.
+
+    Parameters
+    ----------
+    needs : iterable of Need
+
+    Returns
+    -------
+    float
+        Of the job with the fewest; infinite where nothing bounds them, or none would fit.
+    """
+    nodes = list(_nodes())
+    allowed = []
+    for need in set(needs):
+        where = _partitions(need, nodes)
+        minutes = [node.minutes for node in nodes if node.partition in where and _has(node, need)]
+        allowed.append(max(minutes, default=math.inf))
+    return min(allowed, default=math.inf)
+
+
 def refuse_arrays(rules: str, needs: Sequence[Need], at_a_time: int | None) -> None:
     """Refuse to submit jobs as an array where the plugin would do it wrongly.
 
@@ -137,27 +159,37 @@ def refuse_arrays(rules: str, needs: Sequence[Need], at_a_time: int | None) -> N
 
 def _too_large(need: Need, nodes: list[_Nodes]) -> str:
     known = sorted({node.partition for node in nodes})
-    where = need.partition or next((node.partition for node in nodes if node.default), "")
+    where = _partitions(need, nodes)
     if not where:
         return (
             f"{need.rule}: Slurm has no default partition: name one of {', '.join(known)} by "
             "--default-resources slurm_partition=NAME"
         )
-    there = [node for node in nodes if node.partition in where.split(",")]
+    there = [node for node in nodes if node.partition in where]
     if not there:
-        return f"{need.rule}: Slurm has no partition {where!r}; it has {', '.join(known)}"
-    for node in there:
-        fits = need.mem_mb <= node.mem_mb and need.cores <= node.cores
-        if fits and need.minutes <= node.minutes:
-            return ""
+        asked = need.partition
+        return f"{need.rule}: Slurm has no partition {asked!r}; it has {', '.join(known)}"
+    if any(_has(node, need) and need.minutes <= node.minutes for node in there):
+        return ""
     most = max(there, key=lambda node: (node.mem_mb, node.cores, node.minutes))
     allowed = "any time" if most.minutes == float("inf") else f"{most.minutes:.0f} minutes"
     return (
         f"{need.rule}: a job asks for {need.mem_mb} MB, {need.cores} cores and "
-        f"{need.minutes} minutes; partition {where} has at most {most.mem_mb} MB, {most.cores} "
-        f"cores and {allowed}. Take another (--default-resources slurm_partition=NAME), a "
-        "smaller budget, or fewer minutes in the study (limits.time)"
+        f"{need.minutes} minutes; partition {','.join(where)} has at most "
+        f"{most.mem_mb} MB, {most.cores} cores and {allowed}. Take another "
+        "(--default-resources slurm_partition=NAME), a smaller budget, or fewer minutes in the "
+        "study (limits.time)"
     )
+
+
+def _partitions(need: Need, nodes: Iterable[_Nodes]) -> list[str]:
+    if need.partition:
+        return need.partition.split(",")
+    return [node.partition for node in nodes if node.default][:1]
+
+
+def _has(node: _Nodes, need: Need) -> bool:
+    return need.mem_mb <= node.mem_mb and need.cores <= node.cores
 
 
 def _nodes() -> Iterator[_Nodes]:
@@ -230,7 +262,7 @@ def why_ended(rule: str, message: str, said: str) -> str:
         "memory": f"the job needed more memory than the {memory} that Slurm reserved for it, and "
         f"was killed; finished trials are kept. Reserve more: --set-resources {rule}:mem_mb=...",
         "time": f"the job took longer than the {minutes} that Slurm gave it, and was ended; "
-        "finished trials are kept. Run the study again, or give it more: "
+        "finished trials are kept. Run the study again, which gives trials more, or say how much: "
         f"--set-resources {rule}:runtime=...",
         "node": "the node that ran the job failed; finished trials are kept, run the study again",
         "cancelled": "the job was cancelled; finished trials are kept, run the study again",

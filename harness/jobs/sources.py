@@ -66,14 +66,15 @@ def source_files(workload: Workload, bundles: Iterable[Bundle]) -> list[Path]:
 
 def _refuse_whole_paths(workload: Workload) -> None:
     settings = workload.study.settings
-    named = [*settings.plugins, *settings.catalogs]
+    splits = (grid.splits for grid in workload.study.grids)
+    named = [*settings.plugins, *settings.catalogs, *dict.fromkeys(filter(None, splits))]
     if not _came_along(workload.study.path):
         named.append(str(workload.study.path))
     whole = [name for name in named if Path(name).is_absolute()]
     if whole:
         raise HarnessError(
             f"{', '.join(whole)}: other machines have no such path: name a study as it is seen "
-            "from the current folder, and its plugins and catalogs as they are seen from the study"
+            "from the current folder, and what it names as that is seen from the study"
         )
 
 
@@ -96,6 +97,9 @@ def _named(workload: Workload) -> Iterator[Path]:
             yield from _plugin_files(folder)
     for name in workload.datasets():
         yield from (file.path for file in workload.catalog[name].files if file.path is not None)
+    for block in {(id(block.grid), block.dataset): block for block in workload.blocks}.values():
+        if (path := study.split_file(block.grid, block.dataset)) is not None:
+            yield path
     names = {block.method.name for block in workload.blocks}
     if any(method_entry(workload.index, name)["learns_storage"] for name in names):
         yield from sorted(LEARNED.glob("*.json"))

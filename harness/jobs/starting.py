@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import HarnessError
+from harness.files import PART, remove_left
+from harness.jobs.allowed import RULE
 from harness.jobs.default_storage import DefaultStorage
 from harness.jobs.failures import failures
 from harness.jobs.only_run import hold
@@ -18,11 +20,13 @@ from harness.jobs.slurm import (
     LOGS,
     Need,
     cancel_left_over,
+    longest_minutes,
     refuse_arrays,
     refuse_too_large,
     require_slurm,
 )
 from harness.planning.job_files import StudyJobs
+from harness.planning.workload import PREPARED
 
 _held: list[IO[str]] = []
 """The lock of the study that this process runs, until it ends."""
@@ -41,6 +45,7 @@ def start(workflow: Any, jobs: StudyJobs) -> None:
     try:
         _held.append(hold(jobs.results))
         jobs.write()
+        remove_left([*jobs.results.rglob(f".*{PART}"), *PREPARED.glob(f".*{PART}")])
         if workflow.local_exec:
             # A limit on jobs started in a second, which is for clusters, has Snakemake look again
             # each second for every job that has ended: a quarter of a core after 400 jobs, and
@@ -48,13 +53,16 @@ def start(workflow: Any, jobs: StudyJobs) -> None:
             workflow.scheduler.job_rate_limiter = None
         executor = workflow.scheduler._executor
         if hasattr(executor, "slurm_logdir"):
-            _start_slurm(workflow, executor, jobs.results / LOGS)
+            _start_slurm(workflow, executor, jobs)
     except HarnessError as error:
         sys.exit(f"harness: {error}")
 
 
-def _start_slurm(workflow: Any, executor: Any, logs: Path) -> None:
+def _start_slurm(workflow: Any, executor: Any, jobs: StudyJobs) -> None:
     require_slurm()
+    jobs.longest = longest_minutes(need for need in _needs(workflow) if need.rule == RULE)
+    for job in workflow.dag.needrun_jobs():
+        job.attempt = job.attempt  # which has it ask for its resources again
     needs = _needs(workflow)
     refuse_too_large(set(needs))
     arrays = workflow.executor_settings.array_jobs
@@ -62,11 +70,11 @@ def _start_slurm(workflow: Any, executor: Any, logs: Path) -> None:
         refuse_arrays(arrays, needs, workflow.resource_settings.nodes)
     if workflow.executor_settings.logdir is None:
         # The plugin removes empty folders at its end, those of another study's waiting jobs too.
-        executor.slurm_logdir = logs.absolute()
+        executor.slurm_logdir = (jobs.results / LOGS).absolute()
     left = cancel_left_over(executor.slurm_logdir)
     if left:
-        jobs = "1 job" if left == 1 else f"{left} jobs"
-        print(f"harness: cancelled {jobs} that an earlier run of the study left", file=sys.stderr)
+        many = "1 job" if left == 1 else f"{left} jobs"
+        print(f"harness: cancelled {many} that an earlier run of the study left", file=sys.stderr)
 
 
 def _needs(workflow: Any) -> list[Need]:

@@ -14,6 +14,7 @@ from harness.datasets import Entry, Meta
 from harness.errors import HarnessError
 from harness.files import put_aside, write_whole
 from harness.jobs.hosts import join_hosts
+from harness.jobs.kept_splits import keep_splits
 from harness.jobs.provenance import environment_info
 from harness.jobs.timelines import join_timelines, write_json
 from harness.planning.bundles import published
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def collect(workload: Workload) -> None:
-    """Write `trials.parquet`, `study.yaml`, `provenance.json` and `timelines.json` of a study.
+    """Write `trials.parquet`, `study.yaml`, `provenance.json`, `timelines.json` and `splits/`.
 
     A data set and a method that do not go together are one row with outcome `infeasible`, so that
     nothing that the study names is missing from its table.
@@ -49,6 +50,7 @@ def collect(workload: Workload) -> None:
             hosts.update(_hosts(rows))
         table.add(rows_as_table(_rows_left_out(workload)))
     write_json(join_timelines(workload), workload.results / "timelines.json")
+    keep_splits(workload)
     write_whole(workload.study.text, workload.results / "study.yaml")
     provenance = _provenance(workload, min(started, default=None))
     provenance["hosts"] = join_hosts(workload.results, hosts)

@@ -12,7 +12,6 @@ import os
 import resource
 import socket
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,13 +21,16 @@ import psutil
 
 from harness.errors import HarnessError
 from harness.files import below, read_json, write_whole
+from harness.planning.workload import USAGE
 from harness.sandbox import cgroup
-
-FOLDER = "usage"
-"""Where the usage of a study's jobs is kept, in the folder of its results."""
 
 GROUP = "its group"
 PROCESS = "its largest process"
+
+NOT_YET = "not seen to end"
+
+_LATE = 0.9
+"""Of the time that was reserved."""
 
 _PEAKS = {1: "memory.max_usage_in_bytes", 2: "memory.peak"}
 
@@ -49,6 +51,11 @@ class Reserved:
     minutes: int
     cores: int
 
+    @property
+    def late_s(self) -> float:
+        """Seconds after which a job may have too little time left to end by itself."""
+        return _LATE * 60 * self.minutes
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -67,7 +74,7 @@ class Usage:
     seconds, cpu_seconds : float
         From its start to its end; of its processes, Snakemake around them included.
     ended : str
-        "ok", "failed", or the signal that killed it.
+        "ok", "failed", or the signal that killed it; `NOT_YET` if it was not seen to end.
     host : str
     """
 
@@ -84,10 +91,12 @@ class Usage:
     def write(self, results: Path) -> None:
         """Write it into a study's results."""
         name = f"{self.rule}/{self.job}" if self.job else self.rule
-        write_whole(json.dumps(asdict(self), indent=1), below(results, f"{FOLDER}/{name}.json"))
+        write_whole(json.dumps(asdict(self), indent=1), below(results, f"{USAGE}/{name}.json"))
 
 
-def measured(rule: str, job: str, reserved: Reserved | None, started: float, code: int) -> Usage:
+def measured(
+    rule: str, job: str, reserved: Reserved | None, started: float, code: int | None
+) -> Usage:
     """Return what the job that this process watches took.
 
     Parameters
@@ -96,15 +105,19 @@ def measured(rule: str, job: str, reserved: Reserved | None, started: float, cod
     reserved : Reserved or None
     started : float
         Seconds since the epoch at which this process began to watch.
-    code : int
-        Exit code of the process that did the work, negative if a signal killed it.
+    code : int or None
+        Exit code of the process that did the work, negative if a signal killed it; None while it
+        runs.
     """
     own = resource.getrusage(resource.RUSAGE_CHILDREN)
     group = _group()
     peak = _peak(group) if group else None
     around = _around() if group else []
     started = min([started, *(start for start, _ in around)])
-    ended = "ok" if code == 0 else "failed" if code > 0 else f"signal {-code}"
+    if code is None:
+        ended = NOT_YET
+    else:
+        ended = "ok" if code == 0 else "failed" if code > 0 else f"signal {-code}"
     return Usage(
         rule,
         job,
@@ -131,18 +144,23 @@ def read_usage(results: Path) -> list[Usage]:
     HarnessError
         If a file holds something else.
     """
-    return list(_read(sorted((results / FOLDER).rglob("*.json"))))
+    return [read_job(path) for path in sorted((results / USAGE).rglob("*.json"))]
 
 
-def _read(paths: list[Path]) -> Iterator[Usage]:
-    for path in paths:
-        content: dict[str, Any] = read_json(path, dict)
-        try:
-            given = content.pop("reserved")
-            usage = Usage(reserved=Reserved(**given) if given else None, **content)
-        except (KeyError, TypeError) as error:
-            raise HarnessError(f"{path}: holds no usage of a job: {error}") from None
-        yield usage
+def read_job(path: Path) -> Usage:
+    """Read what one job took.
+
+    Raises
+    ------
+    HarnessError
+        If the file holds something else.
+    """
+    content: dict[str, Any] = read_json(path, dict)
+    try:
+        given = content.pop("reserved")
+        return Usage(reserved=Reserved(**given) if given else None, **content)
+    except (KeyError, TypeError) as error:
+        raise HarnessError(f"{path}: holds no usage of a job: {error}") from None
 
 
 def _group() -> tuple[Path, int] | None:

@@ -10,15 +10,18 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 from harness.lean_process import leave
 from harness.sandbox import prctl
 from harness.sandbox.outer import OuterLimits
 
-_ORDERLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ORDERLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that whoever ends a study in order sends."""
+
 _HEARD_S = 1.0
 """In which the worker ends if a terminal, or Slurm, sent it the same signal."""
 
@@ -26,7 +29,7 @@ _SCORE = "200"
 """The kernel takes the work of a job before Snakemake around it, and a trial before that."""
 
 
-def watched(note: Callable[[float, int], None]) -> None:
+def watched(note: Callable[[float, int | None], None], late_s: float | None = None) -> None:
     """Fork the process that does the work; return in it, and in the one that watches it never.
 
     The latter ends as the former does. Ended in order itself, it takes the other along.
@@ -35,18 +38,31 @@ def watched(note: Callable[[float, int], None]) -> None:
     ----------
     note : callable (started, code) -> None
         Given when the work began, in seconds since the epoch, and its exit code, which is
-        negative if a signal killed it.
+        negative if a signal killed it, and None while it runs.
+    late_s : float, optional
+        Seconds after which it is noted that the work still runs: a scheduler ends a job that has
+        no time left by SIGKILL, and nothing can be noted then.
     """
     watcher, started = os.getpid(), time.time()
     sys.stdout.flush()
     sys.stderr.flush()
     limits = OuterLimits()
-    worker = os.fork()
-    if worker == 0:
-        prctl.die_with(watcher)
-        prctl.end_first(_SCORE)
-        return
-    code = os.waitstatus_to_exitcode(_wait(worker))
+    with signals_held_back():
+        worker = os.fork()
+        if worker == 0:
+            prctl.die_with(watcher)
+            prctl.end_first(_SCORE)
+            return
+        _pass_signals_on(worker)
+    late = threading.Timer(late_s or 0, note, (started, None))
+    late.daemon = True
+    if late_s is not None:
+        late.start()
+    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    late.cancel()
+    if late_s is not None:
+        late.join()
     if code == -signal.SIGKILL:
         print(f"harness: {_why(limits)}", file=sys.stderr)
     note(started, code)
@@ -62,8 +78,18 @@ def _why(limits: OuterLimits) -> str:
     )
 
 
-def _wait(worker: int) -> int:
-    """Wait for the worker; pass on a signal that came to this process alone."""
+@contextlib.contextmanager
+def signals_held_back() -> Iterator[None]:
+    """Let signals that end a process in order wait, those of a process forked meanwhile too."""
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, ORDERLY)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+
+
+def _pass_signals_on(worker: int) -> None:
+    """Have signals that come to this process alone passed on to the worker."""
     heard: list[int] = []
 
     def hear(number: int, frame: FrameType | None) -> None:
@@ -75,9 +101,6 @@ def _wait(worker: int) -> int:
             os.kill(worker, heard[-1])
 
     signal.signal(signal.SIGALRM, pass_on)
-    for number in _ORDERLY:
+    for number in ORDERLY:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, hear)
-    status = os.waitpid(worker, 0)[1]
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    return status

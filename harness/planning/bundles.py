@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,9 @@ SHORTEST_S, LONGEST_S = 15.0, 300.0
 _JOBS_A_LANE = 3
 """Jobs for each that runs at a time, so that all of them end at about the same time."""
 
+_START_MINUTES, _LEAST_MINUTES = 5, 10
+"""Of a job, to start on a node that is busy; of any that a scheduler is asked for."""
+
 _DIGITS = 12
 
 
@@ -43,9 +46,12 @@ class Bundle:
     Attributes
     ----------
     blocks : tuple of Block
+    seconds : float or None, default None
+        What its trials hardly ever exceed, as known when it was cut; None where nothing was.
     """
 
     blocks: tuple[Block, ...]
+    seconds: float | None = field(default=None, compare=False)
 
     @property
     def dataset(self) -> str:
@@ -94,9 +100,26 @@ def memory_mb(workload: Workload, bundle: Bundle) -> int:
     return math.ceil(max(map(workload.memory_bytes, bundle.blocks)) / 10**6)
 
 
-def minutes(workload: Workload, bundle: Bundle) -> int:
-    """Return the minutes that a scheduler should allow, if every trial takes all of its time."""
-    return 5 + math.ceil(sum(map(workload.most_seconds, bundle.blocks)) / 60)
+def minutes(workload: Workload, bundle: Bundle) -> tuple[int, int]:
+    """Return the minutes that a scheduler should allow a job.
+
+    Returns
+    -------
+    first : int
+        Those that it hardly ever exceeds, in steps of a factor of two, so that few kinds of jobs
+        wait in a queue.
+    most : int
+        Those that it takes if every trial takes all of its time.
+    """
+    blocks = bundle.blocks
+    seconds = sum(workload.seconds(block, block.grid.limits.time) for block in blocks)
+    most = _START_MINUTES + math.ceil(seconds / 60)
+    if bundle.seconds is None:
+        return most, most
+    wanted, step = _START_MINUTES + bundle.seconds / 60, _LEAST_MINUTES
+    while step < wanted:
+        step *= 2
+    return min(step, most), most
 
 
 def cut(
@@ -133,6 +156,12 @@ def cut(
     for group in alike.values():
         made += _cut_alike(group, lambda block: guesses[id(block)], wanted)
     return made
+
+
+def timed(workload: Workload, bundle: Bundle, timings: Timings) -> Bundle:
+    """Return a job with what its trials hardly ever exceed, by earlier ones or a guess."""
+    each = ((block, timings.allowed(workload, block)) for block in bundle.blocks)
+    return replace(bundle, seconds=sum(workload.seconds(*pair) for pair in each))
 
 
 def _needs(workload: Workload, block: Block) -> tuple[Any, ...]:

@@ -11,9 +11,11 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from harness.datasets.catalog import Catalog
+from harness.datasets.split_files import read_splits
 from harness.metrics.names import primary_metric_name
 from harness.plugin.index import method_entry
 from harness.plugin.registry import NAMED
@@ -27,8 +29,9 @@ def deciding_parts(study: Study, index: Mapping[str, Any], catalog: Catalog) -> 
     Returns
     -------
     callable (grid, dataset, method) -> dict
-        "data", "method", "harness", "storage", "search", "kernel", "selector" and "metrics" to
-        digests, each where there is one, and "versions" to the version of each library by name.
+        "data", "splits", "method", "harness", "storage", "search", "kernel", "selector" and
+        "metrics" to digests, each where there is one, and "versions" to the version of each
+        library by name.
     """
     provided = {
         (parameter, item["name"]): item
@@ -50,6 +53,10 @@ def deciding_parts(study: Study, index: Mapping[str, Any], catalog: Catalog) -> 
     def data(name: str) -> str:
         return catalog[name].digest  # reads local files
 
+    @functools.cache
+    def splits(path: Path, n: int) -> str:
+        return read_splits(path, n).digest[:12]
+
     def decides(grid: Grid, dataset: str, choice: MethodChoice) -> dict[str, Any]:
         search = grid.tuning.search if grid.tuning else None
         given = {(name, choice.params.get(name)) for name in NAMED}
@@ -59,6 +66,8 @@ def deciding_parts(study: Study, index: Mapping[str, Any], catalog: Catalog) -> 
         if used["method"]["learns_storage"]:
             parts["storage"] = index["harness"]["learning"][:12]
         parts |= {"data": data(dataset), "harness": index["harness"]["code"][:12]}
+        if (path := study.split_file(grid, dataset)) is not None:
+            parts["splits"] = splits(path, catalog[dataset].n)
         scoring = _scoring(study, index, grid, grid.task_of(catalog[dataset].task))
         if scoring:
             parts["metrics"] = scoring
@@ -99,6 +108,7 @@ def changes(recorded: str | None, now: str) -> list[str]:
 
 _CHANGED = {
     "data": "the data set has changed",
+    "splits": "the file of splits has changed",
     "method": "the code of the method has changed",
     "harness": "the code that runs and scores trials has changed",
     "storage": "the code that learns storage models has changed",

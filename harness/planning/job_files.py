@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +18,7 @@ from typing import Any
 
 from harness.errors import DamagedFileError, HarnessError
 from harness.files import below, read_json, write_whole
-from harness.planning.bundles import Bundle, cut, memory_mb, minutes, uncovered
+from harness.planning.bundles import Bundle, cut, memory_mb, minutes, timed, uncovered
 from harness.planning.fingerprints import deciding_parts
 from harness.planning.timings import Timings
 from harness.planning.workload import RESULTS, Workload, load_workload, read_catalog
@@ -39,6 +40,11 @@ class StudyJobs:
     lanes : int, default 1
         Jobs that run at a time: new ones are cut so that there are more than these.
 
+    Attributes
+    ----------
+    longest : float
+        Minutes that a job may have where it runs; without a bound until a scheduler tells one.
+
     Raises
     ------
     HarnessError
@@ -47,6 +53,7 @@ class StudyJobs:
 
     def __init__(self, study: str | Path, lanes: int = 1) -> None:
         self.study = find_study(Path(study))
+        self.longest = math.inf
         self._lanes = lanes
 
     @property
@@ -67,7 +74,14 @@ class StudyJobs:
     @cached_property
     def bundles(self) -> list[Bundle]:
         """All jobs: those that are written down, then those that are new."""
-        return study_bundles(self.workload, self._lanes)
+        bundles = study_bundles(self.workload, self._lanes)
+        if all(bundle.seconds is not None for bundle in bundles):
+            return bundles
+        timings = Timings.of_tables()
+        return [
+            timed(self.workload, bundle, timings) if bundle.seconds is None else bundle
+            for bundle in bundles
+        ]
 
     @cached_property
     def outputs(self) -> list[str]:
@@ -99,7 +113,13 @@ class StudyJobs:
         return {}
 
     def needs(self, bundle_id: str) -> dict[str, Any]:
-        """Return what a job needs: "prepared" (file), "threads", "mem_mb" and "minutes".
+        """Return what a job needs.
+
+        Returns
+        -------
+        dict
+            "prepared" (file), "threads", "mem_mb", "minutes" and "most_minutes": those that it
+            hardly ever exceeds, and those that it may take.
 
         Raises
         ------
@@ -120,11 +140,13 @@ class StudyJobs:
 
 def needs(workload: Workload, bundle: Bundle) -> dict[str, Any]:
     """Return what a scheduler should know of a job."""
+    first, most = minutes(workload, bundle)
     return {
         "prepared": _metadata(workload, bundle.dataset),
         "threads": bundle.threads,
         "mem_mb": memory_mb(workload, bundle),
-        "minutes": minutes(workload, bundle),
+        "minutes": first,
+        "most_minutes": most,
     }
 
 
@@ -148,7 +170,11 @@ def write_jobs(workload: Workload, bundles: Iterable[Bundle], keep_others: bool 
     for bundle in bundles:
         path = folder / f"{bundle.id}.json"
         if path not in others:
-            content = {"needs": needs(workload, bundle), "blocks": _told(workload.study, bundle)}
+            content = {
+                "needs": needs(workload, bundle),
+                "seconds": bundle.seconds,
+                "blocks": _told(workload.study, bundle),
+            }
             write_whole(json.dumps(content, separators=(",", ":")), path)
         others.discard(path)
     for path in () if keep_others else others:
@@ -228,15 +254,16 @@ def _written(workload: Workload) -> Iterator[Bundle]:
         wanted[block.fingerprint] = both
     for path in paths:
         with suppress(DamagedFileError, LookupError, TypeError, ValueError):
-            blocks = []
-            for told in read_json(path, dict)["blocks"]:
+            blocks, content = [], read_json(path, dict)
+            for told in content["blocks"]:
                 block, seeds = wanted[told["fingerprint"]], seeds_of(told["seeds"])
                 if seeds != block.seeds:
                     if not set(block.seeds).issuperset(seeds):
                         raise LookupError(path)
                     block = replace(block, seeds=seeds)
                 blocks.append(block)
-            yield Bundle(tuple(blocks))
+            seconds = content.get("seconds")
+            yield Bundle(tuple(blocks), None if seconds is None else float(seconds))
 
 
 def _ranges(seeds: Iterable[int]) -> list[list[int]]:

@@ -11,6 +11,9 @@ from harness.study.study import Block
 
 _CELL = ("dataset", "method", "n_labeled", "budget")
 
+_KNOWN_ROOM, _GUESSED_ROOM = 4.0, 10.0
+"""Times the mean of a cell, and times any other figure, that nearly no trial takes longer than."""
+
 _LEAST_S = 0.1
 _S_A_VALUE = 3e-7
 """Of the features: what a fit by one of the methods here takes, within a factor of ten."""
@@ -44,9 +47,10 @@ class Timings:
 
     def seconds(self, workload: Workload, block: Block) -> float | None:
         """Return the mean seconds of a block's trials, None if there was none like them."""
-        pair = (block.dataset, block.method.label)
-        cell = (*pair, workload.sizes(block).n_labeled, block.budget.text)
-        key = cell if cell in self._counts else pair
+        if not self._counts:
+            return None
+        cell = self._cell(workload, block)
+        key = cell if cell in self._counts else cell[:2]
         return self._sums[key] / self._counts[key] if key in self._counts else None
 
     def guess(self, workload: Workload, block: Block) -> float:
@@ -59,6 +63,17 @@ class Timings:
             )
             known = fits * (_LEAST_S + _S_A_VALUE * entry.n * entry.d)
         return min(max(known, _LEAST_S), block.grid.limits.time)
+
+    def allowed(self, workload: Workload, block: Block) -> float:
+        """Return what a trial of a block hardly ever exceeds; never more than the limit."""
+        known = self._counts and self._cell(workload, block) in self._counts
+        room = _KNOWN_ROOM if known else _GUESSED_ROOM
+        return min(room * self.guess(workload, block), block.grid.limits.time)
+
+    @staticmethod
+    def _cell(workload: Workload, block: Block) -> tuple[Any, ...]:
+        labeled = workload.sizes(block).n_labeled
+        return block.dataset, block.method.label, labeled, block.budget.text
 
 
 def _read(paths: Iterable[Path]) -> Iterable[Mapping[str, Any]]:

@@ -17,6 +17,7 @@ from harness.datasets.counting import contradiction
 from harness.datasets.entry import Entry
 from harness.datasets.meta import Meta
 from harness.datasets.sizes import Sizes, split_sizes
+from harness.datasets.split_files import read_splits
 from harness.errors import DamagedFileError, HarnessError, unknown_name
 from harness.files import below, is_file
 from harness.planning.fingerprints import deciding_parts
@@ -41,6 +42,9 @@ RESULTS = Path("results")
 PREPARED = Path("prepared")
 ROWS = ("journal", "rows")
 """Folders of a study's results in which rows are written, and published once a job has all."""
+
+USAGE = "usage"
+"""Folder of a study's results in which its jobs say what they took."""
 
 _MOST_TOLD = 20
 """Mistakes of a study that are told."""
@@ -119,10 +123,10 @@ class Workload:
         measured = most_bytes(budget.bytes for budget in self.budgets(block))
         return max(block.memory_bytes, JOB_BYTES + measured)
 
-    def most_seconds(self, block: Block) -> float:
-        """Return what a scheduler should allow a block's trials, likewise."""
-        measured = USUAL_RUNS * block.grid.limits.time if self._learns(block) else 0
-        return block.seconds + measured
+    def seconds(self, block: Block, each: float) -> float:
+        """Return what a block's trials take, likewise, if each takes so many seconds."""
+        measured = USUAL_RUNS if self._learns(block) else 0
+        return (len(block.seeds) + measured) * each
 
     def _learns(self, block: Block) -> bool:
         return method_entry(self.index, block.method.name)["learns_storage"]
@@ -133,7 +137,7 @@ class Workload:
 
     def sizes(self, block: Block) -> Sizes:
         """Return how many points of each part a block's trials have, from the catalog alone."""
-        return _sizes(block.grid, self.entry(block), block.labeled)
+        return _sizes(self.study, block.grid, self.entry(block), block.labeled)
 
     def datasets(self) -> list[str]:
         """List the data sets that some block needs."""
@@ -185,10 +189,15 @@ def load_workload(path: str | Path) -> Workload:
     return workload
 
 
-def _sizes(grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
+def _sizes(study: Study, grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
     if grid.task_of(entry.task) == "clustering":
         return Sizes(0, entry.n, 0)
-    return split_sizes(entry.n, entry.n_classes, labeled, grid.split_rules, entry.name)
+    if (path := study.split_file(grid, entry.name)) is not None:
+        found = read_splits(path, entry.n)
+        found.refuse_unfit(grid.seeds, grid.transductive)
+        return found.sizes
+    rules = grid.split_rules
+    return split_sizes(entry.n, entry.n_classes, labeled, rules, entry.name, entry.n_train)
 
 
 def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
@@ -368,10 +377,11 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
 
 
 def _bad_splits(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:
-    mistakes = []
+    mistakes = {}
     for labeled in grid.labeled:
         try:
-            _sizes(grid, entry, labeled)
+            _sizes(study, grid, entry, labeled)
         except HarnessError as error:
-            mistakes.append(HarnessError(f"{study.path}: labeled: {error}"))
-    return mistakes
+            # of a test part alone, each labeled count says the same
+            mistakes[str(error)] = HarnessError(f"{study.path}: {error}")
+    return list(mistakes.values())

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from harness.errors import HarnessError
-from harness.files import DAMAGED, is_file
+from harness.files import DAMAGED, is_file, temporary_beside
 from harness.records.table import parse_rows, writable_row
 
 
@@ -107,19 +107,20 @@ class Journal:
         HarnessError
             If that name cannot be written.
         """
-        temporary = output.with_name(f".{os.getpid()}.part")
+        temporary = temporary_beside(output)
         try:
             output.parent.mkdir(parents=True, exist_ok=True)
-            temporary.unlink(missing_ok=True)
             try:
                 os.link(self.path, temporary)
             except OSError:
                 shutil.copyfile(self.path, temporary)
             temporary.replace(output)
-            # renaming a file onto another link of itself does nothing and leaves both
-            temporary.unlink(missing_ok=True)
         except OSError as error:
             raise HarnessError(_cannot_be_used(output, error)) from None
+        finally:
+            # renaming a file onto another link of itself does nothing and leaves both
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
     def _locked(self) -> BinaryIO:
         """Open the file and wait for its lock, again if it was put aside meanwhile."""
@@ -141,14 +142,20 @@ class Journal:
         self._rewrite(rows)
 
     def _rewrite(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        temporary = self.path.with_name(f".{os.getpid()}.part")
+        temporary = temporary_beside(self.path)
         file = temporary.open("w+b")
-        fcntl.flock(file, fcntl.LOCK_EX)
-        for row in rows:
-            file.write(_line(row))
-        file.flush()
-        os.fsync(file.fileno())
-        temporary.replace(self.path)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            for row in rows:
+                file.write(_line(row))
+            file.flush()
+            os.fsync(file.fileno())
+            temporary.replace(self.path)
+        except OSError:
+            with suppress(OSError):
+                file.close()
+            temporary.unlink(missing_ok=True)
+            raise
         self._file.close()
         self._file = file
 

@@ -8,13 +8,12 @@ is one file in nearly every study; several are joined at the end.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from harness.files import whole_file
+from harness.files import temporary_beside, whole_file
 from harness.records.columns import COLUMNS
 
 if TYPE_CHECKING:
@@ -66,13 +65,15 @@ def table_file(path: Path) -> Iterator[TableFile]:
     HarnessError
         If it cannot be written.
     """
-    with (
-        whole_file(path) as file,
-        tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as parts,
-    ):
-        made = TableFile(Path(parts))
-        yield made
-        made.finish(file)
+    parts = temporary_beside(path)
+    with whole_file(path) as file:
+        parts.mkdir()
+        try:
+            made = TableFile(parts)
+            yield made
+            made.finish(file)
+        finally:
+            shutil.rmtree(parts, ignore_errors=True)
 
 
 class TableFile:

@@ -20,12 +20,17 @@ import pandas as pd
 from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import BYTES, SECONDS, Align, layered, least_range, log_axis
+from harness.report.far_controls import ABOVE, BELOW, at_the_edge, far_controls
 from harness.report.scores import Score
 from harness.report.theme import GREY
 
 HEIGHT = 240
 FEW_AREA = 14
 """Of a mark that is the mean of fewer seeds than others of its chart, in square pixels."""
+_EDGES: dict[str, dict[str, Any]] = {
+    ABOVE: {"arrow": "\u2191", "x": 4, "y": 8, "align": "left"},
+    BELOW: {"arrow": "\u2193", "x": 4, "y": HEIGHT - 8, "align": "left"},
+}
 _DODGE = 0.5
 _PICKED = "indexof(picked, datum.method) >= 0"
 _GREYED = {"test": f"!({_PICKED})", "value": GREY}
@@ -61,6 +66,7 @@ def chart_data(
         "x": rounded(place + _DODGE * shift.fillna(0)),
         "ok": [f"{k} of {n}" for k, n in zip(cells["n_ok"], cells["n"], strict=True)],
         **seed_stretches(cells["method"], place, cells["n_scored"]),
+        **far_controls(cells),
     }
     figures = {"mean": "mean", "low": "ci_low", "high": "ci_high"}
     figures |= {"train": "train_s", "predict": "predict_s", "peak": "peak_bytes"}
@@ -192,13 +198,13 @@ class Charts:
         }
 
     def score_against_budget(self) -> dict[str, Any]:
-        """Score with intervals; controls grey."""
+        """Score with intervals; controls grey, far ones named at the edge."""
         score = alt.Y("mean:Q", scale=self._score_scale(), title=self._score_title())
         x = self._budget_axis()
         base = self._base()
         scored = base.transform_filter("!datum.control")
         controls = base.transform_filter(
-            "datum.control && controls && isValid(datum.mean)"
+            "datum.control && controls && isValid(datum.mean) && datum.far == ''"
         ).transform_joinaggregate(first="min(place)", last="max(place)", groupby=["method"])
         across = controls.transform_filter("datum.first == datum.last")
         last = len(self.budgets) - 1
@@ -224,6 +230,7 @@ class Charts:
             ),
             *names,
             *self._lines(scored, x, score, alt.Order("place:Q")),
+            *at_the_edge(base, _EDGES),
             least_range(scored, "mean", score, self.axes.logarithmic),
             bars,
         )

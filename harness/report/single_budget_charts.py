@@ -13,10 +13,16 @@ import altair as alt
 
 from harness.report.axes import BYTES, SECONDS, Align, least_range, log_axis
 from harness.report.charts import Axes, Charts
+from harness.report.far_controls import ABOVE, BELOW, at_the_edge
 from harness.report.theme import GREY, NAME_AXIS, styles
 
 ROW = 17
 """Pixels a method."""
+
+_EDGES: dict[str, dict[str, Any]] = {
+    BELOW: {"arrow": "\u2190", "x": 0, "y": -6, "align": "left"},
+    ABOVE: {"arrow": "\u2192", "x": "width", "y": -6, "align": "right"},
+}
 
 
 @functools.lru_cache(maxsize=256)
@@ -42,12 +48,12 @@ class SingleBudgetCharts(Charts):
     mark_area = 60
 
     def score_against_budget(self) -> dict[str, Any]:
-        """Score with intervals; controls are grey lines down through all rows."""
+        """Score with intervals; controls are grey lines down all rows, far ones are named."""
         axis = alt.Axis(tickCount=5, labelOverlap="greedy", labelSeparation=6)
         x = alt.X("mean:Q", scale=self._score_scale(), title=self._score_title(), axis=axis)
         scored = self._base().transform_filter("!datum.control")
         controls = self._base().transform_filter(
-            "datum.control && controls && isValid(datum.mean)"
+            "datum.control && controls && isValid(datum.mean) && datum.far == ''"
         )
         low = alt.X("low:Q", title=self._score_title(), axis=axis)
         bars = scored.mark_rule(strokeWidth=1.6).encode(
@@ -63,6 +69,7 @@ class SingleBudgetCharts(Charts):
         return self._rows_of(
             controls.mark_rule(color=GREY, strokeDash=[3, 3], strokeWidth=1.2).encode(x),
             *names,
+            *at_the_edge(self._base(), _EDGES),
             bars,
             self._points(scored, x),
             least_range(scored, "mean", x, self.axes.logarithmic),

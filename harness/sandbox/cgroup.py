@@ -101,7 +101,8 @@ def locate(version: int, root: Path = Path("/")) -> tuple[Path, Path]:
     v1 = version == 1
     kind = "cgroup" if v1 else "cgroup2"
     mount = _mount(root, kind, "memory" if v1 else None)
-    path = _own_path(root, "memory" if v1 else "")
+    controller = "memory" if v1 else ""
+    path = _own_path(root, controller)
     if mount is None or path is None:
         raise UnavailableError(
             f"no {'memory controller of cgroup v1' if v1 else 'cgroup v2'} is mounted",
@@ -117,6 +118,8 @@ def locate(version: int, root: Path = Path("/")) -> tuple[Path, Path]:
         reason = f"{own} cannot be read: {error.strerror}"
         raise UnavailableError(reason, _DELEGATE[version]) from error
     if str(os.getpid()) not in members:
+        if _own_path(root, controller) != path:  # a worker moved this process in between
+            return locate(version, root)
         raise UnavailableError(
             f"{own} does not hold this process (a namespace hides the real path)",
             "mount the cgroup file system of this container's own namespace",
@@ -145,11 +148,14 @@ def prepare(hierarchy: Hierarchy) -> Hierarchy:
         probe = Group.make(hierarchy.version, base, "probe")
         try:
             probe.limit(64 << 20)
+            is_measured = probe.usage() is not None
         finally:
             probe.remove()
     except OSError as error:
         reason = f"{base} refuses a group: {error.strerror} ({error.filename or base})"
         raise UnavailableError(reason, "run as root or in a delegated group") from error
+    if not is_measured:
+        raise _without_mark(base)
     return hierarchy
 
 
@@ -195,8 +201,9 @@ def _own_path(root: Path, controller: str) -> str | None:
 
 
 def _find_v2(own: Path) -> Hierarchy:
-    if own.name == LEAF and "memory" in _words(own.parent / "cgroup.subtree_control"):
-        return Hierarchy(2, own.parent)
+    if own.name == LEAF:
+        # another worker made the leaf; while it moves processes its parent is without controllers
+        own = own.parent
     if "memory" not in _words(own / "cgroup.controllers"):
         raise UnavailableError(
             f"{own} has no memory controller (cgroup.controllers)", _DELEGATE[2]
@@ -206,8 +213,15 @@ def _find_v2(own: Path) -> Hierarchy:
     # the root of all groups alone may hold processes beside groups with controllers, and holds
     # threads of the kernel, which cannot move; it is the one group without a type
     is_root = not (own / "cgroup.type").exists()
+    if not is_root and not (own / "memory.peak").exists():
+        raise _without_mark(own)
     ready = "memory" in _words(own / "cgroup.subtree_control")
     return Hierarchy(2, own, crowded=not ready and not is_root)
+
+
+def _without_mark(folder: Path) -> UnavailableError:
+    """Refuse it: what a tree held is unknown, and where a group limits nothing is refused."""
+    return UnavailableError(f"{folder} keeps no high-water mark (memory.peak)", "Linux 5.19")
 
 
 def _words(path: Path) -> list[str]:

@@ -125,7 +125,9 @@ class OuterLimits:
             name = "memory.oom_control" if level.version == 1 else "memory.events.local"
             with contextlib.suppress(OSError):
                 (level.folder / name).read_text()
-                return counter(level.folder / name, "oom_kill")
+                # a worker may have moved this process, and what it started, since
+                folders = (level.folder, level.folder / cgroup.LEAF)
+                return sum(counter(folder / name, "oom_kill") for folder in folders)
         try:
             found = _VMSTAT.search((self._root / "proc/vmstat").read_text())
         except OSError:

@@ -24,6 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from harness.datasets.sizes import OFFICIAL
 from harness.errors import HarnessError, shown
 from harness.plugin.search_space import Distribution, read_range
 from harness.study.budget import Budget, parse_budget
@@ -72,13 +73,16 @@ def _seed_list(value: Any) -> Any:
     raise PydanticCustomError("harness", message, parts)
 
 
-def _count_or_share(points: str) -> BeforeValidator:
-    def read(value: Any) -> int | float:
+def _count_or_share(points: str, word: str | None = None) -> BeforeValidator:
+    def read(value: Any) -> int | float | str:
         count = isinstance(value, int) and not isinstance(value, bool) and value > 0
         if count or (isinstance(value, float) and 0 < value < 1):
             return value
-        message = "{value} is neither a count of {points} points nor a share between 0 and 1"
-        raise PydanticCustomError("harness", message, {"value": shown(value), "points": points})
+        if word is not None and value == word:
+            return word
+        message = "{value} is neither a count of {points} points nor a share between 0 and 1{or}"
+        told = {"value": shown(value), "points": points, "or": f" nor {word!r}" if word else ""}
+        raise PydanticCustomError("harness", message, told)
 
     return BeforeValidator(read)
 
@@ -166,12 +170,14 @@ def _method_choice(value: Any) -> MethodChoice:
 
 # no keys of a study: errors are told without them
 _INDUCTIVE, _TRANSDUCTIVE = "kind: inductive", "kind: transductive"
+_FROM_FILE = "kind: from file"
 
 
 class Inductive(_Strict):
     """Score on held-out points that training never saw."""
 
-    test: Annotated[float, _count_or_share("test")] = 0.2
+    test: Annotated[float | Literal["official"], _count_or_share("test", OFFICIAL)] = 0.2
+    """"official" is the test part that a data set comes with."""
     unlabeled_per_labeled: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     stratified: bool = True
 
@@ -183,21 +189,34 @@ class Transductive(_Strict):
     stratified: bool = True
 
 
+class FromFile(_Strict):
+    """Take the splits of a file, which seeds number."""
+
+    splits: str = Field(min_length=1)
+    """Its path beside the study; `{dataset}` stands for the name of a data set."""
+    transductive: bool = False
+    """Score the unlabeled points; the file has no test points then."""
+
+
 def _kind_of_evaluation(value: Any) -> str:
+    if isinstance(value, FromFile) or (isinstance(value, Mapping) and "splits" in value):
+        return _FROM_FILE
     said = isinstance(value, Transductive) or (
         isinstance(value, Mapping) and "transductive" in value
     )
     return _TRANSDUCTIVE if said else _INDUCTIVE
 
 
-def _plain_if_default(value: Inductive | Transductive | None) -> Inductive | Transductive | None:
-    return None if isinstance(value, Transductive) and value.stratified else value
-
-
 Evaluation = Annotated[
-    Annotated[Inductive, Tag(_INDUCTIVE)] | Annotated[Transductive, Tag(_TRANSDUCTIVE)],
+    Annotated[Inductive, Tag(_INDUCTIVE)]
+    | Annotated[Transductive, Tag(_TRANSDUCTIVE)]
+    | Annotated[FromFile, Tag(_FROM_FILE)],
     Discriminator(_kind_of_evaluation),
 ]
+
+
+def _plain_if_default(value: Evaluation | None) -> Evaluation | None:
+    return None if isinstance(value, Transductive) and value.stratified else value
 
 
 class Tuning(_Strict):
@@ -218,15 +237,18 @@ class Tuning(_Strict):
         return self.validation or max(0, (self.labeled or 0) - n_labeled)
 
 
-def _mapping(example: str, word: str | None = None) -> BeforeValidator:
-    """Accept a mapping, or a word that stands for None."""
+def _mapping(example: str, words: Mapping[str, Any] = {}) -> BeforeValidator:
+    """Accept a mapping, or a word that stands for one or for None."""
+    allowed = ", ".join(map(repr, words))
 
     def read(value: Any) -> Any:
         if isinstance(value, Mapping):
             return value
-        if word is not None and value in (None, word):
+        if words and value is None:
             return None
-        either = f"is neither {word!r} nor" if word else "is not"
+        if isinstance(value, str) and value in words:
+            return words[value]
+        either = f"is neither {allowed} nor" if words else "is not"
         parts = {"value": shown(value), "either": either, "example": example}
         message = "{value} {either} a mapping such as {example}"
         raise PydanticCustomError("harness", message, parts)
@@ -259,12 +281,12 @@ class Grid(_Strict):
     seeds: Annotated[list[int], BeforeValidator(_seed_list)] = [0]
     evaluation: Annotated[
         Evaluation | None,
-        _mapping("{test: 0.2}", "transductive"),
+        _mapping("{test: 0.2}", {"transductive": None, OFFICIAL: {"test": OFFICIAL}}),
         AfterValidator(_plain_if_default),
     ] = None
     """None is transductive, stratified: the unlabeled points are scored."""
     task: Literal["auto", "clustering"] = "auto"
-    tuning: Annotated[Tuning | None, _mapping("{search: grid, trials: 20}", "none")] = None
+    tuning: Annotated[Tuning | None, _mapping("{search: grid, trials: 20}", {"none": None})] = None
     limits: Annotated[TrialLimits, _mapping("{time: 2h, threads: 1}")] = TrialLimits()
     data: Literal["counted", "mapped"] = "counted"
     checkpoints: Annotated[list[int], BeforeValidator(_steps)] = []
@@ -277,7 +299,14 @@ class Grid(_Strict):
     @property
     def transductive(self) -> bool:
         """Whether the unlabeled points are scored, instead of test points."""
+        if isinstance(self.evaluation, FromFile):
+            return self.evaluation.transductive
         return not isinstance(self.evaluation, Inductive)
+
+    @property
+    def splits(self) -> str | None:
+        """The file of splits beside the study, with `{dataset}` in it; None if they are drawn."""
+        return self.evaluation.splits if isinstance(self.evaluation, FromFile) else None
 
     @property
     def split_rules(self) -> str | dict[str, Any]:
@@ -302,7 +331,11 @@ class StudyFile(Grid):
     cases: list[dict[str, Any]] = []
 
 
-_EVALUATIONS: dict[str, type[_Strict]] = {_INDUCTIVE: Inductive, _TRANSDUCTIVE: Transductive}
+_EVALUATIONS: dict[str, type[_Strict]] = {
+    _INDUCTIVE: Inductive,
+    _TRANSDUCTIVE: Transductive,
+    _FROM_FILE: FromFile,
+}
 
 
 def validate(model: type[_Strict], content: Mapping[str, Any], where: str) -> Any:
@@ -339,7 +372,7 @@ def _explain(model: type[_Strict], item: Mapping[str, Any]) -> str:
 
 def _fields_at(model: type[_Strict], location: tuple[Any, ...]) -> list[str]:
     nested: dict[str, type[_Strict]] = {"limits": TrialLimits, "tuning": Tuning, **_EVALUATIONS}
-    # of an evaluation, which of two kinds it is comes second
+    # of an evaluation, which of its kinds it is comes second
     names = [str(part) for part in location if str(part) in nested]
     holder = nested[names[0]] if names else model
     return list(holder.model_fields)

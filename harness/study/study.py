@@ -64,11 +64,6 @@ class Block:
         """What a scheduler should reserve: for a trial, and for the processes around it."""
         return JOB_BYTES + (self.budget.bytes or self.grid.limits.memory)
 
-    @property
-    def seconds(self) -> float:
-        """What its trials take at most."""
-        return len(self.seeds) * self.grid.limits.time
-
 
 @dataclass(frozen=True)
 class Study:
@@ -93,6 +88,12 @@ class Study:
     def catalogs(self) -> list[Path]:
         """Extra data set catalogs, relative to the study's file."""
         return [(self.path.parent / catalog).resolve() for catalog in self.settings.catalogs]
+
+    def split_file(self, grid: Grid, dataset: str) -> Path | None:
+        """Return the file of a data set's splits, beside the study; None if they are drawn."""
+        if grid.splits is None:
+            return None
+        return (self.path.parent / grid.splits.replace("{dataset}", dataset)).resolve()
 
     @property
     def seeds_per_job(self) -> int | None:
@@ -217,6 +218,8 @@ def deciding_settings(grid: Grid) -> dict[str, Any]:
     settings = grid.model_dump(
         mode="json", include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"}
     )
+    if grid.splits is not None:  # what they are is told by their digest, wherever they lie
+        settings["evaluation"]["splits"] = "file"
     # what the scheduler reserves does not change what a trial computes
     del settings["limits"]["memory"]
     if not grid.checkpoints:  # rows of studies that ask for none stay what they are
@@ -269,7 +272,9 @@ def load_study(path: str | Path) -> Study:
     grids = _with_one_spelling(grids)
     wanted = [grid for grid in grids if grid.datasets and grid.methods]
     for grid in wanted:
-        if not grid.labeled and grid.task != "clustering":
+        if grid.splits is not None and grid.labeled:
+            raise HarnessError(f"{path}: labeled: is said by the file of splits; leave it out")
+        if not grid.labeled and grid.task != "clustering" and grid.splits is None:
             raise HarnessError(f"{path}: labeled: give counts or shares of labeled points")
         _refuse_shown_labels(path, grid)
     _refuse_label_clash(path, wanted)
@@ -278,7 +283,12 @@ def load_study(path: str | Path) -> Study:
     # clusters are found in all points, without labels: there is nothing to hold out or to tune by
     unlabeled = {"labeled": [0], "evaluation": None, "tuning": None}
     grids = [
-        grid.model_copy(update=unlabeled) if grid.task == "clustering" else grid for grid in wanted
+        grid.model_copy(update=unlabeled)
+        if grid.task == "clustering"
+        else grid.model_copy(update={"labeled": [0]})  # as many as the file says
+        if grid.splits is not None
+        else grid
+        for grid in wanted
     ]
     study = Study(path, settings, tuple(grids), text)
     _refuse_too_many(study)

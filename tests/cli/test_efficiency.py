@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from harness.cli import main
-from harness.jobs.usage import GROUP, PROCESS, Reserved, Usage
+from harness.jobs.usage import GROUP, NOT_YET, PROCESS, Reserved, Usage
 
 
 @pytest.fixture
@@ -42,9 +42,19 @@ def test_jobs_that_had_the_same_are_one_line(study):
     assert told[2].split()[:4] == ["block", "1", "1.2", "GB"]
     assert told[2].split()[-2:] == ["2", "25%"]
     # 400 MB x 30 s + 481.8 x 10 + 600 x 20 of 803 x 40 + 1200 x 20; 30 s of 40 + 40
-    assert told[3].startswith("while they ran, 51% of the memory and 38% of the cores")
-    assert told[4].startswith("of 1 of 3 jobs only the largest process is known")
-    assert told[5] == "1 failed; their logs say why"
+    # 60 s of 3 x 65 min
+    assert told[3] == "they took 1% of the minutes that were reserved"
+    assert told[4].startswith("while they ran, 51% of the memory and 38% of the cores")
+    assert told[5].startswith("of 1 of 3 jobs only the largest process is known")
+    assert told[6] == "1 failed; their logs say why"
+
+
+def test_a_job_that_was_not_seen_to_end_is_told(study):
+    given = Reserved(803, 10, 1)
+    written(study, Usage("block", "a", given, 1, GROUP, 545.0, 5.0, NOT_YET, "n1"))
+    told = CliRunner().invoke(main, ["efficiency", "mine.yaml"]).output.splitlines()
+    assert told[2] == "they took 91% of the minutes that were reserved"
+    assert told[-1] == "1 had used nearly all of their minutes when last seen"
 
 
 def test_it_fits_80_columns(study):

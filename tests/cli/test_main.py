@@ -135,7 +135,7 @@ def test_the_parameters_of_one_method(run):
     assert rows["C"]["default"] == "10.0"
     assert rows["C"]["allowed"] == "a number above 0"
     assert rows["C"]["meaning"] == "Weight of the loss."
-    assert "high=10000.0" in rows["C"]["tuned over"]
+    assert "to 10000, logarithmic" in rows["C"]["tuned over"]
     assert rows["selector"]["allowed"].startswith("'cssp', 'dbh', 'dbh-hierarchical'")
     assert "did you mean 'budget-svm'" in run("methods", "budget-smv", status=1)
 

@@ -8,9 +8,11 @@ import subprocess
 import numpy as np
 import pytest
 import yaml
+from sklearn.datasets import load_svmlight_files
+from sklearn.preprocessing import normalize
 
 from harness import GeneratedDataset
-from harness.datasets import Meta, load_catalog, preparation, prepare
+from harness.datasets import Meta, load_catalog, preparation, prepare, split
 from harness.errors import HarnessError
 from harness.project import CATALOG
 
@@ -257,3 +259,21 @@ def test_meta_is_plain_json(tmp_path):
     raw = json.loads((tmp_path / "meta.json").read_text())
     assert raw["sha256"] == meta.sha256
     assert raw["class_names"] == []
+
+
+@pytest.mark.skipif(not MIRROR, reason="HARNESS_MIRROR names no mirror of the real data")
+def test_official_parts_are_those_of_the_files(tmp_path, monkeypatch):
+    """Read by scikit-learn alone, file by file: the same points and labels."""
+    monkeypatch.setenv("HARNESS_MIRROR", MIRROR)
+    entry = load_catalog()["a9a-all"]
+    prepare(entry, tmp_path / "out")
+    X, y = arrays(tmp_path / "out")
+    parts = split(y, entry.task, 50, "official", 0, n_train=entry.n_train)
+    files = [f"{MIRROR}/a9a/{name}" for name in ("a9a.gz", "a9a.t.gz")]
+    train, train_y, test, test_y = load_svmlight_files(files, n_features=entry.d)
+    for rows, features, truth in (
+        (np.sort(np.r_[parts.labeled, parts.unlabeled]), train, train_y),
+        (parts.test, test, test_y),
+    ):
+        assert np.array_equal(y[rows], truth == 1)
+        assert np.abs(X[rows] - normalize(features).toarray()).max() < 1e-6

@@ -111,13 +111,46 @@ def test_regression_is_drawn_uniformly():
         (50, {"test": 60}, r"at most 40 of 100 besides 60 test points"),
         (50, {"test": 0.001}, r"test 0.001 is 0 of 100 points"),
         (50, {"test": -1}, r"test -1 must be above zero"),
-        (50, {"tset": 0.1}, r"neither 'transductive' nor a mapping of test"),
+        (50, {"tset": 0.1}, r"neither 'transductive' nor 'official' nor a mapping"),
         (50, "inductive", r"'inductive' is neither"),
+        (50, "official", r"'mine': evaluation 'official' .* tells of none \(n_train\); allowed"),
+        (50, {"test": "official"}, r"evaluation 'official' asks for its own test part"),
     ],
 )
 def test_what_does_not_fit_is_told_with_what_is_allowed(n_labeled, evaluation, said):
     with pytest.raises(HarnessError, match=said):
         split(labels([60, 40]), "binary", n_labeled, evaluation, 0, dataset="mine")
+
+
+@given(COUNTS.filter(lambda c: sum(c) > 2 * len(c) + 4), st.data())
+@settings(max_examples=200, deadline=None)
+def test_an_official_test_part_is_all_that_comes_after_training_points(counts, data):
+    y, classes = labels(counts), len(counts)
+    n_train = data.draw(st.integers(classes, len(y) - 1))
+    n_labeled = data.draw(st.integers(classes, n_train))
+    stratified, seed = data.draw(st.booleans()), data.draw(st.integers(0, 3))
+    rules = {"test": "official", "stratified": stratified}
+    if data.draw(st.booleans()):
+        rules["unlabeled_per_labeled"] = data.draw(st.floats(0.1, 3))
+    parts = split(y, "multiclass", n_labeled, rules, seed, n_train=n_train)
+    assert parts.test.tolist() == list(range(n_train, len(y)))
+    assert (np.diff(parts.labeled) > 0).all()
+    assert not set(parts.labeled) & set(parts.unlabeled)
+    assert max(*parts.labeled, *parts.unlabeled) < n_train
+    sizes = split_sizes(len(y), classes, n_labeled, rules, n_train=n_train)
+    assert tuple(sizes) == tuple(len(part) for part in parts)
+    if stratified:
+        assert set(y[parts.labeled]) == set(y[:n_train])
+
+
+def test_an_official_test_part_of_a_regression_and_its_short_name():
+    y = np.linspace(0, 1, 50)
+    named = split(y, "regression", 10, "official", 0, n_train=30)
+    written = split(y, "regression", 10, {"test": "official"}, 0, n_train=30)
+    assert [part.tolist() for part in named] == [part.tolist() for part in written]
+    assert [len(part) for part in named] == [10, 20, 20]
+    with pytest.raises(HarnessError, match=r"at most 30 of 50 besides 20 test points"):
+        split(y, "regression", 31, "official", 0, n_train=30)
 
 
 def test_one_class_is_refused():

@@ -107,6 +107,6 @@ def test_points_that_a_budget_took_are_told():
 
 def test_a_trial_that_ends_what_runs_it_crashed():
     runner = SimpleNamespace(lost="the runner was killed", isolation="landlock-7")
-    assert runner_lost(runner)["outcome"] == endless(runner)["outcome"] == "crashed"
+    assert runner_lost(runner)["outcome"] == endless(runner, "why")["outcome"] == "crashed"
     assert runner_lost(runner)["reason"].startswith("the runner was killed, twice")
-    assert "harness retry" in endless(runner)["reason"]
+    assert endless(runner, "why")["reason"] == "why; harness retry has it run again"

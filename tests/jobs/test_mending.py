@@ -147,7 +147,7 @@ def test_a_job_puts_aside_what_it_finds_damaged(tmp_path, monkeypatch):
         raise DamagedFileError(path, f"{path}: is not JSON")
 
     monkeypatch.setitem(jobs.JOBS, "report", report)
-    monkeypatch.setattr(watched, "watched", lambda note: None)  # it would fork the tests
+    monkeypatch.setattr(watched, "watched", lambda *_: None)  # it would fork the tests
     monkeypatch.setattr(sys, "argv", ["jobs", "report", "study.yaml"])
     with pytest.raises(SystemExit) as caught:
         jobs.main()

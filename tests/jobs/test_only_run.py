@@ -1,5 +1,6 @@
 """A study runs once at a time, whoever runs it."""
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HarnessError
-from harness.jobs.only_run import only_run
+from harness.jobs.only_run import hold, only_run
 
 HOLDS = """
 import sys
@@ -42,6 +43,18 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path, monkeypatch):
     told = f"{tmp_path}/results/mine: cannot be made: "
     with pytest.raises(HarnessError, match=told), only_run(tmp_path / "results" / "mine"):
         pass
+
+
+def test_a_full_disk_is_told_in_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results/mine").mkdir(parents=True)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, limits[1]))
+    try:
+        with pytest.raises(HarnessError, match=r"results/mine/\.running: cannot be written: File"):
+            hold(Path("results/mine"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 CHILD = """

@@ -9,7 +9,7 @@ from harness.errors import HarnessError
 from harness.jobs.recorded import Recorded, find_row
 from harness.plugin.method import N_UNLABELED
 from harness.records.columns import COLUMNS
-from harness.records.table import write_table
+from harness.records.table_writer import write_table
 
 
 @dataclass(frozen=True)

@@ -44,17 +44,28 @@ def make(tmp_path):
         workload = SimpleNamespace(
             task=lambda block: task,
             prepared=lambda name: tmp_path,
-            study=SimpleNamespace(settings=SimpleNamespace(seed=seed, metrics=metrics)),
+            study=SimpleNamespace(
+                settings=SimpleNamespace(seed=seed, metrics=metrics),
+                split_file=lambda grid, dataset: None,
+            ),
         )
         block = SimpleNamespace(
             dataset="wine", labeled=12, method=SimpleNamespace(ranges={}), grid=grid(**changes)
         )
         items = [(metric, None) for metric in (*BUILT_IN, *known)]
         registry = SimpleNamespace(items=lambda kind: items)
-        meta = SimpleNamespace(n=N, n_classes=n_classes)
+        meta = SimpleNamespace(n=N, n_classes=n_classes, n_train=40)
         return Referee(registry, workload, block, meta)
 
     return make
+
+
+def test_official_test_points_are_those_that_the_data_came_with(make):
+    referee = make(transductive=False, split_rules={"test": "official", "stratified": True})
+    first, other = (assign(referee, seed=seed) for seed in (0, 1))
+    assert first.test.tolist() == other.test.tolist() == list(range(40, N))
+    assert first.labeled.tolist() != other.labeled.tolist()
+    assert max(*first.labeled, *first.unlabeled) < 40
 
 
 def assign(referee, method=LEARNER, size=None, seed=0, n_kept=None, **params):

@@ -57,7 +57,7 @@ def test_rows_of_an_outcome_go_and_their_jobs_are_run_again(workload):
     assert removed == [f"{block.fingerprint}-1"]
     assert outcomes(workload, first) == ["ok", "error"]
     assert not published(workload, first).exists()
-    assert unfinished.counts() == {}
+    assert not written(workload, first).with_suffix(".running").exists()
     assert outcomes(workload, second) == ["ok", "crashed", "error"]
     assert published(workload, second).exists()
     assert len(retry(workload, ["crashed", "error"])) == 3

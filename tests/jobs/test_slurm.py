@@ -8,6 +8,7 @@ from harness.errors import HarnessError
 from harness.jobs.slurm import (
     Need,
     cancel_left_over,
+    longest_minutes,
     refuse_arrays,
     refuse_too_large,
     require_slurm,
@@ -64,6 +65,21 @@ def test_a_job_that_no_node_can_run_is_refused_before_any_is_submitted(commands,
     commands("sinfo", SINFO)
     with pytest.raises(HarnessError, match=told):
         refuse_too_large([Need("report", 900, 1, 15), need])
+
+
+@pytest.mark.parametrize(
+    ("needs", "minutes"),
+    [
+        ([Need("bundle", 900, 1, 10)], 1440),
+        ([Need("bundle", 900, 1, 10**6), Need("bundle", 900, 1, 10, "short")], 30),
+        ([Need("bundle", 900, 1, 10, "short,long")], float("inf")),
+        ([Need("bundle", 10**6, 1, 10)], float("inf")),
+        ([], float("inf")),
+    ],
+)
+def test_what_a_partition_allows_bounds_what_a_job_may_ask_for(commands, needs, minutes):
+    commands("sinfo", SINFO)
+    assert longest_minutes(needs) == minutes
 
 
 def test_a_partition_must_be_named_where_there_is_no_default(commands):

@@ -112,6 +112,16 @@ def test_a_whole_path_is_refused_where_the_file_is_not_installed(jobs):
         source_files(jobs.workload, jobs.bundles)
 
 
+def test_a_file_of_splits_goes_along(jobs):
+    rows = [f"{seed},{row},labeled" for seed in (0, 1) for row in range(10)]
+    Path("studies/own-splits.csv").write_text("\n".join(["seed,row,part", *rows]) + "\n")
+    text = STUDY.replace("[own, wine]", "[own]").replace("labeled: 20\n", "")
+    evaluation = "evaluation: {splits: '{dataset}-splits.csv', transductive: true}\n"
+    Path("studies/first.yaml").write_text(text + evaluation)
+    jobs = StudyJobs("first")
+    assert Path("studies/own-splits.csv") in source_files(jobs.workload, jobs.bundles)
+
+
 def test_what_is_unpacked_is_what_was_packed_and_the_same_is_packed_the_same(tmp_path, jobs):
     found = source_files(jobs.workload, jobs.bundles)
     pack(found, Path("one.zip"), {Path("rows/a.jsonl"): b"1\n"})

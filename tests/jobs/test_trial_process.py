@@ -2,7 +2,6 @@
 
 import mmap
 import multiprocessing
-import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields, replace
 from pathlib import Path
@@ -111,7 +110,7 @@ def test_labels_of_one_trial_are_nowhere_in_the_memory_that_the_next_inherits(tm
 
 def ask_for_500_mb(outer_group, scratch):
     """Have the runner take more than the group around it may."""
-    (outer_group / "cgroup.procs").write_text(str(os.getpid()))
+    outer_group.enter()
     runner = TrialRunner("auto", Reach((), (), (), scratch), [{"method": None}])
     assignment = Assignment(**dict.fromkeys(f.name for f in fields(Assignment)))
     try:

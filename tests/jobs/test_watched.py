@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 
-from harness.jobs.usage import PROCESS, Reserved, Usage, read_usage
+from harness.jobs.usage import NOT_YET, PROCESS, Reserved, Usage, read_usage
 
 WATCHED = """
 import os, signal, sys, time
@@ -27,7 +27,7 @@ watched(note)
 def run(tmp_path, work, group=None):
     command = [sys.executable, "-c", WATCHED + work]
     if group is not None:
-        command = ["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", *command]
+        command = group.around(*command)
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     return done, json.loads((tmp_path / "results/usage/block/a/b.json").read_text())
 
@@ -75,6 +75,26 @@ def test_a_signal_to_the_watching_process_alone_ends_the_work(tmp_path, number):
         time.sleep(0.05)
     assert not psutil.pid_exists(worker)
     process.communicate()
+
+
+def test_work_that_has_nearly_no_time_left_is_noted_while_it_runs(tmp_path):
+    waiting = WATCHED.replace("watched(note)", "watched(note, 0.5)")
+    command = [sys.executable, "-c", waiting + "time.sleep(60)"]
+    process = subprocess.Popen(command, cwd=tmp_path)
+    path = tmp_path / "results/usage/block/a/b.json"
+    deadline = time.monotonic() + 20
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    (used,) = read_usage(tmp_path / "results")
+    assert used.ended == NOT_YET
+    assert used.seconds >= 0.5
+    assert used.reserved.late_s == 0.9 * 5 * 60
+    # what ends by itself says so
+    done = subprocess.run([sys.executable, "-c", waiting + "time.sleep(0.8)"], cwd=tmp_path)
+    assert done.returncode == 0
+    assert [used.ended for used in read_usage(tmp_path / "results")] == ["ok"]
 
 
 def test_usage_is_read_as_it_was_written(tmp_path):

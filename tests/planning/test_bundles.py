@@ -6,7 +6,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.planning.bundles import LONGEST_S, MOST_JOBS, SHORTEST_S, cut, uncovered
+from harness.planning.bundles import (
+    LONGEST_S,
+    MOST_JOBS,
+    SHORTEST_S,
+    Bundle,
+    cut,
+    minutes,
+    timed,
+    uncovered,
+)
 from harness.planning.timings import Timings
 from harness.study.budget import JOB_BYTES, Budget
 from harness.study.study import Block
@@ -24,6 +33,7 @@ def workload(seeds_per_job=None):
     return SimpleNamespace(
         study=SimpleNamespace(seeds_per_job=seeds_per_job),
         memory_bytes=lambda block: block.memory_bytes,
+        seconds=lambda block, each: len(block.seeds) * each,
     )
 
 
@@ -35,6 +45,9 @@ class Known:
 
     def guess(self, workload, block):
         return self.seconds(block.fingerprint) if callable(self.seconds) else self.seconds
+
+    def allowed(self, workload, block):
+        return 4 * self.guess(workload, block)
 
 
 def trials(bundles):
@@ -125,5 +138,23 @@ def test_time_is_that_of_the_cell_else_of_its_pair_else_a_guess_within_the_limit
     once = timings.guess(around, plain)
     assert 1 < once < 100
     assert timings.guess(around, tuned) == pytest.approx(101 * once)
+    assert timings.allowed(around, block("a", [0])) == 4 * 2
+    assert timings.allowed(around, block("a", [0], megabytes=40)) == 10 * 3
+    assert timings.allowed(around, tuned) == 10 * timings.guess(around, tuned)
     tuned.grid.limits.time = 7
-    assert timings.guess(around, tuned) == 7
+    assert timings.guess(around, tuned) == timings.allowed(around, tuned) == 7
+
+
+def test_a_job_may_take_what_its_trials_hardly_ever_exceed():
+    blocks = [block("a", range(30)), block("b", range(10))]
+    for each in blocks:
+        each.grid.limits.time = 60
+    (untimed,) = cut(workload(), blocks, Known(0.1))
+    assert minutes(workload(), untimed) == (45, 45)
+    bundle = timed(workload(), untimed, Known(0.1))
+    assert bundle.seconds == pytest.approx(4 * 0.1 * 40)
+    assert minutes(workload(), bundle) == (10, 5 + 40)
+    for seconds, wanted in ((5 * 60, 10), (5 * 60 + 1, 20), (14 * 60, 20), (900, 20), (999, 40)):
+        assert minutes(workload(), Bundle(bundle.blocks, seconds)) == (wanted, 45)
+    # a guess beyond the limits
+    assert minutes(workload(), Bundle(bundle.blocks, 10**6)) == (45, 45)

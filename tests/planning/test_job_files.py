@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from harness.errors import HarnessError
-from harness.planning.job_files import StudyJobs, load_job, study_bundles, write_jobs
+from harness.planning.job_files import StudyJobs, load_job, study_bundles
 from harness.planning.workload import load_workload
 
 STUDY = {"datasets": ["iris", "wine"], "methods": ["prior", "random"], "labeled": 20, "seeds": 3}
@@ -22,10 +22,9 @@ def jobs(tmp_path, monkeypatch, built_in):
 
     def jobs(**changes):
         (tmp_path / "study.yaml").write_text(yaml.safe_dump(STUDY | changes))
-        workload = load_workload("study.yaml")
-        bundles = study_bundles(workload)
-        write_jobs(workload, bundles)
-        return bundles
+        made = StudyJobs("study.yaml")
+        made.write()
+        return made.bundles
 
     return jobs
 
@@ -109,6 +108,23 @@ def test_the_workflow_knows_what_a_job_needs_from_its_file_alone(jobs, tmp_path)
     whole = StudyJobs("study.yaml")
     assert whole.outputs
     assert whole.needs(bundle.id) == told
+
+
+def test_what_a_job_may_take_stays_as_it_was_when_the_job_was_cut(jobs, tmp_path):
+    hour = {"limits": {"time": "1h"}}
+    bundle = jobs(**hour)[0]
+    told = StudyJobs("study.yaml").needs(bundle.id)
+    assert (told["minutes"], told["most_minutes"]) == (10, 5 + 60 * bundle.n_trials)
+    kept = next(b for b in jobs(**hour, seeds=4) if b.id == bundle.id)
+    assert kept.seconds == bundle.seconds > 0
+    # as an earlier version wrote it
+    path = tmp_path / "results" / "study" / "jobs" / f"{bundle.id}.json"
+    content = json.loads(path.read_text())
+    del content["seconds"]
+    path.write_text(json.dumps(content))
+    workload = load_workload("study.yaml")
+    kept = next(b for b in study_bundles(workload) if b.id == bundle.id)
+    assert kept.seconds is None
 
 
 def test_reading_a_job_needs_no_library_that_computes(jobs):

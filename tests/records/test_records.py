@@ -3,7 +3,9 @@ import math
 import multiprocessing
 import os
 import re
+import resource
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -237,3 +239,30 @@ def test_what_json_has_no_word_for_becomes_null():
         {"a": None, "b": [None, 1.5, "nan"]},
         None,
     ]
+
+
+@contextmanager
+def no_file_above(size):
+    """Refuse bytes beyond a size of a file, as a full disk does."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_costs_the_row_that_is_written_and_no_other(tmp_path):
+    path = tmp_path / "block.jsonl"
+    with Journal(path) as journal:
+        journal.append(row(0))
+    size = path.stat().st_size
+    with no_file_above(size + 10), pytest.raises(OSError, match="large"), Journal(path) as journal:
+        journal.append(row(1))
+    assert path.stat().st_size == size + 10
+    with Journal(path) as journal:
+        assert [found["seed"] for found in journal.rows.values()] == [0]
+        with no_file_above(10), pytest.raises(OSError, match="large"):
+            journal.drop()
+    assert [found["seed"] for found in read_rows(path)] == [0]
+    assert list(tmp_path.iterdir()) == [path]

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from harness.errors import HarnessError
-from harness.sandbox import Sandbox, backends, doctor_text
+from harness.sandbox import Sandbox, backends, cgroup, doctor_text
 from harness.sandbox.cgroup import (
     LEAF,
     Hierarchy,
@@ -51,6 +51,7 @@ def v2(machine, own="/user.slice/run.scope", within="/", controllers="cpu memory
             f"{base}/cgroup.controllers": controllers,
             f"{base}/cgroup.subtree_control": "",
             f"{base}/cgroup.type": "domain\n",
+            f"{base}/memory.peak": "0\n",
             **{f"{base}/{name}": text for name, text in files.items()},
         },
     )
@@ -66,7 +67,31 @@ def test_v2_in_a_delegated_scope_must_move_to_a_leaf(machine):
 def test_v2_below_a_group_that_was_prepared_uses_its_parent(machine):
     root = v2(machine, own=f"/run.scope/{LEAF}", controllers="")
     parent = root / "sys/fs/cgroup/run.scope"
+    (parent / "cgroup.controllers").write_text("memory\n")
     (parent / "cgroup.subtree_control").write_text("memory\n")
+    assert find(2, root) == Hierarchy(2, parent)
+
+
+def test_v2_in_a_leaf_that_another_worker_is_filling_joins_in(machine):
+    """Its parent has no controllers for its children before all processes have moved."""
+    root = v2(machine, own=f"/run.scope/{LEAF}", controllers="")
+    parent = root / "sys/fs/cgroup/run.scope"
+    (parent / "cgroup.controllers").write_text("cpu memory\n")
+    (parent / "cgroup.subtree_control").write_text("")
+    (parent / "cgroup.type").write_text("domain\n")
+    (parent / "memory.peak").write_text("0\n")
+    assert find(2, root) == Hierarchy(2, parent, crowded=True)
+
+
+def test_v2_follows_a_process_that_another_worker_moves(machine, monkeypatch):
+    root = v2(machine, own=f"/run.scope/{LEAF}", controllers="")
+    parent = root / "sys/fs/cgroup/run.scope"
+    (parent / "cgroup.procs").write_text("1\n")
+    (parent / "cgroup.controllers").write_text("memory\n")
+    (parent / "cgroup.subtree_control").write_text("memory\n")
+    read = cgroup._own_path
+    answers = iter(["/run.scope"])
+    monkeypatch.setattr(cgroup, "_own_path", lambda *given: next(answers, None) or read(*given))
     assert find(2, root) == Hierarchy(2, parent)
 
 
@@ -85,6 +110,18 @@ def test_v2_moves_nobody_out_of_the_root_of_all_groups(machine):
     base = root / "sys/fs/cgroup"
     (base / "cgroup.type").unlink()
     assert find(2, root) == Hierarchy(2, base, crowded=False)
+
+
+def test_v2_without_a_mark_of_what_a_tree_held_is_not_taken(machine):
+    root = v2(machine)
+    scope = root / "sys/fs/cgroup/user.slice/run.scope"
+    (scope / "memory.peak").unlink()  # before Linux 5.19
+    with pytest.raises(UnavailableError, match="no high-water mark") as caught:
+        find(2, root)
+    assert caught.value.remedy == "Linux 5.19"
+    (scope / "cgroup.type").unlink()  # the root of all groups has no mark of its own
+    with pytest.raises(UnavailableError, match="no high-water mark"):
+        prepare(find(2, root))
 
 
 def test_v2_without_a_memory_controller_says_how_to_get_one(machine):

@@ -6,6 +6,7 @@ import pytest
 from sandbox_client import Client
 
 from harness.errors import HarnessError
+from harness.sandbox.cgroup import LEAF
 from harness.sandbox.outer import OuterLimits
 from harness.sandbox.trial_cgroup import Group
 
@@ -19,8 +20,7 @@ def start_within(clients, outer_group):
 
     def start(backend):
         clients(backend)  # skips where this machine has it not
-        enter = f'echo $$ > {outer_group}/cgroup.procs; exec "$@"'
-        started.append(Client(backend, ["sh", "-c", enter, "sh"]))
+        started.append(Client(backend, outer_group.around()))
         return started[-1]
 
     yield start
@@ -28,8 +28,13 @@ def start_within(clients, outer_group):
         client.close()
 
 
-@pytest.fixture(params=["cgroup-v1", "rlimit-data", "watch"])
+@pytest.fixture(params=["cgroup-v2", "cgroup-v1", "rlimit-data", "watch"])
 def inside(request, start_within):
+    return start_within(request.param)
+
+
+@pytest.fixture(params=["cgroup-v2", "cgroup-v1"])
+def in_groups(request, start_within):
     return start_within(request.param)
 
 
@@ -44,34 +49,30 @@ def test_a_trial_that_an_outer_limit_ends_is_no_trial(inside, outer_group):
     assert (fits.outcome, fits.reason) == ("ok", "")
 
 
-def test_what_a_trial_started_and_an_outer_limit_ended_is_none_either(start_within):
-    client = start_within("cgroup-v1")
+def test_what_a_trial_started_and_an_outer_limit_ended_is_none_either(in_groups):
     with pytest.raises(HarnessError, match="outside of the harness"):
-        client.run("in_subprocess", memory=900 * MB, size=500 * MB)
+        in_groups.run("in_subprocess", memory=900 * MB, size=500 * MB)
 
 
-def test_its_own_limit_ends_a_trial_within_an_outer_one(start_within):
-    client = start_within("cgroup-v1")
-    over = client.run("in_subprocess", memory=20 * MB, size=100 * MB)
+def test_its_own_limit_ends_a_trial_within_an_outer_one(in_groups):
+    over = in_groups.run("in_subprocess", memory=20 * MB, size=100 * MB)
     assert over.outcome == "over_budget"
     assert "the kernel stopped them" in over.reason
 
 
-def test_page_cache_at_its_own_limit_is_no_guilt(outer_group, start_within, tmp_path):
-    """`memory.failcnt` counts that too; the notification tells whose limit ended the trial."""
+def test_page_cache_at_its_own_limit_is_no_guilt(outer_group, in_groups, tmp_path):
+    """`memory.failcnt` of v1 counts that too; a notification tells whose limit ended the trial."""
     path = tmp_path / "much"
     with path.open("wb") as file:
         file.write(bytes(150 * MB))
         file.flush()
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    client = start_within("cgroup-v1")
-    assert client.run("nothing").outcome == "ok"
-    limit = outer_group / "memory.limit_in_bytes"
-    used = int((outer_group / "memory.usage_in_bytes").read_text())
-    shrinks = {"limit": str(limit), "limited": used + 50 * MB}
+    assert in_groups.run("nothing").outcome == "ok"
+    limited = outer_group.used + 50 * MB
+    shrinks = {"limit": str(outer_group.limit_file), "limited": limited}
     with pytest.raises(HarnessError, match="outside of the harness"):
-        client.run("read_and_take", memory=100 * MB, path=str(path), size=90 * MB, **shrinks)
+        in_groups.run("read_and_take", memory=100 * MB, path=str(path), size=90 * MB, **shrinks)
 
 
 def test_itself_killed_is_not_ended_by_an_outer_limit(inside):
@@ -86,6 +87,25 @@ def test_counters_of_v2_tell_whose_limit_it_was(tmp_path):
     assert not group.was_full()
     (tmp_path / "memory.events").write_text("low 0\nmax 9\noom 1\noom_kill 1\n")
     assert group.was_full()
+
+
+def test_a_kill_counts_wherever_a_worker_has_moved_what_is_watched(tmp_path):
+    """v2: who watches a job knows its group from before the worker moves both to a leaf."""
+    scope = tmp_path / "sys/fs/cgroup/a.scope"
+    proc = tmp_path / "proc/self"
+    for folder in (scope / LEAF, proc):
+        folder.mkdir(parents=True)
+    (proc / "mountinfo").write_text("20 1 0:20 / /sys/fs/cgroup rw - cgroup2 none rw\n")
+    (proc / "cgroup").write_text("0::/a.scope\n")
+    (scope / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    (scope / "memory.max").write_text("500000000\n")
+    (scope / "memory.events.local").write_text("oom 0\noom_kill 0\n")
+    outer = OuterLimits(tmp_path)
+    assert not outer.killed()
+    (scope / LEAF / "memory.events.local").write_text("oom 0\noom_kill 1\n")
+    (scope / "memory.events.local").write_text("oom 1\noom_kill 0\n")
+    assert outer.killed()
+    assert outer.to_blame() == "the limit of 500 MB of the memory cgroup /a.scope"
 
 
 def test_a_machine_without_cgroups_counts_its_own_kills(tmp_path):

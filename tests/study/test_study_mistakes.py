@@ -75,7 +75,11 @@ def test_a_label_of_two_methods_in_two_cases_is_refused(write, first, second, wh
         ({"limits": {"time": "2 weeks"}}, "limits.time: '2 weeks' is not a duration"),
         ({"limits": {"treads": 2}}, "unknown key 'limits.treads'; did you mean 'threads'"),
         ({"evaluation": {"tst": 0.2}}, "unknown key 'evaluation.tst'; did you mean 'test'"),
-        ({"evaluation": "inductive"}, "neither 'transductive' nor a mapping such as {test: 0.2}"),
+        ({"evaluation": "inductive"}, "neither 'transductive', 'official' nor a mapping such as"),
+        ({"evaluation": {"splits": "s.npz"}}, "labeled: is said by the file of splits"),
+        ({"evaluation": {"splits": ""}}, "evaluation.splits"),
+        ({"evaluation": {"splits": "s.npz", "test": 0.1}}, "evaluation.test"),
+        ({"evaluation": {"test": "offical"}}, "nor a share between 0 and 1 nor 'official'"),
         (
             {"evaluation": {"test": "20%"}},
             "evaluation.test: '20%' is neither a count of test points",

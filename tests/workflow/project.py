@@ -41,7 +41,7 @@ class Project:
         self._known = {(row["fingerprint"], row["started_at"]) for row in self.journal_rows()}
         command = [*SNAKEMAKE, "--config", f"study={study}", *options]
         if group is not None:
-            command = ["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", *command]
+            command = group.around(*command)
         with self.log.open("wb") as log:
             return subprocess.Popen(
                 command, cwd=self.folder, stdout=log, stderr=log, env=ENVIRONMENT

@@ -4,6 +4,8 @@ import json
 import shutil
 
 import pytest
+import yaml
+from own_table import own_table
 from project import PLUGINS
 
 pytestmark = pytest.mark.slow
@@ -76,6 +78,22 @@ def test_a_trial_that_runs_over_is_taken_again_at_a_smaller_size(measured):
     # what is held for each number of a rank is a third more
     assert 0.6 * first["size"] < again["size"] < 0.9 * first["size"]
     assert again["peak_bytes"] <= again["budget_bytes"]
+
+
+def test_the_test_part_that_data_came_with_is_held_out_of_what_is_measured(measured):
+    own_table(measured.folder)
+    catalog = measured.folder / "own-datasets.yaml"
+    (entry,) = yaml.safe_load(catalog.read_text()).values()
+    catalog.write_text(yaml.safe_dump({"own-table": entry | {"n_train": 200}}))
+    changes = {"datasets": ["own-table"], "catalogs": [catalog.name], "evaluation": "official"}
+    study = measured.write(methods=["svm", "held"], plugins=["my-plugins"], **STUDY | changes)
+    status, told = measured.run(study)
+    assert status == 0, told
+    rows = measured.rows()
+    assert set(rows["n_test"]) == {40}
+    assert set(rows["n_unlabeled"]) == {150}
+    assert set(rows["outcome"]) == {"ok"}
+    assert set(rows[rows["method"] == "held"]["storage_model"]) == {"learned"}
 
 
 def test_a_method_that_cannot_be_measured_says_why(measured):

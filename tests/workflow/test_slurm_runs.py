@@ -1,6 +1,7 @@
 """Studies through a real Slurm: scores as they are here, also where a cluster fails."""
 
 import importlib.util
+import json
 import signal
 import subprocess
 import sys
@@ -191,6 +192,28 @@ def test_a_job_without_enough_memory_says_so_and_writes_no_false_row(on_cluster,
     status, said = on_cluster.run(study, "--until", "table")
     assert status == 0, said[-3000:]
     assert_same(on_cluster.rows(), here["study"])
+
+
+def test_a_job_that_ran_out_of_time_goes_on_and_may_take_longer(on_cluster):
+    """A run is told too short a time; the next asks for what the limits of its trials allow."""
+    content = SLEEPING | {"budgets": ["3MB"], "seeds": 100, "seeds_per_job": 100}
+    study = on_cluster.project.write("long", **content)
+    short = ["--set-resources", "bundle:runtime=1", "--retries", "0"]
+    status, said = on_cluster.run(study, "--until", "table", *short)
+    assert status == 1
+    assert "the job took longer than the 1 minutes that Slurm gave it, and was ended" in said
+    before = {row["fingerprint"]: row["started_at"] for row in on_cluster.project.journal_rows()}
+    assert 0 < len(before) < 100
+    status, said = on_cluster.run(study, "--until", "table")
+    assert status == 0, said[-3000:]
+    rows = on_cluster.rows("long")
+    assert len(rows) == 100
+    assert set(rows["outcome"]) == {"ok"}
+    assert all(rows.loc[name, "started_at"] == started for name, started in before.items())
+    used = json.loads(on_cluster.project.harness("efficiency", study, "--json"))
+    (bundle,) = [job for job in used if job["rule"] == "bundle"]
+    # 100 trials of a minute and the start of the job
+    assert bundle["reserved"]["minutes"] == 105
 
 
 def test_a_study_that_no_node_can_hold_submits_nothing(on_cluster):

@@ -22,7 +22,7 @@ from harness.trial.reach import ISOLATION
 EXPECTED = {
     "kills-its-parent": ("crashed", "killed the process that runs trials, twice"),
     "stops-its-parent": ("crashed", "stopped the process that runs trials, twice"),
-    "kills-the-worker": ("crashed", "ended the worker twice"),
+    "kills-the-worker": ("crashed", "its worker was ended twice"),
     "is-killed": ("crashed", "killed and run again, and ended so both times"),
     "alters-features": ("error", "altered the prepared data"),
     "alters-rows": ("error", "altered the rows of its job"),

@@ -117,10 +117,8 @@ def _draw(prepared: Mapping[str, Any], task: str, repeat: int, path: Path) -> No
     if task == "clustering":
         labeled, unlabeled, test = np.arange(0), np.arange(len(y)), np.arange(0)
     else:
-        rules = prepared["rules"]
-        labeled, unlabeled, test = split(
-            y, task, prepared["labeled"], rules, rng, prepared["dataset"]
-        )
+        asked = task, prepared["labeled"], prepared["rules"]
+        labeled, unlabeled, test = split(y, *asked, rng, prepared["dataset"], prepared["n_train"])
     unlabeled = rng.permutation(unlabeled)
     np.savez(path, labeled=labeled, unlabeled=unlabeled, test=test, y_labeled=y[labeled])
 

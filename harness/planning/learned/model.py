@@ -246,12 +246,20 @@ class Fitted:
         """Return by what other trials may be above a peak: repeats differ by the noise, too."""
         return max(noise_of(peak), self.unseen * peak, self.refused * peak)
 
-    def excess(self) -> float:
-        """Return by what part the formulas are above the peaks, in the mean over large runs."""
+    def excess(self) -> tuple[float, bool]:
+        """Return by what part the formulas are above the peaks, in the mean.
+
+        Returns
+        -------
+        mean : float
+            Over runs of 1 MB and more, or over all if there is none.
+        large : bool
+            Whether there is one.
+        """
         ended = [run for run in self.runs if run.ok]
-        large = [run for run in ended if run.peak >= LARGE] or ended
-        parts = [max(self.totals(run.shape, run.size)) / run.peak - 1 for run in large]
-        return sum(parts) / len(parts)
+        large = [run for run in ended if run.peak >= LARGE]
+        parts = [max(self.totals(run.shape, run.size)) / run.peak - 1 for run in large or ended]
+        return sum(parts) / len(parts), bool(large)
 
     def covers(self, shape: Shape, size: int | None) -> bool:
         """Tell whether every count is within those that were measured."""

@@ -43,8 +43,8 @@ class Question:
     data : str
         As in `Run`.
     prepared : dict or None
-        "folder" of the data set, and "labeled", "rules" and "dataset" as `split` takes them;
-        None for generated points.
+        "folder" of the data set, and "labeled", "rules", "dataset" and "n_train" as `split` takes
+        them; None for generated points.
     withheld : list of str
         Files that trials must not reach.
     enforcement : str

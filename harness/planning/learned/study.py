@@ -121,11 +121,18 @@ def _points(workload: Workload, block: Block) -> tuple[str, dict[str, Any] | Non
         digest = Meta.read_alone(folder).sha256[:_DIGITS]
     except DamagedFileError:
         return GENERATED, None
+    labeled, rules = block.labeled, block.grid.split_rules
+    if block.grid.splits is not None:  # others of the same sizes
+        labeled, n_unlabeled, n_test = workload.sizes(block)
+        rules = {"test": n_test, "unlabeled_per_labeled": max(n_unlabeled, 1e-9) / labeled}
+        if not n_test:
+            rules = "transductive"
     prepared = {
         "folder": str(folder),
-        "labeled": block.labeled,
-        "rules": block.grid.split_rules,
+        "labeled": labeled,
+        "rules": rules,
         "dataset": block.dataset,
+        "n_train": workload.entry(block).n_train,
     }
     return digest, prepared
 

@@ -1,0 +1,69 @@
+"""The splits of a study, kept beside its results for whoever wants the same elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from harness.datasets import Meta
+from harness.datasets.split_files import write_splits
+from harness.files import below
+from harness.jobs.referee import draw_split
+from harness.planning.workload import Workload
+from harness.study.study import Block
+
+FOLDER = "splits"
+
+
+def keep_splits(workload: Workload) -> list[Path]:
+    """Write a file for each data set and number of labeled points, unless it is there.
+
+    `evaluation: {splits: FILE}` reads them. Splits that the study took from a file are not written
+    again.
+
+    Returns
+    -------
+    list of Path
+        Files that were written.
+    """
+    drawn: dict[Path, tuple[Block, dict[int, None]]] = {}
+    for block in workload.blocks:
+        if block.grid.splits is None and workload.task(block) != "clustering":
+            path = below(workload.results, f"{FOLDER}/{_name(workload, block)}.npz")
+            seeds = drawn.setdefault(path, (block, {}))[1]
+            seeds |= dict.fromkeys(block.seeds)
+    written = []
+    known: dict[str, tuple[Meta, np.ndarray]] = {}
+    for path, (block, seeds) in drawn.items():
+        if _holds(path, seeds):
+            continue
+        if block.dataset not in known:
+            folder = workload.prepared(block.dataset)
+            known = {block.dataset: (Meta.read(folder), np.load(folder / "y.npy"))}
+        meta, y = known[block.dataset]
+        splits = {seed: draw_split(workload, block, meta, y, seed) for seed in sorted(seeds)}
+        write_splits(path, meta.n, splits)
+        written.append(path)
+    return written
+
+
+def _name(workload: Workload, block: Block) -> str:
+    """Return a name that says what decides the splits but their seeds."""
+    entry = workload.entry(block)
+    decides = [workload.study.settings.seed, entry.directory, entry.n_train]
+    decides += [block.labeled, block.grid.split_rules]
+    digest = hashlib.sha256(json.dumps(decides, default=str).encode()).hexdigest()[:8]
+    return f"{block.dataset}-{workload.sizes(block).n_labeled}-{digest}"
+
+
+def _holds(path: Path, seeds: dict[int, None]) -> bool:
+    """Whether a file has the splits of these seeds; a damaged one has none."""
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            return set(seeds) <= set(file["seeds"].tolist())
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return False
