@@ -5,7 +5,7 @@ rule table:
     input:
         lambda wildcards: JOBS.outputs,
         lambda wildcards: JOBS.left if STORAGE.is_used else [],
-        lambda wildcards: JOBS.metadata if STORAGE.is_used else [],
+        lambda wildcards: JOBS.labels if STORAGE.is_used else [],
         # title and printed tables are no part of a trial, but of the page
         study=STUDY,
     output:

@@ -170,8 +170,10 @@ class DefaultStorage:
             name = query.removeprefix(prefix).lstrip("/")
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder, "log")
-                if self._fetch(name, path):
-                    text = path.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+                there = self._fetch(name, path)
+                text = path.read_text(encoding="utf-8", errors="replace") if there else ""
+                if text.strip():  # a job that was lost with its machine said nothing
+                    text = text.rstrip("\n")
                     told.append(f"Logfile {name}:\n{rule}\n{text}\n{rule}\n")
         return "".join(told)
 
@@ -202,7 +204,7 @@ def left_files(results: Path, rule: str, which: str) -> list[Path]:
     results : Path
         The study's folder.
     rule, which : str
-        The job; the table leaves what all others used, the report its tables.
+        The job; the table leaves what all others used and the splits, the report its tables.
     """
     from harness.jobs.hosts import FOLDER as HOSTS
 
@@ -210,7 +212,10 @@ def left_files(results: Path, rule: str, which: str) -> list[Path]:
         return sorted((results / "tables").iterdir())
     own = [below(results, f"{USAGE}/{rule}/{which}.json" if which else f"{USAGE}/{rule}.json")]
     if rule == "table":
-        return sorted((results / USAGE).rglob("*.json"))
+        from harness.jobs.kept_splits import FOLDER as SPLITS
+
+        used, splits = (results / USAGE).rglob("*.json"), (results / SPLITS).glob("*.npz")
+        return [*sorted(used), *sorted(splits)]
     pictures = below(results, f"timelines/{which}.jsonl")
     return [*own, pictures, *sorted((results / HOSTS).glob("*.json"))]
 

@@ -99,9 +99,10 @@ class StudyJobs:
         return [f"{self.results.as_posix()}/left/{bundle.id}.zip" for bundle in self.bundles]
 
     @property
-    def metadata(self) -> list[str]:
-        """Files that describe the prepared data of the study."""
-        return [_metadata(self.workload, name) for name in self.workload.datasets()]
+    def labels(self) -> list[str]:
+        """Files of the prepared data of the study that describe them and hold their labels."""
+        described = (_metadata(self.workload, name) for name in self.workload.datasets())
+        return [path for meta in described for path in (meta, f"{Path(meta).parent}/y.npy")]
 
     def prepared(self, bundle_id: str, names: Iterable[str]) -> list[str]:
         """Return files, by name, of the prepared data that a job needs."""

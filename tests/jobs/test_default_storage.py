@@ -191,7 +191,12 @@ def test_results_come_home_as_far_as_there_are_any(user):
 
 def test_what_a_job_leaves_is_its_own_and_the_table_leaves_what_all_used(user):
     results = Path("results/first")
-    for name in ("usage/bundle/wine/a.json", "usage/bundle/wine/b.json", "hosts/h.json"):
+    for name in (
+        "usage/bundle/wine/a.json",
+        "usage/bundle/wine/b.json",
+        "hosts/h.json",
+        "splits/s.npz",
+    ):
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).write_text("{}")
     files = {"usage/bundle/wine/a.json", "timelines/wine/a.jsonl", "hosts/h.json"}
@@ -200,7 +205,8 @@ def test_what_a_job_leaves_is_its_own_and_the_table_leaves_what_all_used(user):
     (results / "usage/bundle/wine/a.json").unlink()
     (results / "left" / "wine" / "broken.zip").write_bytes(b"x")
     unpack_left(results)
-    assert len(left_files(results, "table", "")) == 2
+    used = [results / "usage" / "bundle" / "wine" / name for name in ("a.json", "b.json")]
+    assert left_files(results, "table", "") == [*used, results / "splits" / "s.npz"]
     (results / "tables").mkdir()
     (results / "tables" / "best.csv").write_text("")
     assert left_files(results, "report", "") == [results / "tables" / "best.csv"]
@@ -209,10 +215,13 @@ def test_what_a_job_leaves_is_its_own_and_the_table_leaves_what_all_used(user):
 
 
 def test_the_logs_of_failed_jobs_are_fetched_and_told_as_if_they_were_here(user):
-    objects = {"results/first/logs/a.log": b"Traceback\nharness: no space\n"}
+    objects = {
+        "results/first/logs/a.log": b"Traceback\nharness: no space\n",
+        "results/first/logs/lost.log": b"",
+    }
     said = "".join(
         f"Error in rule bundle:\nLogfile s3://bucket/{name} (send to storage) not found.\n\n"
-        for name in ["results/first/logs/a.log"] * 2 + ["results/first/logs/gone.log"]
+        for name in [f"results/first/logs/{which}.log" for which in ("a", "a", "lost", "gone")]
     )
     brought = DefaultStorage(workflow(objects)).bring_logs(said)
     assert failures(said + brought) == ["results/first/logs/a.log: no space"]
