@@ -5,7 +5,7 @@ from harness.planning.reserving import preparing_mb
 
 rule dataset:
     output:
-        "prepared/{data}/meta.json",
+        [f"prepared/{{data}}/{name}" for name in PREPARED],
     log:
         "prepared/logs/{data}.log",
     retries: 1
@@ -15,7 +15,8 @@ rule dataset:
     params:
         python=PYTHON,
         study=config["study"],
+        folder=STORAGE.folder,
     shell:
-        "{params.python:q} -m harness.jobs "
+        "{params.python:q} -m harness.jobs --folder {params.folder:q} "
         "--reserved {resources.mem_mb} {resources.runtime} {threads} "
         "dataset {params.study:q} {wildcards.data:q} >{log:q} 2>&1"

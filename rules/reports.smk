@@ -4,13 +4,16 @@
 rule table:
     input:
         lambda wildcards: JOBS.outputs,
+        lambda wildcards: JOBS.left if STORAGE.is_used else [],
+        lambda wildcards: JOBS.labels if STORAGE.is_used else [],
         # title and printed tables are no part of a trial, but of the page
-        study=JOBS.study.as_posix(),
+        study=STUDY,
     output:
         table=f"{RESULTS}/trials.parquet",
         study=f"{RESULTS}/study.yaml",
         provenance=f"{RESULTS}/provenance.json",
         timelines=f"{RESULTS}/timelines.json",
+        left=[f"{RESULTS}/left.zip"] if STORAGE.is_used else [],
     log:
         f"{RESULTS}/logs/table.log",
     resources:
@@ -19,9 +22,11 @@ rule table:
         runtime=lambda wildcards: 15 + JOBS.workload.n_trials // 10_000,
     params:
         python=PYTHON,
-        study=lambda wildcards, input: input.study,
+        study=lambda wildcards: config["study"],
+        folder=STORAGE.folder,
+        leaves=lambda wildcards, output: leaves(output.left),
     shell:
-        "{params.python:q} -m harness.jobs "
+        "{params.python:q} -m harness.jobs --folder {params.folder:q} {params.leaves:q} "
         "--reserved {resources.mem_mb} {resources.runtime} {threads} "
         "table {params.study:q} >{log:q} 2>&1"
 
@@ -36,6 +41,8 @@ rule report:
             category="Report",
             labels={"study": JOBS.name},
         ),
+        # not as a folder: the plugin for S3 keeps the answer that there is none
+        left=[f"{RESULTS}/tables.zip"] if STORAGE.is_used else [],
     log:
         f"{RESULTS}/logs/report.log",
     resources:
@@ -45,7 +52,9 @@ rule report:
     params:
         python=PYTHON,
         study=config["study"],
+        folder=STORAGE.folder,
+        leaves=lambda wildcards, output: leaves(output.left),
     shell:
-        "{params.python:q} -m harness.jobs "
+        "{params.python:q} -m harness.jobs --folder {params.folder:q} {params.leaves:q} "
         "--reserved {resources.mem_mb} {resources.runtime} {threads} "
         "report {params.study:q} >{log:q} 2>&1"

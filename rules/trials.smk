@@ -16,18 +16,20 @@ rule calibration:
     params:
         python=PYTHON,
         study=config["study"],
+        folder=STORAGE.folder,
     shell:
-        "{params.python:q} -m harness.jobs "
+        "{params.python:q} -m harness.jobs --folder {params.folder:q} "
         "--reserved {resources.mem_mb} {resources.runtime} {threads} "
-        "calibration {params.study:q} {output:q} >{log:q} 2>&1"
+        "calibration {params.study:q} >{log:q} 2>&1"
 
 
 rule bundle:
     input:
-        lambda wildcards: JOBS.needs(wildcards.bundle)["prepared"],
+        lambda wildcards: JOBS.prepared(wildcards.bundle, PREPARED),
         calibration=ancient(f"{RESULTS}/calibration.json"),
     output:
-        f"{RESULTS}/rows/{{bundle}}.jsonl",
+        rows=f"{RESULTS}/rows/{{bundle}}.jsonl",
+        left=[f"{RESULTS}/left/{{bundle}}.zip"] if STORAGE.is_used else [],
     log:
         f"{RESULTS}/logs/{{bundle}}.log",
     threads: lambda wildcards: JOBS.needs(wildcards.bundle)["threads"]
@@ -39,7 +41,9 @@ rule bundle:
     params:
         python=PYTHON,
         study=config["study"],
+        folder=STORAGE.folder,
+        leaves=lambda wildcards, output: leaves(output.left),
     shell:
-        "{params.python:q} -m harness.jobs "
+        "{params.python:q} -m harness.jobs --folder {params.folder:q} {params.leaves:q} "
         "--reserved {resources.mem_mb} {resources.runtime} {threads} "
         "bundle {params.study:q} {wildcards.bundle:q} >{log:q} 2>&1"

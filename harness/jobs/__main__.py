@@ -1,6 +1,7 @@
 """What the workflow's jobs run: `python -m harness.jobs JOB STUDY ...`, one function a rule.
 
-`--reserved MB MINUTES CORES` before the job's name says what a scheduler gave it.
+Before the job's name, `--folder DIR` says where to run it and `--reserved MB MINUTES CORES` what a
+scheduler gave it. `--leaves FILE` has what it leaves besides its outputs packed into a file.
 
 A mistake that a user can mend ends a job with one message in its log, not with a traceback.
 """
@@ -8,6 +9,7 @@ A mistake that a user can mend ends a job with one message in its log, not with 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -20,8 +22,6 @@ from harness.threads import one_thread
 
 if TYPE_CHECKING:
     from harness.jobs.usage import Reserved
-
-RESERVED = "--reserved"
 
 
 def dataset(study: str, directory: str) -> None:
@@ -37,15 +37,16 @@ def dataset(study: str, directory: str) -> None:
     prepare_once(workload, entries[directory])
 
 
-def calibration(study: str, output: str) -> None:
+def calibration(study: str) -> None:
     """Measure known allocations as trials are measured."""
     from harness.files import write_whole
     from harness.planning.workload import load_workload
     from harness.sandbox import Sandbox, calibrate
 
-    with Sandbox(load_workload(study).study.settings.enforcement) as sandbox:
+    workload = load_workload(study)
+    with Sandbox(workload.study.settings.enforcement) as sandbox:
         rows = calibrate(sandbox)
-    write_whole(json.dumps(rows, indent=1), Path(output))
+    write_whole(json.dumps(rows, indent=1), workload.results / "calibration.json")
 
 
 def bundle(study: str, bundle_id: str) -> None:
@@ -69,10 +70,13 @@ def bundle(study: str, bundle_id: str) -> None:
 
 def table(study: str) -> None:
     """Join the rows of all blocks."""
+    from harness.jobs.default_storage import unpack_left
     from harness.jobs.table import collect
     from harness.planning.workload import load_workload
 
-    collect(load_workload(study))
+    workload = load_workload(study)
+    unpack_left(workload.results)
+    collect(workload)
 
 
 def report(study: str) -> None:
@@ -89,6 +93,9 @@ def report(study: str) -> None:
     )
 
 
+OPTIONS = {"--folder": 1, "--reserved": 3, "--leaves": 1}
+"""What may stand before the name of a job, and how many values each has."""
+
 JOBS: dict[str, Callable[..., None]] = {
     job.__name__: job for job in (dataset, calibration, bundle, table, report)
 }
@@ -102,14 +109,13 @@ def main() -> NoReturn:
         from harness.jobs.usage import Reserved
         from harness.jobs.watched import watched
         from harness.planning.workload import RESULTS
-    given, reserved = sys.argv[1:], None
-    if given[0] == RESERVED:
-        reserved = Reserved(*map(int, given[1:4]))
-        given = given[4:]
-    name, study, *arguments = given
+    options, (name, study, *arguments) = _options(sys.argv[1:])
+    left = [Path(path).absolute() for path in options.get("--leaves", ())]
+    os.chdir(options.get("--folder", ["."])[0])
+    reserved = Reserved(*map(int, options["--reserved"])) if "--reserved" in options else None
     job = f"{name} {arguments[0]}" if name in ("dataset", "bundle") else name
     late_s = reserved.late_s if reserved else None
-    watched(partial(_note, job, RESULTS, study, reserved), late_s)
+    watched(partial(_note, job, RESULTS, study, reserved, left), late_s)
     try:
         JOBS[name](study, *arguments)
     except DamagedFileError as error:
@@ -122,11 +128,21 @@ def main() -> NoReturn:
     leave()
 
 
+def _options(given: list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Split what stands before the job's name from it; each option with all of its values."""
+    options = {}
+    while given[0] in OPTIONS:
+        end = 1 + OPTIONS[given[0]]
+        options[given[0]], given = given[1:end], given[end:]
+    return options, given
+
+
 def _note(
     job: str,
     results: Path,
     study: str,
     reserved: Reserved | None,
+    left: list[Path],
     started: float,
     code: int | None,
 ) -> None:
@@ -136,7 +152,13 @@ def _note(
 
     rule, _, which = job.partition(" ")
     try:
-        measured(rule, which, reserved, started, code).write(below(results, Path(study).stem))
+        results = below(results, Path(study).stem)
+        measured(rule, which, reserved, started, code).write(results)
+        for path in left if code == 0 else ():
+            from harness.jobs.default_storage import left_files
+            from harness.jobs.sources import pack
+
+            pack(left_files(results, rule, which), path)
     except HarnessError as error:
         print(f"harness: what this job took is not noted: {error}", file=sys.stderr)
 

@@ -43,7 +43,7 @@ def keep_splits(workload: Workload) -> list[Path]:
             continue
         if block.dataset not in known:
             folder = workload.prepared(block.dataset)
-            known = {block.dataset: (Meta.read(folder), np.load(folder / "y.npy"))}
+            known = {block.dataset: (Meta.read_alone(folder), np.load(folder / "y.npy"))}
         meta, y = known[block.dataset]
         splits = {seed: draw_split(workload, block, meta, y, seed) for seed in sorted(seeds)}
         write_splits(path, meta.n, splits)

@@ -13,6 +13,7 @@ from typing import IO, Any
 from harness.errors import HarnessError
 from harness.files import PART, not_in_future, remove_left
 from harness.jobs.allowed import RULE
+from harness.jobs.default_storage import DefaultStorage
 from harness.jobs.failures import failures
 from harness.jobs.only_run import hold
 from harness.jobs.slurm import (
@@ -90,13 +91,19 @@ def _needs(workflow: Any) -> list[Need]:
     return needs
 
 
-def tell_failures(logs: Sequence[str]) -> None:
+def tell_failures(logs: Sequence[str], storage: DefaultStorage) -> None:
     """Say at the end why jobs failed.
 
     Parameters
     ----------
     logs : sequence of str
         Snakemake's log files.
+    storage : DefaultStorage
+        Where logs of the jobs are, if not here.
     """
     said = "\n".join(Path(log).read_text(encoding="utf-8", errors="replace") for log in logs)
+    brought = storage.bring_logs(said)
+    if brought:
+        print(brought, file=sys.stderr)
+        said = f"{said}\n{brought}"
     print(*(f"harness: {reason}" for reason in failures(said)), sep="\n", file=sys.stderr)

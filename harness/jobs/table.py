@@ -102,7 +102,7 @@ def _hosts(rows: pyarrow.Table) -> dict[tuple[str, str], int]:
 def _provenance(workload: Workload, started: str | None) -> dict[str, Any]:
     used = {block.method.name for block in workload.blocks}
     methods = [method for method in workload.index["methods"] if method["name"] in used]
-    metas = {name: Meta.read(workload.prepared(name)) for name in workload.datasets()}
+    metas = {name: Meta.read_alone(workload.prepared(name)) for name in workload.datasets()}
     return {
         **environment_info(),
         "study": workload.study.name,

@@ -17,7 +17,7 @@ import psutil
 from harness.errors import HarnessError
 from harness.jobs.failures import failures
 from harness.jobs.mending import put_damaged_aside
-from harness.jobs.profiles import find_profile
+from harness.jobs.profiles import find_profile, own_snakefile, sees_sources
 from harness.planning.workload import ROWS, Workload
 from harness.project import PROFILE, SNAKEFILE
 from harness.records.table import parse_rows
@@ -102,10 +102,12 @@ def run_workflow(
     KeyboardInterrupt
         When Snakemake and its jobs have ended; trials that are finished are kept.
     """
+    found = None if profile is None else find_profile(profile)
+    snakefile = SNAKEFILE if found is None or sees_sources(found) else own_snakefile()
     command = [
-        *(sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)),
+        *(sys.executable, "-m", "snakemake", "--snakefile", str(snakefile)),
         *("--workflow-profile", str(PROFILE)),
-        *("--profile", "none" if profile is None else str(find_profile(profile))),
+        *("--profile", "none" if found is None else str(found)),
         *(() if cores is None else ("--cores", str(cores))),
         *("--config", f"study={workload.study.path}", *options),
     ]

@@ -88,6 +88,27 @@ class StudyJobs:
         """Files with the rows of all jobs."""
         return [f"{self.results.as_posix()}/rows/{bundle.id}.jsonl" for bundle in self.bundles]
 
+    def written(self) -> set[str]:
+        """Return the jobs that are written down, those of the study as it was among them."""
+        folder = below(self.results, FOLDER)
+        return {path.relative_to(folder).as_posix()[:-5] for path in folder.rglob("*.json")}
+
+    @property
+    def left(self) -> list[str]:
+        """Files with what jobs leave besides, where their files go through a storage."""
+        return [f"{self.results.as_posix()}/left/{bundle.id}.zip" for bundle in self.bundles]
+
+    @property
+    def labels(self) -> list[str]:
+        """Files of the prepared data of the study that describe them and hold their labels."""
+        described = (_metadata(self.workload, name) for name in self.workload.datasets())
+        return [path for meta in described for path in (meta, f"{Path(meta).parent}/y.npy")]
+
+    def prepared(self, bundle_id: str, names: Iterable[str]) -> list[str]:
+        """Return files, by name, of the prepared data that a job needs."""
+        folder = Path(self.needs(bundle_id)["prepared"]).parent
+        return [(folder / name).as_posix() for name in names]
+
     @cached_property
     def _needs(self) -> dict[str, dict[str, Any]]:
         return {}
@@ -122,12 +143,16 @@ def needs(workload: Workload, bundle: Bundle) -> dict[str, Any]:
     """Return what a scheduler should know of a job."""
     first, most = minutes(workload, bundle)
     return {
-        "prepared": (workload.prepared(bundle.dataset) / "meta.json").as_posix(),
+        "prepared": _metadata(workload, bundle.dataset),
         "threads": bundle.threads,
         "mem_mb": memory_mb(workload, bundle),
         "minutes": first,
         "most_minutes": most,
     }
+
+
+def _metadata(workload: Workload, dataset: str) -> str:
+    return (workload.prepared(dataset) / "meta.json").as_posix()
 
 
 def study_bundles(workload: Workload, lanes: int = 1) -> list[Bundle]:

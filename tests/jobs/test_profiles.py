@@ -3,7 +3,7 @@
 import pytest
 
 from harness.errors import HarnessError
-from harness.jobs.profiles import find_profile
+from harness.jobs.profiles import find_profile, sees_sources
 from harness.project import ROOT
 
 
@@ -37,3 +37,24 @@ def test_an_unknown_name_is_told_with_the_nearest(here):
         find_profile("slurn")
     with pytest.raises(HarnessError, match="unknown profile 'empty'"):
         find_profile("empty")
+
+
+@pytest.mark.parametrize(
+    ("said", "sees"),
+    [
+        ("jobs: 1\n", True),
+        ("shared-fs-usage: none\n", False),
+        ("shared-fs-usage: [persistence, source-cache]\n", False),
+        ("shared-fs-usage: [sources, persistence]\n", True),
+    ],
+)
+def test_a_profile_says_whether_jobs_see_the_workflow(here, said, sees):
+    folder = made(here / "mine")
+    (folder / "profile.yaml").write_text(said)
+    assert sees_sources(folder) is sees
+    assert sees_sources(folder / "profile.yaml") is sees
+
+
+def test_profiles_that_came_along_say_so():
+    assert sees_sources(find_profile("slurm"))
+    assert not sees_sources(find_profile("s3"))
