@@ -223,7 +223,7 @@ def _landmark_phases(shape: Shape, m: int, rows: int) -> tuple[Arrays, dict[str,
     All rows are multiplied at once, in the distances and for the features.
     """
     n, d, i = shape.n, shape.n_features, shape.itemsize
-    panels = packed_rows_bytes(rows, m, d, i)
+    panels = packed_rows_bytes(max(rows, m), m, d, i)  # of rows, or of landmarks themselves
     kept = Arrays(landmarks=i * m * d, root=i * m * m, blas=panels + 3 * kernels.blas_bytes(m, i))
     features, block = rows * m * i, shape.block_rows * m * i
     picked = kept + Arrays(picked=rows * d * i if rows < n else 0, features=features)
