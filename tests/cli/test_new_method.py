@@ -92,7 +92,7 @@ def test_around_a_class_it_takes_eight_lines(tmp_path):
         ("SVC", "there is no such class"),
         ("no.such.module.SVC", "No module named 'no'"),
         ("sklearn.preprocessing.StandardScaler", "has no 'predict'"),
-        ("sklearn.svm.l1_min_c", "give the class, not an object"),
+        ("sklearn.svm.l1_min_c", "is neither a class nor an estimator"),
     ],
 )
 def test_classes_that_cannot_be_methods(tmp_path, source, told):

@@ -364,7 +364,7 @@ def _known(shape: Shape, stage: int, general: bool) -> float:
 
 def _family(shape: Shape) -> tuple[Any, ...]:
     """Return what shapes have in common that only differ in how many points there are."""
-    plain = replace(shape, n_labeled=0, n_unlabeled=0, n_test=0, n_scored=0)
+    plain = replace(shape, n_labeled=0, n_unlabeled=0, n_test=0, n_scored=0, n_validated=0)
     told = tuple(getattr(plain, item.name) for item in fields(plain))
     return (*told, shape.predicts_seen)
 
