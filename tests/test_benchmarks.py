@@ -16,7 +16,7 @@ COMMANDS = [
     "defaults.py tuning --methods svm --labeled 20 --points 100 --seeds 1",
     "degrees.py --points 600 --features 20 --repeats 1",
     "exponents.py --scale 0.02 --repeats 1",
-    "faults.py --trials 200 --per-job 50 --faults 5 --every 3",
+    "faults.py --trials 100 --per-job 50 --faults 3 --every 3",
     "from_python.py --repeats 1",
     "graph.py --seeds 2 --budgets 1 3",
     "hinge_smoothing.py digits --points 1000 --seeds 2",
