@@ -50,10 +50,10 @@ def test_a_cgroup_counts_it(cgroup_sandbox, trial):
 
 
 def test_a_trial_that_waits_for_what_the_kernel_killed_is_ended(cgroup_sandbox):
-    """Now and then the kernel takes the process that waits."""
+    """The kernel is to take the children; now and then it takes the process that waits."""
+    trial = {"size": 37_000_000, "oom_score": "1000"}
     for _ in range(4):
-        trial = "waits_for_a_killed_child"
-        result = cgroup_sandbox.run(trial, memory=BUDGET, seconds=60, size=37_000_000)
+        result = cgroup_sandbox.run("four_short_children", memory=BUDGET, seconds=60, **trial)
         assert result.outcome == "over_budget", result.reason
 
 

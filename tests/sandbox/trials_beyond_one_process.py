@@ -23,11 +23,13 @@ def raises_its_limit(monitor, size):
     return {}, {}
 
 
-def four_short_children(monitor, size):
-    """Four processes at once that hold memory for an instant each."""
+def four_short_children(monitor, size, oom_score=None):
+    """Four processes at once that hold memory for an instant each; this one waits for all."""
     ready, go = os.pipe(), os.pipe()
     for _ in range(4):
         if os.fork() == 0:
+            if oom_score:
+                Path("/proc/self/oom_score_adj").write_text(oom_score)
             held = np.ones(size, dtype=np.uint8)
             os.write(ready[1], b"x")
             os.read(go[0], 1)
@@ -38,22 +40,6 @@ def four_short_children(monitor, size):
     os.write(go[1], b"xxxx")
     for _ in range(4):
         os.wait()
-    return {}, {}
-
-
-def waits_for_a_killed_child(monitor, size):
-    """Of four children the kernel takes some, and this process waits for all."""
-    ready, go = os.pipe(), os.pipe()
-    for _ in range(4):
-        if os.fork() == 0:
-            Path("/proc/self/oom_score_adj").write_text("1000")
-            held = np.ones(size, dtype=np.uint8)
-            os.write(ready[1], b"x")
-            os.read(go[0], 1)
-            os._exit(len(held) % 2)
-    filled = 0
-    while filled < 4:
-        filled += len(os.read(ready[0], 4))
     return {}, {}
 
 
