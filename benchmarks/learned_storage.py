@@ -201,11 +201,11 @@ def rows(dataset: str, name: str, seeds: int) -> Iterator[dict[str, Any]]:
 
     one_thread()
     from harness.jobs.block_trials import BlockTrials
+    from harness.planning.block_plans import shape_of
     from harness.planning.learned.design import Wanted
     from harness.planning.learned.measuring import measured, opened
     from harness.planning.learned.model import Run
     from harness.planning.learned.study import asked
-    from harness.planning.study_plan import shape_of
     from harness.planning.workload import load_workload
 
     workload = load_workload(STUDY)

@@ -53,6 +53,10 @@ def shown(value: object, most: int = MOST_SHOWN) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
+_MANY, _MOST_CLOSE = 40, 5
+"""Names beyond which only those that come close are told, and how many of these."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") -> HarnessError:
     """Build the error for a name that nothing provides.
 
@@ -73,8 +77,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") ->
         To be raised by the caller.
     """
     names = sorted(known)
-    close = difflib.get_close_matches(name[:MOST_SHOWN], names, n=1)
+    close = difflib.get_close_matches(name[:MOST_SHOWN], names, n=_MOST_CLOSE)
     hint = f"did you mean {close[0]!r}? " if close else ""
     allowed = ", ".join(names) if names else "(none)"
+    if close and len(names) > _MANY:
+        allowed = f"{', '.join(close)} and {len(names) - len(close)} others"
     prefix = f"{where}: " if where else ""
     return HarnessError(f"{prefix}unknown {kind} {shown(name)}; {hint}known: {allowed}")

@@ -20,6 +20,8 @@ CATALOG = ROOT / "datasets.yaml"
 STUDIES = ROOT / "studies"
 TEMPLATES = ROOT / "reports"
 PUBLISHED = TEMPLATES / "published"
+CACHE = Path(".harness")
+"""What can be made again, in the current folder."""
 
 
 def own(name: str) -> Path | None:

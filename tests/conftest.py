@@ -27,6 +27,11 @@ settings.register_profile("busy", deadline=None)
 settings.load_profile("busy")
 
 
+def pytest_xdist_auto_num_workers(config):
+    """Two workers a core: half of the time of these tests is waiting for other processes."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
     """Of a test that measures memory the middle of three answers counts.

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from harness.cli.options import as_json_option
+from harness.cli.places import enter_environment_of
 from harness.cli.tables import print_table, show_rows, tell
 
 _FINDING_WIDTHS = {"method": 12, "check": 24, "result": 14}
@@ -27,6 +28,7 @@ def check(file: Path, names: Sequence[str], as_json: bool) -> None:
     from harness.threads import one_thread
 
     one_thread()
+    enter_environment_of(file)
     from harness.conformance import check_file
 
     rows, columns = [], ["method", "check", "result", "advice"]

@@ -12,6 +12,7 @@ from harness.cli import (
     author,
     catalogue,
     efficiency,
+    environments,
     execute,
     measure,
     merge,
@@ -50,6 +51,7 @@ def main() -> None:
 for _module in (
     add,
     catalogue,
+    environments,
     storage,
     measure,
     run,

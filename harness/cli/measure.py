@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.options import as_json_option
+from harness.cli.places import enter_environment, enter_environment_of
 from harness.cli.tables import print_table, show_rows
 from harness.errors import HarnessError
 from harness.files import is_file, is_folder
@@ -49,12 +50,16 @@ def measure(
     """
     from harness.planning.learned.general import measure_shapes
     from harness.planning.learned.model import LearningError
-    from harness.plugin.index import read_index
+    from harness.plugin.index import method_entry, read_index
     from harness.plugin.method import Shape
 
     path = Path(what)
     folders = [path.resolve()] if is_file(path) or is_folder(path) else []
+    if folders:
+        enter_environment_of(folders[0])
     index = read_index(folders)
+    if not folders:
+        enter_environment(method_entry(index, what)["plugin_requirements"])
     few = min(n - 1, labeled or max(2, n // 5))
     shape = Shape(few, n - few, d, classes)
     for method in _methods(index, what, folders, names):

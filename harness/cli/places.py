@@ -1,7 +1,9 @@
-"""Where the results of a study are that a command is asked about."""
+"""Where a command runs, and where the results of a study are that it is asked about."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,3 +27,17 @@ def results_of(study: Study) -> Path:
             err=True,
         )
     return folder
+
+
+def enter_environment_of(plugin: Path) -> None:
+    """Have the command go on where a plugin's requirements are met."""
+    from harness.plugin.requirements import declared_requirements
+
+    enter_environment(declared_requirements(plugin))
+
+
+def enter_environment(requirements: Sequence[str]) -> None:
+    """Have the command go on in the environment of some requirements."""
+    from harness.plugin.environments import enter
+
+    enter(requirements, "harness.cli", sys.argv[1:])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import as_json_option, cores_option, study_argument
-from harness.cli.places import results_of
+from harness.cli.places import enter_environment, results_of
 from harness.cli.tables import print_table, tell
 from harness.errors import HarnessError, unknown_name
 from harness.units import format_bytes, format_duration
@@ -20,6 +20,7 @@ from harness.units import format_bytes, format_duration
 if TYPE_CHECKING:
     from harness.onnx_export.check import Agreement
     from harness.planning.study_plan import CellPlan
+    from harness.planning.workload import Workload
 
 
 @click.command()
@@ -119,6 +120,7 @@ def reproduce(study: str, row: str) -> None:
 
     workload = load_workload(study)
     results_of(workload.study)
+    _enter_environment(workload, row)
     compared = run_again(workload, row)
     print_table(
         [
@@ -164,6 +166,7 @@ def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_js
     one_thread()
     workload = load_workload(study)
     results_of(workload.study)
+    _enter_environment(workload, row)
     made = fit_row(workload, row, output, all_labels, force)
     if as_json:
         told = {"path": str(made.path), "file_bytes": made.file_bytes}
@@ -187,6 +190,14 @@ def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_js
         return
     load = f"harness.load_model({str(made.path)!r})"
     click.echo(f'try: python -c "import harness; print({load}.columns)"')
+
+
+def _enter_environment(workload: Workload, row: str) -> None:
+    """Go on where the plugin of a row's method can be imported."""
+    from harness.jobs.recorded import find_row
+    from harness.planning.bundles import requirements
+
+    enter_environment(requirements(workload, find_row(workload, row).block))
 
 
 def _tell_agreement(found: Agreement) -> None:

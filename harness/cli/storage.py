@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.options import as_json_option
+from harness.cli.places import enter_environment
 from harness.cli.tables import print_table, show_rows
 from harness.units import format_bytes
 
@@ -56,7 +57,7 @@ def storage(
             f"{labeled} of {n} points: give at most {n}", param_hint="--labeled"
         )
     index = read_index([])
-    method_entry(index, name)
+    enter_environment(method_entry(index, name)["plugin_requirements"])
     method, _ = Registry.load().get("methods", name)
     if method.learns_storage:
         method = _with_kept_storage(index, method)

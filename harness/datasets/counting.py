@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from harness.datasets.entry import Declared, Entry
 from harness.errors import DamagedFileError, HarnessError
 from harness.files import read_json, write_whole
-from harness.plugin.out_of_process import CACHE
+from harness.project import CACHE
 
 FOLDER = CACHE / "counts"
 

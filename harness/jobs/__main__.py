@@ -112,6 +112,10 @@ def main() -> NoReturn:
     options, (name, study, *arguments) = _options(sys.argv[1:])
     left = [Path(path).absolute() for path in options.get("--leaves", ())]
     os.chdir(options.get("--folder", ["."])[0])
+    if name == "bundle":
+        _enter_environment(
+            options | {"--leaves": [str(path) for path in left]}, study, arguments[0]
+        )
     reserved = Reserved(*map(int, options["--reserved"])) if "--reserved" in options else None
     job = f"{name} {arguments[0]}" if name in ("dataset", "bundle") else name
     late_s = reserved.late_s if reserved else None
@@ -126,6 +130,22 @@ def main() -> NoReturn:
         # a full disk, a folder that may not be written: nothing of ours to trace
         sys.exit(f"harness: {error.filename or 'a file'}: {error.strerror}; nothing was lost")
     leave()
+
+
+def _enter_environment(options: dict[str, list[str]], study: str, bundle_id: str) -> None:
+    """Go on in the environment of the job's plugins, if they have one of their own."""
+    from harness.planning.job_files import job_requirements
+    from harness.plugin.environments import enter
+
+    try:
+        needed = job_requirements(study, bundle_id)
+        if needed:
+            here = {key: values for key, values in options.items() if values}
+            here["--folder"] = [str(Path.cwd())]
+            told = [text for key, values in here.items() for text in (key, *values)]
+            enter(needed, "harness.jobs", [*told, "bundle", study, bundle_id])
+    except HarnessError as error:
+        sys.exit(f"harness: {error}")
 
 
 def _options(given: list[str]) -> tuple[dict[str, list[str]], list[str]]:

@@ -22,9 +22,9 @@ from harness.jobs.provenance import environment_info
 from harness.jobs.smaller import smaller_plans, taken_again
 from harness.jobs.timelines import Pictures, make_timeline
 from harness.jobs.unfinished import MOST, Unfinished
+from harness.planning.block_plans import plan_trials, shape_of
 from harness.planning.learned.model import LEARNED, WRITTEN, is_learned
 from harness.planning.size import Plan
-from harness.planning.study_plan import plan_trials, shape_of
 from harness.planning.workload import Workload
 from harness.plugin.hookspecs import TrialInfo
 from harness.plugin.index import method_entry

@@ -13,6 +13,7 @@ from harness.errors import HarnessError
 from harness.jobs.prepared import Prepared
 from harness.jobs.trial_process import TrialRunner
 from harness.planning.workload import PREPARED, RESULTS, Workload
+from harness.plugin.environments import current
 from harness.plugin.index import method_entry
 from harness.plugin.method import Method
 from harness.plugin.registry import NAMED, Registry, Source
@@ -168,6 +169,9 @@ def _load_plugins(workload: Workload) -> Registry:
     wanted |= {item["plugin_path"] for item in index["metrics"]}
     around = {"harness_trial_started", "harness_trial_finished"}
     wanted |= {plugin["path"] for plugin in index["plugins"] if around & set(plugin["hooks"])}
+    # what runs in another environment cannot be loaded here, and has jobs of its own
+    here = {"", current()}
+    wanted -= {p["path"] for p in index["plugins"] if p["environment"] not in here}
 
     def is_wanted(source: Source) -> bool:
         return source.location in wanted

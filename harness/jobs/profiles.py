@@ -6,8 +6,7 @@ from pathlib import Path
 
 from harness.errors import unknown_name
 from harness.files import write_whole
-from harness.plugin.out_of_process import CACHE
-from harness.project import ROOT
+from harness.project import CACHE, ROOT
 from harness.strict_yaml import read_document
 
 FOLDER = "profiles"

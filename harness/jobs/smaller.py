@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from harness.planning.block_plans import plan_block
 from harness.planning.learned.model import is_learned
 from harness.planning.size import Plan
-from harness.planning.study_plan import plan_block
 from harness.plugin.method import Method, Shape
 from harness.study.study import Block
 from harness.units import format_bytes

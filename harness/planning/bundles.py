@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.files import below
 from harness.planning.workload import Workload
+from harness.plugin.index import method_entry
 from harness.study.budget import JOB_BYTES
 from harness.study.study import Block
 
@@ -164,10 +165,16 @@ def timed(workload: Workload, bundle: Bundle, timings: Timings) -> Bundle:
     return replace(bundle, seconds=sum(workload.seconds(*pair) for pair in each))
 
 
+def requirements(workload: Workload, block: Block) -> tuple[str, ...]:
+    """Return what the plugin of a block's method needs besides what the harness installs."""
+    return tuple(method_entry(workload.index, block.method.name)["plugin_requirements"])
+
+
 def _needs(workload: Workload, block: Block) -> tuple[Any, ...]:
     """Return what blocks of one job have in common."""
     doublings = int(math.log2(workload.memory_bytes(block) / JOB_BYTES))
-    return block.dataset, block.grid.limits.threads, block.grid.data, doublings
+    needed = requirements(workload, block)
+    return block.dataset, block.grid.limits.threads, block.grid.data, doublings, needed
 
 
 def _cut_alike(

@@ -18,7 +18,15 @@ from typing import Any
 
 from harness.errors import DamagedFileError, HarnessError
 from harness.files import below, read_json, write_whole
-from harness.planning.bundles import Bundle, cut, memory_mb, minutes, timed, uncovered
+from harness.planning.bundles import (
+    Bundle,
+    cut,
+    memory_mb,
+    minutes,
+    requirements,
+    timed,
+    uncovered,
+)
 from harness.planning.fingerprints import deciding_parts
 from harness.planning.timings import Timings
 from harness.planning.workload import RESULTS, Workload, load_workload, read_catalog
@@ -120,7 +128,7 @@ class StudyJobs:
         -------
         dict
             "prepared" (file), "threads", "mem_mb", "minutes" and "most_minutes": those that it
-            hardly ever exceeds, and those that it may take.
+            hardly ever exceeds, and those that it may take; "requirements" of its plugins.
 
         Raises
         ------
@@ -148,6 +156,7 @@ def needs(workload: Workload, bundle: Bundle) -> dict[str, Any]:
         "mem_mb": memory_mb(workload, bundle),
         "minutes": first,
         "most_minutes": most,
+        "requirements": list(requirements(workload, bundle.blocks[0])),
     }
 
 
@@ -180,6 +189,18 @@ def write_jobs(workload: Workload, bundles: Iterable[Bundle], keep_others: bool 
         others.discard(path)
     for path in () if keep_others else others:
         path.unlink(missing_ok=True)
+
+
+def job_requirements(study: str | Path, bundle_id: str) -> list[str]:
+    """Return what the plugins of a job need besides what the harness installs.
+
+    Raises
+    ------
+    HarnessError
+        If the job is not written down.
+    """
+    results = below(RESULTS, find_study(Path(study)).stem)
+    return _read(results, bundle_id)["needs"].get("requirements", [])
 
 
 def load_job(study: str | Path, bundle_id: str) -> tuple[Workload, Bundle]:

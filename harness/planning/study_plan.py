@@ -8,18 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.datasets import missing_bytes, unobtainable
+from harness.planning.block_plans import block_plans, shape_of
 from harness.planning.fingerprints import changes
 from harness.planning.job_files import study_bundles
-from harness.planning.learned.model import LEARNED, WRITTEN, LearningError, is_learned
-from harness.planning.learned.study import learned_method
-from harness.planning.size import Plan, plan
 from harness.planning.timings import Timings
 from harness.planning.workload import SkippedPair, Workload
-from harness.plugin.method import Method, Shape
-from harness.plugin.registry import Registry, plugin_location
 from harness.study.published_tables import ALL_DATASETS, read_printed
 from harness.study.study import Block
-from harness.trial.run import searched_space
 from harness.units import format_bytes
 
 WORKER_START_S = 2.5
@@ -99,69 +94,6 @@ class StudyPlan:
         return asdict(self)
 
 
-def shape_of(workload: Workload, block: Block) -> Shape:
-    """Return the shape of a block's trials, from the catalog alone."""
-    entry = workload.entry(block)
-    sizes = workload.sizes(block)
-    return Shape(
-        sizes.n_labeled,
-        sizes.n_unlabeled,
-        entry.d,
-        entry.n_classes,
-        n_test=sizes.n_test,
-        itemsize=entry.itemsize,
-        mapped=block.grid.data == "mapped",
-    )
-
-
-def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, Any]) -> Plan:
-    """Find the size that a block's trials get; `params` are its own, with names looked up.
-
-    Where the method's own storage model or sizes raise, that is the reason why there is none.
-    """
-    tuning = block.grid.tuning
-    space = searched_space(method, params, block.method.ranges) if tuning else {}
-    try:
-        return plan(
-            method,
-            shape,
-            block.budget.bytes,
-            params,
-            block.budget.size if method.bounded_by_landmarks else None,
-            space=space,
-            shown=tuning.shown(shape.n_labeled) if tuning and space else 0,
-            paused=bool(block.grid.checkpoints),
-        )
-    except LearningError as error:
-        return Plan(None, 0, _not_learned(error), "error")
-    except Exception as error:
-        what = f"{type(error).__name__}: {error} {plugin_location(error)}".rstrip()
-        return Plan(None, 0, f"its storage model or sizes failed: {what}", "error")
-
-
-def plan_trials(
-    workload: Workload, block: Block, method: Method, params: Mapping[str, Any]
-) -> tuple[Method, Plan]:
-    """Plan a block's trials; a method without a storage model is given one that is learned.
-
-    Returns
-    -------
-    method : Method
-        With its storage model, if there is one to be had.
-    planned : Plan
-    """
-    shape = shape_of(workload, block)
-    try:
-        method = learned_method(workload, block, method, params, shape)
-    except LearningError as error:
-        return method, Plan(None, 0, _not_learned(error), "error")
-    return method, plan_block(method, shape, block, params)
-
-
-def _not_learned(error: LearningError) -> str:
-    return f"its storage could not be learned: {error}"
-
-
 def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     """Work out everything that can be known before a study runs.
 
@@ -182,7 +114,6 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         no data set and method of. `stale` counts trials to come that have a row already, by what
         has changed since.
     """
-    registry = Registry.load(workload.study.plugin_folders)
     timings = Timings.of_tables()
     bundles = study_bundles(workload, cores)
     cells: dict[str, CellPlan] = {}
@@ -191,15 +122,8 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     seconds = 0.0
     untimed: dict[str, None] = {}
     unbounded: dict[str, None] = {}
-    methods = {
-        name: registry.get("methods", name)[0]
-        for name in dict.fromkeys(block.method.name for block in workload.blocks)
-    }
-    for block in workload.blocks:
-        method = methods[block.method.name]
-        shape = shape_of(workload, block)
-        params = registry.look_up(block.method.params)
-        method, planned = plan_trials(workload, block, method, params)
+    for block, made in zip(workload.blocks, block_plans(workload), strict=True):
+        planned, shape = made.plan, shape_of(workload, block)
         if block.dataset not in finished:
             finished[block.dataset] = _Finished(workload.finished_rows(block.dataset))
         rows = finished[block.dataset]
@@ -213,7 +137,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
             if per_trial is None:
                 untimed[f"{block.method.label} on {block.dataset}"] = None
         whole = planned.feasible and planned.size is None
-        if block.budget.size is not None and (whole or not method.bounded_by_landmarks):
+        if block.budget.size is not None and (whole or not made.bounded_by_landmarks):
             unbounded[block.method.label] = None
         key = f"{block.cell}/{block.fingerprint}"
         earlier = cells.get(key)
@@ -225,12 +149,12 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
             len(block.seeds) + (earlier.trials if earlier else 0),
             done + (earlier.done if earlier else 0),
             planned.size,
-            method.size,
+            made.size_name,
             shape.n_unlabeled,
-            method.training_shape(shape, planned.size, planned.n_kept).n_unlabeled,
+            made.n_kept,
             planned.planned_bytes,
             planned.phase,
-            LEARNED if is_learned(method) else WRITTEN,
+            made.storage_model,
             planned.reason,
             per_trial,
         )

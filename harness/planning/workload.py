@@ -252,7 +252,7 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
         mistakes += _bad_parameters(method, index, f"{study.path}: methods")
     mistakes += unsearched_spaces(study)
     if not mistakes:
-        mistakes += _bad_values(study)
+        mistakes += _bad_values(study, index)
     told = list(dict.fromkeys(map(str, mistakes)))
     if len(told) > _MOST_TOLD:
         told[_MOST_TOLD:] = [f"and {len(told) - _MOST_TOLD} more mistakes"]
@@ -280,7 +280,7 @@ def _bad_parameters(
     return [*mistakes, *bad_space(method, entry, index, where)]
 
 
-def _bad_values(study: Study) -> list[HarnessError]:
+def _bad_values(study: Study, index: Mapping[str, Any]) -> list[HarnessError]:
     choices = list({str(m): m for grid in study.grids for m in grid.methods}.values())
     given: list[tuple[str, tuple[str, Mapping[str, Any]]]] = [
         (choice.label, (choice.name, choice.params)) for choice in choices
@@ -291,7 +291,12 @@ def _bad_values(study: Study) -> list[HarnessError]:
         for name, over in choice.ranges.items()
         for value in over.grid(2)
     ]
-    refused = refused_values(study.plugin_folders, [question for _, question in given])
+    needed = {choice.name: method_entry(index, choice.name) for choice in choices}
+    refused = refused_values(
+        study.plugin_folders,
+        [question for _, question in given],
+        {name: entry["plugin_requirements"] for name, entry in needed.items()},
+    )
     return [
         HarnessError(f"{study.path}: methods: {what}: {message}")
         for (what, _), messages in zip(given, refused, strict=True)

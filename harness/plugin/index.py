@@ -11,10 +11,13 @@ from typing import Any
 from harness.errors import HarnessError, unknown_name
 from harness.lean_process import import_scikit_learn, importing, leave
 from harness.plugin.code_digests import harness_code, plugin_code
+from harness.plugin.environments import Environment, environment_for
 from harness.plugin.method import Method
 from harness.plugin.out_of_process import ask
 from harness.plugin.parameters import describe_parameters, own_names
-from harness.plugin.registry import BUILT_IN, PROVIDERS, Registry, built_in
+from harness.plugin.registry import BUILT_IN, PROVIDERS, Registry, Source, built_in
+
+_MODULE = "harness.plugin.index"
 
 
 def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
@@ -28,9 +31,11 @@ def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
     Returns
     -------
     dict
-        "plugins": a list of {name, origin, path, sha256, failure, hooks};
-        "methods", "datasets", "metrics", ...: descriptions, each with `plugin`, `plugin_path` and
-        `plugin_sha256`, and with `code` and `versions` as `code_digests` tells them.
+        "plugins": a list of {name, origin, path, sha256, requirements, environment, failure,
+        hooks}; environment is "" where the plugin runs in the Python of the harness;
+        "methods", "datasets", "metrics", ...: descriptions, each with `plugin`, `plugin_path`,
+        `plugin_sha256` and `plugin_requirements`, and with `code` and `versions` as
+        `code_digests` tells them.
         What comes with the harness is among them, without a digest. "harness": the code that
         runs and scores trials, likewise.
 
@@ -39,7 +44,31 @@ def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
     HarnessError
         If a folder is missing, or a plugin takes the describing process down with it.
     """
-    return ask("harness.plugin.index", folders)
+    index = ask(_MODULE, folders)
+    apart = {tuple(plugin["requirements"]) for plugin in index["plugins"] if plugin["environment"]}
+    for environment in map(Environment, sorted(apart)):
+        if environment.is_made:
+            told = ask(_MODULE, folders, python=environment.python)
+            index = _with_told(index, told, environment.name)
+    return index
+
+
+def _with_told(
+    index: Mapping[str, Any], told: Mapping[str, Any], environment: str
+) -> dict[str, Any]:
+    """Return the index with what an environment says of the plugins that run in it."""
+    own = {p["path"] for p in index["plugins"] if p["environment"] == environment}
+    there = {p["path"]: p | {"environment": environment} for p in told["plugins"]}
+    plugins = [there[p["path"]] if p["path"] in own else p for p in index["plugins"]]
+    joined = {**index, "plugins": plugins}
+    here = index["harness"]["versions"]
+    others = {k: v for k, v in told["harness"]["versions"].items() if here.get(k) != v}
+    for kind in PROVIDERS:
+        items = [item for item in told[kind] if item["plugin_path"] in own]
+        joined[kind] = index[kind] + [
+            item | {"versions": others | item["versions"]} for item in items
+        ]
+    return joined
 
 
 def method_entry(index: Mapping[str, Any], name: str, where: str = "") -> dict[str, Any]:
@@ -80,7 +109,8 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
         for plugin in built_in(kind):
             origin = {
                 **{"plugin": "harness", "plugin_path": plugin.source.location},
-                **{"plugin_sha256": "", "code": "", "versions": {}},
+                **{"plugin_sha256": "", "plugin_requirements": []},
+                **{"code": "", "versions": {}},
             }
             index[kind] += [_plain(item) | origin for item in plugin.provided[kind]]
     for plugin in registry.plugins:
@@ -90,6 +120,7 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
             "origin": plugin.source.origin,
             "path": plugin.source.location,
             "sha256": plugin.source.sha256,
+            **_needs(plugin.source),
             "failure": plugin.failure,
             "hooks": sorted(caller.name for caller in callers or []),
         }
@@ -102,7 +133,22 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
     return index
 
 
-_OWNER_KEYS = {"": "name", "_path": "path", "_sha256": "sha256"}
+_OWNER_KEYS = {
+    "": "name",
+    "_path": "path",
+    "_sha256": "sha256",
+    "_requirements": "requirements",
+}
+
+
+def _needs(source: Source) -> dict[str, Any]:
+    """Say what a plugin requires, and in which environment it runs if not in this one."""
+    try:
+        requirements = list(source.requirements)
+    except HarnessError:  # which is its failure
+        requirements = []
+    environment = environment_for(requirements)
+    return {"requirements": requirements, "environment": environment.name if environment else ""}
 
 
 def _of_estimator(item: object) -> dict[str, Any]:

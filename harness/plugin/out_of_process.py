@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import site
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,13 +17,17 @@ from typing import Any
 
 from harness.errors import HarnessError, shown
 from harness.files import write_whole
+from harness.plugin.environments import home
 from harness.plugin.registry import digest_files, find_sources
-from harness.project import PACKAGE
-
-CACHE = Path(".harness")
+from harness.project import CACHE, PACKAGE
 
 
-def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
+def ask(
+    module: str,
+    folders: Sequence[Path] = (),
+    question: Any = None,
+    python: Path | None = None,
+) -> Any:
     """Run a module on plugin folders and a question, and return what it prints.
 
     Parameters
@@ -37,6 +39,8 @@ def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
         Folders besides `plugins/`.
     question : optional
         Anything that JSON can say.
+    python : Path, optional
+        Interpreter of an environment that is asked; by default that of the harness.
 
     Raises
     ------
@@ -45,9 +49,10 @@ def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
     """
     asked = json.dumps(question, sort_keys=True, default=str)
     parts = [
-        sys.version,
+        home().version,
+        str(python or ""),
         # changes where a package is installed, which a plugin may have lacked
-        *(f"{path} {path.stat().st_mtime_ns}" for path in _package_folders()),
+        *(f"{path} {path.stat().st_mtime_ns}" for path in map(Path, home().packages)),
         digest_files(PACKAGE.rglob("*.py"), PACKAGE),
         *(f"{s.name} {s.origin} {s.sha256}" for s in find_sources(folders)),
         asked,
@@ -57,7 +62,7 @@ def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
     kept = _kept(cached)
     if kept is not None:
         return kept
-    command = [sys.executable, "-m", module, *map(str, folders)]
+    command = [str(python or home().python), "-m", module, *map(str, folders)]
     made = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
     if made.returncode:
         raise HarnessError(f"plugins: {module} could not load them:\n{made.stderr.strip()}")
@@ -70,10 +75,6 @@ def ask(module: str, folders: Sequence[Path] = (), question: Any = None) -> Any:
     with suppress(HarnessError):
         write_whole(f"{_seal(text)}\n{text}", cached)
     return answer
-
-
-def _package_folders() -> list[Path]:
-    return [path for path in map(Path, site.getsitepackages()) if path.is_dir()]
 
 
 def _kept(path: Path) -> Any:

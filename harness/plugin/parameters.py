@@ -19,13 +19,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.plugin.environments import environment_for
 from harness.plugin.method import Method
 from harness.plugin.out_of_process import ask
 from harness.plugin.registry import NAMED, Registry
 
 
 def refused_values(
-    folders: Sequence[Path], given: Sequence[tuple[str, Mapping[str, Any]]]
+    folders: Sequence[Path],
+    given: Sequence[tuple[str, Mapping[str, Any]]],
+    requirements: Mapping[str, Sequence[str]],
 ) -> list[list[str]]:
     """Say for each method and its parameters which values its estimator does not allow.
 
@@ -35,6 +38,8 @@ def refused_values(
         Plugin folders besides `plugins/`.
     given : sequence of (str, mapping)
         Names of methods, each with values of its parameters.
+    requirements : mapping of str to sequence of str
+        Of the plugins of these methods.
 
     Returns
     -------
@@ -44,7 +49,16 @@ def refused_values(
     """
     if not any(params for _, params in given):
         return [[] for _ in given]
-    return ask("harness.plugin.parameters", folders, given)
+    answers: list[list[str]] = [[] for _ in given]
+    places: dict[Path | None, list[int]] = {}
+    for place, (name, _) in enumerate(given):
+        environment = environment_for(requirements[name])
+        places.setdefault(environment.python if environment else None, []).append(place)
+    for python, asked in places.items():
+        told = ask("harness.plugin.parameters", folders, [given[i] for i in asked], python)
+        for place, messages in zip(asked, told, strict=True):
+            answers[place] = messages
+    return answers
 
 
 def describe_parameters(method: Method) -> dict[str, dict[str, str]]:

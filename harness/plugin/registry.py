@@ -30,6 +30,8 @@ import pluggy
 from harness.errors import HarnessError, unknown_name
 from harness.files import is_file
 from harness.plugin import hookspecs
+from harness.plugin.environments import not_made
+from harness.plugin.requirements import declared_requirements, unmet
 from harness.project import PLUGINS, own
 
 ENTRY_POINTS = "harness"
@@ -73,6 +75,11 @@ class FileSource:
         if self.path.is_file():
             return digest_files([self.path])
         return digest_files(self.path.rglob("*.py"), self.path)
+
+    @functools.cached_property
+    def requirements(self) -> tuple[str, ...]:
+        """What the plugin needs besides what the harness installs."""
+        return declared_requirements(self.path)
 
     @property
     def location(self) -> str:
@@ -130,6 +137,11 @@ class PackageSource:
         """What the entry point names."""
         return self.entry_point.value
 
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """None: they were installed with the package."""
+        return ()
+
     def load(self) -> ModuleType:
         """Import the plugin's module."""
         return self.entry_point.load()
@@ -143,6 +155,7 @@ class BuiltInSource:
     origin: str = "the harness"
     location: str = "the harness itself"
     sha256: str = ""
+    requirements: tuple[str, ...] = ()
 
     def load(self) -> ModuleType:
         """Import the module."""
@@ -221,6 +234,9 @@ def load_plugin(source: Source) -> Plugin:
     """Import one plugin and call its providers; a failure of any kind is kept as its reason."""
     plugin = Plugin(source)
     try:
+        if unmet(source.requirements):
+            plugin.failure = not_made(source.requirements)
+            return plugin
         plugin.module = source.load()
         manager = _manager()
         manager.register(plugin.module, name=source.name)

@@ -3,8 +3,8 @@
 import pytest
 
 from harness.jobs.smaller import smaller_plans, taken_again
+from harness.planning.block_plans import plan_block
 from harness.planning.learned.model import GENERATED, LearnedStorage, Run
-from harness.planning.study_plan import plan_block
 from harness.plugin.method import Method, Shape
 from harness.study.budget import parse_budget
 from harness.study.schema import Grid, MethodChoice

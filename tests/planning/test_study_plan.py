@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness import Method, Shape, log_uniform
-from harness.planning.study_plan import plan_block
+from harness.planning.block_plans import plan_block
 from harness.study.budget import parse_budget
 from harness.study.schema import Tuning
 

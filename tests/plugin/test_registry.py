@@ -3,14 +3,15 @@ import importlib.metadata
 import json
 import os
 import pickle
+import sys
 
 import pytest
 
 from harness.errors import HarnessError
 from harness.plugin import index, out_of_process, registry
-from harness.plugin.out_of_process import CACHE
+from harness.plugin.environments import Home
 from harness.plugin.registry import Registry, find_sources, load_plugin
-from harness.project import ROOT
+from harness.project import CACHE, ROOT
 
 WORKS = """
 from harness import Kernel, Method, hookimpl
@@ -144,7 +145,8 @@ def test_a_plugin_is_tried_again_after_something_was_installed(folder, monkeypat
     packages = tmp_path / "site-packages"
     packages.mkdir()
     monkeypatch.setenv("PYTHONPATH", str(packages))
-    monkeypatch.setattr(out_of_process.site, "getsitepackages", lambda: [str(packages), "nowhere"])
+    home = Home(sys.executable, sys.version, (str(packages),))
+    monkeypatch.setattr(out_of_process, "home", lambda: home)
 
     def failure():
         plugins = index.read_index([folder])["plugins"]

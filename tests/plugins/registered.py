@@ -11,12 +11,14 @@ from harness.project import PLUGINS
 
 SOURCES = [source for source in find_sources() if source.path and source.path.parent == PLUGINS]
 MODULES = [importlib.import_module(source.name) for source in SOURCES]
-METHODS = [
+ALL = [
     method
     for module in MODULES
     if hasattr(module, "harness_methods")
     for method in module.harness_methods()
 ]
+METHODS = [method for method in ALL if not method.learns_storage]
+LEARNED = [method for method in ALL if method.learns_storage]
 CLASSIFIERS = [method for method in METHODS if "binary" in method.tasks]
 LEARNERS = [method for method in CLASSIFIERS if "fit" in method.features]
 

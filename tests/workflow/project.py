@@ -54,15 +54,20 @@ class Project:
 
     def harness(self, *arguments):
         """Run a command of the command line; return what it prints."""
-        command = [sys.executable, "-m", "harness.cli", *arguments]
+        asked = self.ask(*arguments)
+        asked.check_returncode()
+        return asked.stdout
+
+    def ask(self, *arguments, **environment):
+        """Run a command of the command line; return how it ended."""
         return subprocess.run(
-            command,
+            [sys.executable, "-m", "harness.cli", *arguments],
             cwd=self.folder,
             capture_output=True,
             text=True,
-            check=True,
-            env=ENVIRONMENT,
-        ).stdout
+            check=False,
+            env=ENVIRONMENT | environment,
+        )
 
     def rows(self, study="study"):
         return read_table(self.folder / "results" / study / "trials.parquet")

@@ -28,7 +28,7 @@ from harness.planning.learned.design import Design
 from harness.planning.learned.model import LearningError, Run
 from harness.planning.learned.question import Question
 from harness.plugin.method import Method
-from harness.plugin.out_of_process import CACHE
+from harness.project import CACHE
 from harness.threads import THREAD_VARIABLES
 
 FOLDER = CACHE / "storage"
