@@ -36,7 +36,7 @@ def harness_methods() -> Iterator[Method]:
             "num_leaves": choice([3, 7, 15, 31]),
             "reg_lambda": log_uniform(1e-6, 10),
         },
-        reference="Ke et al. 2017; lightgbm",
+        reference="ke2017",
     )
     yield sklearn_method(
         XGBClassifier,
@@ -49,5 +49,5 @@ def harness_methods() -> Iterator[Method]:
             "max_depth": choice([2, 3, 4, 6]),
             "reg_lambda": log_uniform(1e-3, 10),
         },
-        reference="Chen & Guestrin 2016; xgboost",
+        reference="chen2016",
     )

@@ -22,7 +22,7 @@ def most_trees(_: Shape) -> tuple[int, int]:
 
 
 CLASSIFIERS: Mapping[str, tuple[type, dict[str, Any]]] = {
-    "hist-gradient-boosting": (
+    "hist-boosting": (
         HistGradientBoostingClassifier,
         {
             "size": "max_iter",
@@ -64,7 +64,7 @@ CLASSIFIERS: Mapping[str, tuple[type, dict[str, Any]]] = {
             },
         },
     ),
-    "k-nearest-neighbors": (
+    "knn": (
         KNeighborsClassifier,
         {
             "space": {

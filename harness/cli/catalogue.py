@@ -35,7 +35,7 @@ def methods(name: str | None, study: str | None, as_json: bool) -> None:
         found,
         ["name", "tasks", "size", "uses_unlabeled", "space", "plugin", "reference"],
         as_json,
-        expendable=["space", "uses_unlabeled", "plugin"],
+        expendable=["space", "uses_unlabeled", "plugin", "reference"],
     )
 
 
