@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -187,6 +188,37 @@ def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
     print_table(rows, list(rows[0]))
 
 
+@click.command()
+@click.argument("before", type=click.Path(exists=True, path_type=Path))
+@click.argument("after", type=click.Path(exists=True, path_type=Path))
+@click.option("--fail", is_flag=True, help="End with status 1 if a score is worse.")
+@as_json_option
+def diff(before: Path, after: Path, fail: bool, as_json: bool) -> None:
+    """Say which cells moved beyond noise from BEFORE to AFTER: score, CPU time, peak.
+
+    Each is a folder of results (results/NAME) or a file of kept rows: of two versions, two
+    machines, or two libraries. Trials are paired by data set, points, budget, method and seed.
+    """
+    from harness.report.moved import compare_runs, moved_lines, read_run
+
+    found = compare_runs(read_run(before), read_run(after))
+    moved = found.table[found.table["moved"]]
+    lines = moved_lines(moved)
+    if as_json:
+        click.echo(found.table.to_json(orient="records", indent=1))
+    else:
+        if lines:
+            print_table(lines, list(lines[0]), expendable=["pairs", "labeled"])
+        told = ", ".join(f"{count:,} {name}" for name, count in found.counts().items())
+        click.echo(f"{len(found.table):,} comparisons: {told}")
+        if found.cpu is None:
+            click.echo("times are not compared: no CPU ran trials of both")
+        elif found.cpu:
+            click.echo(f"times are of trials on {found.cpu}")
+    if fail and any(line["it is"] == "worse" for line in lines):
+        sys.exit(1)
+
+
 def _show_choices(choices: list[Choice], study: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([choice.as_dict() for choice in choices], indent=1))
@@ -204,4 +236,4 @@ def _known_bytes(count: float) -> str | None:
     return None if math.isnan(count) else format_bytes(count)
 
 
-COMMANDS = (best, compare, judge)
+COMMANDS = (best, compare, diff, judge)
