@@ -19,7 +19,8 @@ from harness.conformance.problems import N_CLASSES
 from harness.planning.learned.model import is_learned
 from harness.planning.size import Plan, plan
 from harness.plugin.abilities import fits_in_steps
-from harness.plugin.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
+from harness.plugin.method import N_UNLABELED, Method
+from harness.plugin.shape import PREDICT_BLOCK, Shape
 from harness.sandbox import Limits, Result, Sandbox
 from harness.trial.assignment import Assignment
 from harness.trial.generated import assign

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.plugin.method import N_UNLABELED, Method, Shape
+from harness.plugin.method import N_UNLABELED, Method
+from harness.plugin.shape import Shape
 from harness.trial.prediction import predict, transduction
 from harness.trial.run import make_estimator
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.datasets.buffers import BUFFER_BYTES, chunk_rows
 from harness.errors import DamagedFileError, HarnessError
-from harness.plugin.method import block_rows
+from harness.plugin.shape import block_rows
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _pread(descriptor: int, target: np.ndarray, offset: int) -> None:
 
 
 def row_blocks(path: Path, rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Read rows a block at a time, of `harness.plugin.method.block_rows`; the last may be shorter.
+    """Read rows a block at a time, of `harness.plugin.shape.block_rows`; the last may be shorter.
 
     Parameters
     ----------

@@ -15,8 +15,9 @@ from harness.planning.learned.study import learned_method
 from harness.planning.size import Plan, plan
 from harness.planning.timings import Timings
 from harness.planning.workload import SkippedPair, Workload
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
 from harness.plugin.registry import Registry, plugin_location
+from harness.plugin.shape import Shape
 from harness.study.published_tables import ALL_DATASETS, read_printed
 from harness.study.study import Block
 from harness.trial.run import searched_space

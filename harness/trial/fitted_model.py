@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.plugin.carried_source import CarriedSource
-from harness.plugin.method import block_rows
+from harness.plugin.shape import block_rows
 from harness.trial.prediction import join, predict
 
 if TYPE_CHECKING:

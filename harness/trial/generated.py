@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from harness.metrics.functions import BUILT_IN, primary_metric
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
+from harness.plugin.shape import Shape
 from harness.trial.assignment import Assignment
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from harness.plugin.abilities import SCORE_ATTRIBUTES, fitted_classes, fitted_predictions, scorer
-from harness.plugin.method import NO_SCORE, score_rows, target_type
+from harness.plugin.method import NO_SCORE
+from harness.plugin.shape import score_rows, target_type
 
 
 def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[str, np.ndarray]:

@@ -18,9 +18,10 @@ import numpy as np
 
 from harness.datasets import open_mapped, read_header, read_rows, row_blocks
 from harness.plugin.abilities import fits_in_steps
-from harness.plugin.method import Method, block_rows, target_type
+from harness.plugin.method import Method
 from harness.plugin.registry import plugin_location
 from harness.plugin.search_space import Distribution, contains
+from harness.plugin.shape import block_rows, target_type
 from harness.sandbox import map_array, return_freed
 from harness.trial.assignment import Assignment
 from harness.trial.checkpoints import fit_in_steps, point

@@ -25,8 +25,8 @@ import numpy as np
 from harness.metrics.functions import evaluate
 from harness.plugin.abilities import splits_fit
 from harness.plugin.hookspecs import Evaluate, Metric
-from harness.plugin.method import block_rows
 from harness.plugin.search_space import Distribution
+from harness.plugin.shape import block_rows
 from harness.sandbox import return_freed
 from harness.trial.prediction import held_out_predictions, join, predict, transduction
 

@@ -26,8 +26,9 @@ from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.planning.learned.design import MOST_REPEATS, Design, Wanted
 from harness.planning.learned.model import Run
 from harness.planning.learned.question import Question
-from harness.plugin.method import PREDICT_BLOCK, Method, Shape
+from harness.plugin.method import Method
 from harness.plugin.registry import Registry, Source
+from harness.plugin.shape import PREDICT_BLOCK, Shape
 from harness.sandbox import Isolation, Limits, Result, Sandbox
 from harness.trial.assignment import Assignment
 from harness.trial.generated import assign

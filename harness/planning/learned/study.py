@@ -16,9 +16,10 @@ from harness.planning.learned.model import GENERATED
 from harness.planning.learned.question import Question
 from harness.planning.workload import PREPARED, RESULTS, Workload
 from harness.plugin.index import method_entry
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
 from harness.plugin.registry import NAMED
 from harness.plugin.search_space import Distribution
+from harness.plugin.shape import Shape
 from harness.study.study import Block
 from harness.trial.run import searched_space
 
