@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.datasets.buffers import reading_bytes
+from harness.datasets.buffers import reading_bytes, sparse_reading_bytes
 from harness.plugin.shape import Shape, score_rows
 
 # What the interpreter allocates around any fit, and what a heap has between its blocks.
@@ -23,7 +23,7 @@ def standing_bytes(shape: Shape, tuned: bool) -> int:
 
 def handed_bytes(shape: Shape) -> int:
     """Bytes of a block of predictions, or of reading the block of points that is next."""
-    reading = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
+    reading = _reading_bytes(shape, min(shape.block_rows, shape.n_test))
     return max(prediction_bytes(shape), reading)
 
 
@@ -34,12 +34,18 @@ def folded_bytes(shape: Shape, tuned: bool) -> int:
 
 def fold_bytes(shape: Shape) -> int:
     """Bytes of the labeled points that cross-validation copies where a fit is not split in two."""
-    return shape.n_labeled * shape.row_bytes
+    return shape.matrix_bytes(shape.n_labeled)
 
 
 def loading_bytes(shape: Shape) -> int:
     """Bytes of X and of what reading it holds; no method holds anything yet."""
-    return shape.data_bytes + (reading_bytes(shape.n, shape.row_bytes) if shape.is_read else 0)
+    return shape.data_bytes + (_reading_bytes(shape, shape.n) if shape.is_read else 0)
+
+
+def _reading_bytes(shape: Shape, rows: int) -> int:
+    if shape.is_sparse:
+        return sparse_reading_bytes(rows, shape.nonzeros(rows))
+    return reading_bytes(rows, shape.row_bytes)
 
 
 def prediction_bytes(shape: Shape) -> int:

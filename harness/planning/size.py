@@ -119,6 +119,8 @@ def plan(
     settings = [params | setting for setting in _settings_that_count(method, space or {})]
     lacking = shown if shown > shape.n_unlabeled else 0
     shown = min(shown, shape.n_unlabeled)
+    if shape.is_sparse and not method.takes_sparse(params):
+        return Plan(None, 0, _dense_only(shape))
     need = _Need(method, shape, settings, tuned, paused, shown)
     if lacking:
         at_hand = f"there are {shape.n_unlabeled}"
@@ -149,6 +151,16 @@ def plan(
         found = max(tried, key=lambda tried: need.share(tried, useful), default=None)
     at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}"
     return found or need.refused(low, budget, at)
+
+
+def _dense_only(shape: Shape) -> str:
+    """Say why a method that takes no sparse X is not given one with its zeros."""
+    filled = format_bytes(shape.n * shape.n_features * shape.itemsize)
+    return (
+        f"takes dense data only; the set is sparse, with {shape.n_features:,} columns and "
+        f"{100 * shape.density:.2g} % nonzeros: dense its {shape.n:,} points are {filled}, which "
+        "an entry without `sparse: true` gives"
+    )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.plugin.abilities import splits_fit
+from harness.plugin.abilities import splits_fit, takes_sparse
 from harness.plugin.search_space import Distribution
 from harness.plugin.shape import Shape
 from harness.plugin.storage import Arrays, Peaks, Storage
@@ -218,6 +218,19 @@ class Method:
     ) -> Peaks:
         """Bytes at the peaks of fit and prediction; the same where a model does not tell."""
         return Peaks(*map(int, self.held(shape, size, params, tuned, paused).peaks))
+
+    def takes_sparse(self, params: Mapping[str, Any]) -> bool:
+        """Return whether X may be sparse: of an estimator that looks at it, if its tags say so.
+
+        Parameters
+        ----------
+        params : mapping
+            Fixed by a study; tags may depend on them, as on a kernel.
+        """
+        if not self.features:
+            return True
+        given = {name: value for name, value in params.items() if name in self.parameters}
+        return takes_sparse(self.estimator(**{**self.params, **given}))
 
     def training_shape(
         self, shape: Shape, size: int | None = None, n_kept: int | None = None

@@ -6,6 +6,7 @@ and the bytes of X, is decided here for the plan and for the trial alike.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,8 @@ class Shape:
         Whether the X of `fit` is read at all.
     n_validated : int or None, default None
         Labeled points that a search predicts at once; 0 without a search. None: up to all.
+    row_nnz : float or None, default None
+        Nonzeros of a row on average, where X is sparse (CSR). None: X is dense.
     """
 
     n_labeled: int
@@ -59,6 +62,7 @@ class Shape:
     n_scored: int | None = None
     loaded: bool = True
     n_validated: int | None = None
+    row_nnz: float | None = None
 
     @property
     def scored(self) -> int:
@@ -78,7 +82,40 @@ class Shape:
     @property
     def data_bytes(self) -> int:
         """Bytes of the X that `fit` is given."""
-        return self.n * self.row_bytes if self.is_read else 0
+        return self.matrix_bytes(self.n) if self.is_read else 0
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether X is sparse: rows are compressed (CSR)."""
+        return self.row_nnz is not None
+
+    @property
+    def nnz(self) -> int | None:
+        """Nonzeros of the X that `fit` is given, as `nonzeros` counts; None where X is dense."""
+        return self.nonzeros(self.n) if self.is_sparse else None
+
+    @property
+    def density(self) -> float:
+        """Part of X that is not zero, on average; 1 where X is dense."""
+        return 1.0 if self.row_nnz is None else self.row_nnz / max(1, self.n_features)
+
+    def nonzeros(self, rows: int) -> int:
+        """Return how many nonzeros some rows have at most; all elements where X is dense.
+
+        Which rows they are is drawn. So three standard errors of a sum are added, of rows whose
+        numbers deviate as much as their mean.
+        """
+        if self.row_nnz is None:
+            return rows * self.n_features
+        drawn = self.row_nnz * (rows + 3 * math.sqrt(rows))
+        return min(rows * self.n_features, math.ceil(drawn))
+
+    def matrix_bytes(self, rows: int, itemsize: int | None = None) -> int:
+        """Return the bytes of some rows of X, at most; in another item size, if one is given."""
+        itemsize = itemsize or self.itemsize
+        if not self.is_sparse:
+            return rows * self.n_features * itemsize
+        return csr_bytes(rows, self.nonzeros(rows), itemsize)
 
     @property
     def predict_data_bytes(self) -> int:
@@ -96,8 +133,10 @@ class Shape:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of one row of X."""
-        return self.n_features * self.itemsize
+        """Bytes of one row of X; on average where X is sparse."""
+        if self.row_nnz is None:
+            return self.n_features * self.itemsize
+        return csr_row_bytes(self.row_nnz, self.itemsize)
 
     @property
     def label_bytes(self) -> int:
@@ -118,12 +157,40 @@ class Shape:
     @property
     def block_bytes(self) -> int:
         """Bytes of one block of rows handed to prediction."""
-        return self.block_rows * self.row_bytes
+        return self.matrix_bytes(self.block_rows)
 
     @property
     def new_block_bytes(self) -> int:
         """The same of points that `fit` has not seen; 0 where it sees all."""
         return self.block_bytes if self.n_test else 0
+
+
+def index_bytes(nnz: int) -> int:
+    """Return the bytes of a column index of a sparse matrix, as SciPy chooses them."""
+    return 4 if nnz < 1 << 31 else 8
+
+
+def csr_bytes(n: int, nnz: int, itemsize: int = 8) -> int:
+    """Return the bytes of a sparse matrix in compressed rows (CSR).
+
+    Of float64, 12 for each nonzero and 4 for each row.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    nnz : int
+        Nonzeros.
+    itemsize : int, default 8
+        Bytes of a value.
+    """
+    index = index_bytes(nnz)
+    return nnz * (itemsize + index) + (n + 1) * index
+
+
+def csr_row_bytes(row_nnz: float, itemsize: int) -> int:
+    """Return the bytes of a row of such a matrix with so many nonzeros."""
+    return math.ceil(row_nnz * (itemsize + 4)) + 4
 
 
 def block_rows(row_bytes: int) -> int:

@@ -54,7 +54,7 @@ def learned_method(
     LearningError
         If none of its trials could be measured.
     """
-    if not method.learns_storage:
+    if not method.learns_storage or (shape.is_sparse and not method.takes_sparse(params)):
         return method
     design, question = asked(workload, block, method, params, shape)
     index = workload.index
