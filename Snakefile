@@ -39,6 +39,7 @@ IN_IMAGE = DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment
 PYTHON = "python3" if IN_IMAGE else sys.executable
 # each file that a job needs or leaves is named where it goes through a storage
 PREPARED = ["meta.json", *(["X.npy", "y.npy"] if STORAGE.is_used else [])]
+SPARSE = ["X.npz" if name == "X.npy" else name for name in PREPARED]
 
 
 # taken with `--sdm apptainer`: the project and all that it needs, made from the Dockerfile

@@ -23,7 +23,7 @@ from harness.datasets import Split, load_catalog, split
 from harness.datasets.preparation import load
 from harness.kernels import eigensystem
 from harness.planning.size import plan
-from harness.plugin.method import Shape
+from harness.plugin.shape import Shape
 from harness.units import parse_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))

@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 from harness.datasets import load_catalog, split
 from harness.datasets.preparation import load
 from harness.planning.size import plan
-from harness.plugin.method import Shape
+from harness.plugin.shape import Shape
 from harness.units import parse_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import OverBudget
-from harness.planning.size import overhead_bytes, prediction_bytes
+from harness.planning.own_bytes import overhead_bytes, prediction_bytes
 from harness.plugin.hookspecs import (
     Evaluate,
     GeneratedDataset,
@@ -23,8 +23,9 @@ from harness.plugin.hookspecs import (
     TrialInfo,
     hookimpl,
 )
-from harness.plugin.method import PREDICT_BLOCK, Method, Shape
+from harness.plugin.method import Method
 from harness.plugin.search_space import Distribution, choice, log_uniform, settings_at, uniform
+from harness.plugin.shape import PREDICT_BLOCK, Shape
 from harness.plugin.storage import Arrays, Storage, beside
 
 if TYPE_CHECKING:

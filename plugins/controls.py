@@ -7,15 +7,18 @@ They run for every task: y tells which (NaN or fractions: regression; -1 through
 from __future__ import annotations
 
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
+from scipy.sparse import csr_matrix, issparse
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness import Arrays, Method, Shape, Storage, hookimpl
 from harness.estimator import Estimator, NonNegativeInt, PositiveInt, RandomState
 from harness.semi_supervised import read_labels
+
+_ACCEPTED: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
 
 
 class ClassPrior(Estimator):
@@ -34,13 +37,18 @@ class ClassPrior(Estimator):
     n_clusters: PositiveInt | None = None
     """Clusters to tell apart where y holds no label."""
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Look at the labels; X only says how many features there are."""
         self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        y = np.full(len(X), -1) if y is None else np.asarray(y)
-        if len(y) != len(X):
-            raise ValueError(f"X has {len(X)} rows, y has {len(y)}")
+        n = validate_data(self, X, **_ACCEPTED).shape[0]
+        y = np.full(n, -1) if y is None else np.asarray(y)
+        if len(y) != n:
+            raise ValueError(f"X has {n} rows, y has {len(y)}")
         self.task_ = _task(y, self.n_classes)
         self.classes_, self.mean_, self.std_ = np.arange(0), 0.0, 0.0
         if self.task_ == "regression":
@@ -58,13 +66,13 @@ class ClassPrior(Estimator):
 
     def _rows(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return validate_data(self, X, reset=False, **_ACCEPTED)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(self.prior_, (len(X), len(self.classes_)))
+        return np.broadcast_to(self.prior_, (X.shape[0], len(self.classes_)))
 
     def _values(self, X: np.ndarray) -> np.ndarray:
-        return np.full(len(X), self.mean_)
+        return np.full(X.shape[0], self.mean_)
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
@@ -102,7 +110,10 @@ class RandomScores(ClassPrior):
         return self
 
     def _rows(self, X: np.ndarray) -> np.ndarray:
-        return super()._rows(X).astype(np.float64, order="C", copy=False)
+        X = super()._rows(X)
+        if issparse(X):  # which has no order
+            return X.astype(np.float64, copy=False)
+        return X.astype(np.float64, order="C", copy=False)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return np.column_stack([_hashed(X, words) for words in self.multipliers_])
@@ -122,9 +133,12 @@ def _task(y: np.ndarray, n_classes: int | None) -> str:
     return "clustering" if y.dtype.kind in "iuf" and (y == -1).all() else "classification"
 
 
-def _hashed(X: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+def _hashed(X: Any, multipliers: np.ndarray) -> np.ndarray:
     """Map rows to [0, 1)."""
-    bits = np.einsum("ij,j->i", X.view(np.uint64), multipliers)
+    if issparse(X):  # the words of zeros are 0
+        bits = csr_matrix((X.data.view(np.uint64), X.indices, X.indptr), X.shape) @ multipliers
+    else:
+        bits = np.einsum("ij,j->i", X.view(np.uint64), multipliers)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         bits ^= bits >> np.uint64(shift)
         bits *= np.uint64(factor)

@@ -1,6 +1,11 @@
-# Data sets: fetched, checked and written once as plain .npy, for every study.
+# Data sets: fetched, checked and written once as plain arrays, for every study.
 
+import re
+
+from harness.datasets.entry import SPARSE_ENDING
 from harness.planning.reserving import preparing_mb
+
+IS_SPARSE = re.escape(SPARSE_ENDING)
 
 
 rule dataset:
@@ -8,6 +13,8 @@ rule dataset:
         [f"prepared/{{data}}/{name}" for name in PREPARED],
     log:
         "prepared/logs/{data}.log",
+    wildcard_constraints:
+        data=rf"[A-Za-z0-9._+-]+(?<!{IS_SPARSE})",
     retries: 1
     resources:
         mem_mb=lambda wildcards: preparing_mb(JOBS.workload, wildcards.data),
@@ -20,3 +27,10 @@ rule dataset:
         "{params.python:q} -m harness.jobs --folder {params.folder:q} "
         "--reserved {resources.mem_mb} {resources.runtime} {threads} "
         "dataset {params.study:q} {wildcards.data:q} >{log:q} 2>&1"
+
+
+use rule dataset as sparse_dataset with:
+    output:
+        [f"prepared/{{data}}/{name}" for name in SPARSE],
+    wildcard_constraints:
+        data=rf"[A-Za-z0-9._+-]+{IS_SPARSE}",

@@ -59,8 +59,11 @@ def datasets(study: str | None, as_json: bool) -> None:
             row |= {
                 key: format_bytes(row[key]) for key in ("memory", "fetch") if row[key] is not None
             }
-    columns = ["name", "task", "n", "official_test", "d", "classes", "memory", "fetch", "source"]
-    expendable = ["official_test", "fetch", "classes", "source"]
+            if row["density"] is not None:
+                row["density"] = f"{100 * row['density']:.2g} %"
+    columns = ["name", "task", "n", "official_test", "d", "density", "classes", "memory", "fetch"]
+    columns.append("source")
+    expendable = ["official_test", "fetch", "classes", "density", "source"]
     show_rows(rows, columns, as_json, expendable=expendable)
     if mistakes:
         raise HarnessError("\n".join(mistakes))
@@ -74,6 +77,7 @@ def _counted(declared: Declared) -> tuple[dict[str, Any], str]:
     row |= {
         "official_test": None,
         "d": declared.d,
+        "density": None,
         "classes": len(declared.classes) or None,
         "memory": None,
     }
@@ -86,7 +90,7 @@ def _counted(declared: Declared) -> tuple[dict[str, Any], str]:
             return row, ""
         row |= {"n": entry.n, "d": entry.d, "classes": entry.n_classes or None}
         row["official_test"] = entry.n - entry.n_train if entry.n_train else None
-        row["memory"] = entry.data_bytes
+        row["memory"], row["density"] = entry.data_bytes, entry.density
         return row, contradiction(entry)
     except HarnessError as error:
         return row, str(error)

@@ -51,7 +51,7 @@ def measure(
     from harness.planning.learned.general import measure_shapes
     from harness.planning.learned.model import LearningError
     from harness.plugin.index import method_entry, read_index
-    from harness.plugin.method import Shape
+    from harness.plugin.shape import Shape
 
     path = Path(what)
     folders = [path.resolve()] if is_file(path) or is_folder(path) else []

@@ -48,8 +48,8 @@ def storage(
     """
     from harness.planning.size import plan
     from harness.plugin.index import method_entry, read_index
-    from harness.plugin.method import Shape
     from harness.plugin.registry import Registry
+    from harness.plugin.shape import Shape
     from harness.units import parse_bytes
 
     if labeled > n:

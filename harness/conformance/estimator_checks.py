@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from harness.conformance.finding import NotApplicableError
 from harness.conformance.isolation import describe
+from harness.plugin.abilities import takes_sparse
 from harness.plugin.method import Method
 
 DO_NOT_APPLY = {
@@ -18,9 +19,6 @@ DO_NOT_APPLY = {
     "check_supervised_y_no_nan": "wants NaN in y refused; here it is a missing target",
     "check_supervised_y_2d": "y of shape (n, 1) never reaches a method",
     "check_dtype_object": "X of objects never reaches a method",
-    "check_estimator_sparse_array": "sparse X never reaches a method",
-    "check_estimator_sparse_matrix": "sparse X never reaches a method",
-    "check_estimator_sparse_tag": "sparse X never reaches a method",
     "check_classifiers_one_label_sample_weights": "the harness passes no weights",
     "check_all_zero_sample_weights_error": "the harness passes no weights",
     "check_methods_sample_order_invariance": "asks for 1e-7, less than float32 keeps; the "
@@ -29,13 +27,21 @@ DO_NOT_APPLY = {
 }
 """Checks of scikit-learn that are left out, and why."""
 
+_OF_SPARSE = (
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_estimator_sparse_tag",
+)
+"""Those of a method that takes a sparse X: none reaches another."""
+
 
 def sklearn_checks(method: Method) -> Iterator[tuple[str, Callable[[], str]]]:
     """Iterate over the checks that apply to a method's estimator: name, and what runs it."""
     estimator = method.estimator(**method.params)
+    left_out = {*DO_NOT_APPLY, *(() if takes_sparse(estimator) else _OF_SPARSE)}
     for instance, check in estimator_checks_generator(estimator, legacy=True):
         name = _name(check)
-        if name not in DO_NOT_APPLY:
+        if name not in left_out:
             yield name, functools.partial(_run, name, instance, check)
 
 

@@ -28,6 +28,7 @@ from harness.conformance.learned_plans import learned_workloads
 from harness.conformance.offset import is_shift_invariant
 from harness.conformance.permutation import is_permutation_equivariant
 from harness.conformance.problems import make_problem
+from harness.conformance.sparse_input import is_same_of_sparse
 from harness.conformance.split_fit import split_fit_agrees
 from harness.errors import unknown_name
 from harness.planning.learned.model import LearningError
@@ -173,6 +174,7 @@ class _MethodCheck:
         checks["anytime fit"] = partial(steps_agree, method, problem)
         checks["permutation equivariant"] = partial(is_permutation_equivariant, method, problem)
         checks["far from the origin"] = partial(is_shift_invariant, method, problem)
+        checks["sparse input"] = partial(is_same_of_sparse, method, problem)
         for name, make in INPUTS.items():
             checks[name] = partial(survives, method, problem, make)
         yield from self._small(checks, suffix)

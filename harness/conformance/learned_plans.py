@@ -22,7 +22,8 @@ from harness.planning.learned.design import Design, Wanted
 from harness.planning.learned.measuring import measured
 from harness.planning.learned.model import GENERATED, LearnedStorage, Run
 from harness.planning.size import Plan, plan
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
+from harness.plugin.shape import Shape
 from harness.sandbox import Limits, Result, Sandbox
 from harness.trial.run import run_trial
 

@@ -19,7 +19,8 @@ from harness.conformance.problems import N_CLASSES
 from harness.planning.learned.model import is_learned
 from harness.planning.size import Plan, plan
 from harness.plugin.abilities import fits_in_steps
-from harness.plugin.method import N_UNLABELED, PREDICT_BLOCK, Method, Shape
+from harness.plugin.method import N_UNLABELED, Method
+from harness.plugin.shape import PREDICT_BLOCK, Shape
 from harness.sandbox import Limits, Result, Sandbox
 from harness.trial.assignment import Assignment
 from harness.trial.generated import assign
@@ -45,6 +46,7 @@ nearly the same ratio with more, and a fit that looks at all pairs takes minutes
 FEATURES = 40
 SMALLEST, _MANY, _LARGEST = 1_000, 4_000, 64_000
 _ROOM = 4
+_WIDER = 10
 _PAUSES = (1, 2)
 
 _UNLIKE = (
@@ -68,6 +70,7 @@ class Workload:
     def __str__(self) -> str:
         size = "" if self.plan.size is None else f", size = {self.plan.size}"
         kind = {4: "float32", 8: "float64"}[self.shape.itemsize]
+        kind += f", {100 * self.shape.density:.2g} % nonzero" if self.shape.is_sparse else ""
         points = self.shape.n + self.shape.n_test
         asked = f", asked after steps {list(self.checkpoints)}" if self.checkpoints else ""
         return (
@@ -80,7 +83,8 @@ def workloads(method: Method, task: str, most: int = _LARGEST) -> list[Workload]
     """Choose three trials: three budgets, or three shapes for a method without a size.
 
     The first is in float64 and transductive, the second in float32, the third predicts points that
-    fit does not see. None has more than twice `most` points.
+    fit does not see. None has more than twice `most` points. Of a method that takes sparse data
+    there is a fourth: the first one's points with wide rows of which few elements are not zero.
     """
     n = SMALLEST if method.size is None else 2 * SMALLEST
     while n < most and _largest_bytes(method, task, n) < (TOP if n < _MANY else ENOUGH):
@@ -99,6 +103,13 @@ def workloads(method: Method, task: str, most: int = _LARGEST) -> list[Workload]
             low = min(top, max(top // 4, 2 * smallest.planned_bytes))
             budget = int(np.geomspace(low, top, 3)[step])
         chosen.append(Workload(shape, budget, plan(method, shape, budget), inductive))
+    if method.features and method.takes_sparse({}):
+        first = chosen[0]
+        wide = replace(first.shape, n_features=_WIDER * FEATURES, row_nnz=FEATURES / 2)
+        budget = max(first.budget, 2 * _smallest(method, wide).planned_bytes)
+        planned = plan(method, wide, None if method.size is None else budget)
+        budget = max(budget, planned.planned_bytes)
+        chosen.append(Workload(wide, budget, planned, near=True))
     return chosen
 
 

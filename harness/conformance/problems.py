@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.plugin.method import N_UNLABELED, Method, Shape
+from harness.plugin.method import N_UNLABELED, Method
+from harness.plugin.shape import Shape
 from harness.trial.prediction import predict, transduction
 from harness.trial.run import make_estimator
 
@@ -131,7 +132,7 @@ def predictions(estimator: Any, problem: Problem) -> dict[str, np.ndarray]:
     ValueError
         If something has another shape or type than it must have, or is not finite.
     """
-    task, n_classes, n = problem.task, problem.n_classes, len(problem.X)
+    task, n_classes, n = problem.task, problem.n_classes, problem.X.shape[0]
     found = transduction(estimator, n, task, n_classes)
     if found is None:
         seen = predict(estimator, problem.X.copy(), task, n_classes)

@@ -10,7 +10,8 @@ from numbers import Integral
 import numpy as np
 
 from harness.conformance.problems import N_CLASSES
-from harness.plugin.method import N_UNLABELED, Method, Shape
+from harness.plugin.method import N_UNLABELED, Method
+from harness.plugin.shape import Shape
 from harness.units import format_bytes
 
 _POINTS = ((51, 200, 5), (201, 5_000, 40), (1_001, 200_000, 300))

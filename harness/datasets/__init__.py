@@ -1,7 +1,8 @@
 """Data sets: what there is, where its bytes come from, and how they become plain arrays on disk.
 
 `catalog` knows every data set without loading any; `preparation` fetches one, encodes, scales and
-writes it once as `X.npy`, `y.npy` and `meta.json`; `rows` and `splits` are what a trial uses.
+writes it once as `X.npy` (`X.npz` of sparse data), `y.npy` and `meta.json`; `rows` and `splits`
+are what a trial uses.
 Names are imported when they are first used, so that reading a catalog never imports NumPy.
 """
 
@@ -12,48 +13,79 @@ if TYPE_CHECKING:
     from harness.datasets.catalog import Catalog, load_catalog
     from harness.datasets.entry import Declared, Entry
     from harness.datasets.fetching import missing_bytes, unobtainable
-    from harness.datasets.meta import Meta
+    from harness.datasets.meta import Meta, features_file
     from harness.datasets.preparation import prepare
-    from harness.datasets.rows import open_mapped, read_header, read_rows, row_blocks
+    from harness.datasets.rows import (
+        Features,
+        is_sparse,
+        matrix_arrays,
+        open_mapped,
+        read_header,
+        read_only,
+        read_rows,
+        row_blocks,
+        x_bytes,
+        x_row_bytes,
+        x_slice,
+    )
     from harness.datasets.sizes import Sizes, split_sizes
+    from harness.datasets.sparse_rows import write_sparse
     from harness.datasets.splits import Split, split
 
 _HOME = {
     "Catalog": "catalog",
     "Declared": "entry",
     "Entry": "entry",
+    "Features": "rows",
     "Meta": "meta",
     "Sizes": "sizes",
     "Split": "splits",
+    "features_file": "meta",
+    "is_sparse": "rows",
     "load_catalog": "catalog",
+    "matrix_arrays": "rows",
     "missing_bytes": "fetching",
     "open_mapped": "rows",
     "prepare": "preparation",
     "read_header": "rows",
+    "read_only": "rows",
     "read_rows": "rows",
     "row_blocks": "rows",
     "split": "splits",
     "split_sizes": "sizes",
     "unobtainable": "fetching",
+    "write_sparse": "sparse_rows",
+    "x_bytes": "rows",
+    "x_row_bytes": "rows",
+    "x_slice": "rows",
 }
 
 __all__ = [
     "Catalog",
     "Declared",
     "Entry",
+    "Features",
     "Meta",
     "Sizes",
     "Split",
+    "features_file",
+    "is_sparse",
     "load_catalog",
+    "matrix_arrays",
     "missing_bytes",
     "open_mapped",
     "prepare",
     "read_header",
+    "read_only",
     "read_rows",
     "row_blocks",
     "split",
     "split_sizes",
     "unobtainable",
+    "write_sparse",
+    "x_bytes",
+    "x_row_bytes",
+    "x_slice",
 ]
 
 

@@ -163,7 +163,7 @@ def _read(path: Path) -> dict[str, Declared]:
 
 def _says_all(body: Mapping[str, Any]) -> bool:
     keys = {"n", "d"} if body.get("task") == "regression" else {"n", "d", "classes"}
-    return keys <= body.keys()
+    return keys | ({"nnz"} if body.get("sparse") is True else set()) <= body.keys()
 
 
 def _problems(error: ValidationError, where: str) -> list[str]:

@@ -36,11 +36,14 @@ class Counts:
         Points and features after encoding.
     classes : mapping of str to int
         Points of each label, in ascending order; empty for regression.
+    nnz : int or None, default None
+        Nonzeros, where the features are sparse.
     """
 
     n: int
     d: int
     classes: Mapping[str, int]
+    nnz: int | None = None
 
 
 def count(declared: Declared) -> Counts:
@@ -54,7 +57,8 @@ def count(declared: Declared) -> Counts:
     path = _place(declared)
     with suppress(DamagedFileError, KeyError, TypeError):
         kept = read_json(path, dict)
-        return Counts(int(kept["n"]), int(kept["d"]), dict(kept["classes"]))
+        nnz = int(kept["nnz"]) if declared.sparse else None
+        return Counts(int(kept["n"]), int(kept["d"]), dict(kept["classes"]), nnz)
     counts = _counted(declared)
     keep(declared, counts)
     return counts
@@ -62,7 +66,7 @@ def count(declared: Declared) -> Counts:
 
 def keep(declared: Declared, counts: Counts) -> None:
     """Keep what was counted, for whoever asks next; a folder that cannot be written keeps none."""
-    told = {"n": counts.n, "d": counts.d, "classes": dict(counts.classes)}
+    told = {"n": counts.n, "d": counts.d, "classes": dict(counts.classes), "nnz": counts.nnz}
     with suppress(HarnessError):
         write_whole(json.dumps(told), _place(declared))
 
@@ -79,7 +83,8 @@ def completed(declared: Declared) -> Entry:
         return declared
     counts = count(declared)
     said: dict[str, Any] = declared.model_dump(mode="json", exclude_unset=True)
-    said = {"n": counts.n, "d": counts.d} | said
+    counted = {"n": counts.n, "d": counts.d}
+    said = counted | ({"nnz": counts.nnz} if declared.sparse else {}) | said
     if declared.task != "regression" and not declared.classes:
         said["classes"] = dict(counts.classes)
         if declared.task == "binary" and not declared.positive:
@@ -122,6 +127,8 @@ def disagreement(entry: Entry, counts: Counts) -> str:
     """Say in what an entry is not what was counted; empty if in nothing."""
     if (counts.n, counts.d) != (entry.n, entry.d):
         return shape_contradiction(entry, (counts.n, counts.d))
+    if counts.nnz != entry.nnz:
+        return nnz_contradiction(entry, counts.nnz)
     if entry.task == "regression":
         return ""
     from harness.datasets.encoding import class_contradiction
@@ -137,6 +144,11 @@ def shape_contradiction(entry: Entry, found: tuple[int, ...]) -> str:
     )
 
 
+def nnz_contradiction(entry: Entry, found: int | None) -> str:
+    """Say that other nonzeros came out than an entry says."""
+    return f"found {found} nonzeros, the catalog says {entry.nnz} (nnz)"
+
+
 def _counted(declared: Declared) -> Counts:
     from harness.datasets.encoding import class_counts, encode_features
     from harness.datasets.fetching import fetch
@@ -144,7 +156,7 @@ def _counted(declared: Declared) -> Counts:
 
     X, target = encode_features(read_source(declared, fetch(declared)), declared)
     classes = {} if declared.task == "regression" else class_counts(target)
-    return Counts(X.shape[0], X.shape[1], classes)
+    return Counts(X.shape[0], X.shape[1], classes, X.nnz if declared.sparse else None)
 
 
 def _place(declared: Declared) -> Path:

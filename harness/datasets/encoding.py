@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix, issparse
 
 from harness.datasets.entry import Declared, Entry
 from harness.datasets.reading import Tabular
+from harness.datasets.rows import Features
+from harness.datasets.sparse_rows import compressed
 from harness.errors import HarnessError
 
 _SHOWN = 5
@@ -23,7 +27,7 @@ class Source:
 
     Parameters
     ----------
-    X : ndarray (n, d) or DataFrame
+    X : ndarray or csr_matrix (n, d), or DataFrame
         In a DataFrame, nominal columns are categorical with their values in order.
     target : ndarray (n,)
         Numbers or strings.
@@ -31,12 +35,12 @@ class Source:
         Rows of each file.
     """
 
-    X: np.ndarray | pd.DataFrame
+    X: Any
     target: np.ndarray
     parts: list[int]
 
 
-def encode(source: Source, entry: Entry) -> tuple[np.ndarray, np.ndarray]:
+def encode(source: Source, entry: Entry) -> tuple[Features, np.ndarray]:
     """Return the features as numbers and the target as class numbers or real values.
 
     Parameters
@@ -47,7 +51,7 @@ def encode(source: Source, entry: Entry) -> tuple[np.ndarray, np.ndarray]:
 
     Returns
     -------
-    X : ndarray (n, d) of the entry's dtype, C order
+    X : ndarray (n, d) of the entry's dtype, C order; csr_matrix where the entry says sparse
     y : ndarray (n,) of int64 or float64
 
     Raises
@@ -59,7 +63,7 @@ def encode(source: Source, entry: Entry) -> tuple[np.ndarray, np.ndarray]:
     return X, _targets(target, entry)
 
 
-def encode_features(source: Source, entry: Declared) -> tuple[np.ndarray, np.ndarray]:
+def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarray]:
     """Return the features as numbers, and the targets of the same points as they were read.
 
     Parameters
@@ -70,13 +74,13 @@ def encode_features(source: Source, entry: Declared) -> tuple[np.ndarray, np.nda
 
     Returns
     -------
-    X : ndarray (n, d) of the entry's dtype, C order
+    X : ndarray (n, d) of the entry's dtype, C order; csr_matrix where the entry says sparse
     target : ndarray (n,)
     """
     X, target = source.X, source.target
-    if len(X) != len(target):
+    if X.shape[0] != len(target):
         raise HarnessError(
-            f"data set {entry.name!r}: {len(X)} rows of features, but {len(target)} targets"
+            f"data set {entry.name!r}: {X.shape[0]} rows of features, but {len(target)} targets"
         )
     published = (entry.raw_n or X.shape[0], entry.raw_d or X.shape[1])
     if X.shape != published:
@@ -87,13 +91,40 @@ def encode_features(source: Source, entry: Declared) -> tuple[np.ndarray, np.nda
     if entry.other_classes == "drop":
         kept = _declared(target, entry)
         X, target = X[kept], target[kept]
+    if issparse(X):
+        return _encoded_sparse(X, target, entry)
     missing = _missing(X)
     if missing.any():
         X, target = _without_missing(X, missing, target, entry)
     X = _with_logarithms(X, entry)
     if isinstance(X, pd.DataFrame):
         X = _to_numbers(X, entry)
+    if entry.sparse:
+        return compressed(X.astype(entry.dtype, copy=False)), target
     return np.ascontiguousarray(X, dtype=entry.dtype), target
+
+
+def _encoded_sparse(
+    X: csr_matrix, target: np.ndarray, entry: Declared
+) -> tuple[csr_matrix, np.ndarray]:
+    """Return the same of features that are sparse as they are read."""
+    if entry.logarithm:
+        raise HarnessError(
+            f"data set {entry.name!r}: logarithm is of columns of a table; the source is sparse"
+        )
+    gaps = np.flatnonzero(~np.isfinite(X.data))
+    if len(gaps):
+        rows = np.unique(np.searchsorted(X.indptr, gaps, side="right") - 1)
+        if entry.missing_by_kind.numeric != "drop":
+            named = ", ".join(str(row) for row in rows[:_SHOWN])
+            raise HarnessError(
+                f"data set {entry.name!r}: NaN or infinite features in row {named} (numbered from "
+                f"0; {len(rows)} in all); of a sparse source allowed is `missing: drop`; it is "
+                f"`missing: {_written(entry)}` now"
+            )
+        kept = np.setdiff1d(np.arange(X.shape[0]), rows)
+        X, target = X[kept], target[kept]
+    return compressed(X.astype(entry.dtype, copy=False)), target
 
 
 def _declared(target: np.ndarray, entry: Declared) -> np.ndarray:

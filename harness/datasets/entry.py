@@ -16,6 +16,7 @@ from harness.datasets.reading import File, Generated, Read, Strict
 from harness.errors import HarnessError, shown
 from harness.files import is_file
 from harness.plugin.hookspecs import GeneratedDataset
+from harness.plugin.shape import csr_bytes
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -23,14 +24,20 @@ MOST_POINTS = 10**11
 MOST_FEATURES = 10**7
 """Beyond any array; their product in bytes is a figure that columns hold."""
 
+SPARSE_ENDING = ".csr"
+"""Of a folder of prepared data that are sparse: the workflow asks it for other files."""
+
 PREPARATION = 1
 """Raised whenever the code turns the same source into other bytes; part of every digest."""
 
 _TOLD_ONLY = {"name", "source", "citation", "notes", "stand_in_for"}
-_TOLD_ONLY |= {"classes", "n", "d", "raw_n", "raw_d"}
-_LATER = {"other_classes", "logarithm"}
+_TOLD_ONLY |= {"classes", "n", "d", "nnz", "raw_n", "raw_d"}
+_LATER = {"other_classes", "logarithm", "sparse"}
 _LATER_OF_READ = {"charset", "decimal"}
 """Keys that came later: an entry that does not give them has the digest it always had."""
+
+KEEPS_ZEROS = ("none", "unit", "maxabs")
+"""Scalings after which a zero is still one: those of sparse data."""
 
 
 class MissingByKind(Strict):
@@ -129,9 +136,13 @@ class Declared(Strict):
         Columns of the source that become log(1 + x): amounts that are mostly 0 and sometimes huge.
     divide_by : float, default 1
         Applied to all features before scaling (255 for grey levels).
-    scaling : {"none", "minmax", "standard", "whiten", "unit"}, default "none"
-        See `harness.datasets.scaling`.
+    scaling : {"none", "minmax", "standard", "whiten", "unit", "maxabs"}, default "none"
+        See `harness.datasets.scaling`. Of sparse data: "none", "unit" or "maxabs".
     dtype : {"float64", "float32"}, default "float64"
+    sparse : bool, default False
+        Whether the features are kept and handed over as a sparse matrix in compressed rows (CSR).
+    nnz : int, optional
+        Nonzeros of a sparse matrix. They are counted where they are not given.
     source, citation, notes : str
     stand_in_for : str, optional
         The set whose shape this one only has: no printed figure is judged by it.
@@ -154,8 +165,10 @@ class Declared(Strict):
     other_classes: Literal["error", "drop"] = "error"
     logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
     divide_by: float = Field(default=1.0, ge=1e-30, le=1e30)
-    scaling: Literal["none", "minmax", "standard", "whiten", "unit"] = "none"
+    scaling: Literal["none", "minmax", "standard", "whiten", "unit", "maxabs"] = "none"
     dtype: Literal["float64", "float32"] = "float64"
+    sparse: bool = False
+    nnz: int | None = Field(default=None, ge=0)
     source: str = ""
     citation: str = ""
     notes: str = ""
@@ -190,7 +203,19 @@ class Declared(Strict):
         fetched = self.format not in ("openml", "sklearn", "generated")
         if fetched != bool(self.files):
             raise ValueError(f"format {self.format} {'needs' if fetched else 'takes no'} files")
+        self._refuse_filled_zeros()
         return self
+
+    def _refuse_filled_zeros(self) -> None:
+        if self.sparse and self.scaling not in KEEPS_ZEROS:
+            raise ValueError(
+                f"scaling is {self.scaling}, which fills the zeros of a sparse matrix; with "
+                f"`sparse: true` it is one of {', '.join(KEEPS_ZEROS)}"
+            )
+        if self.nnz is not None and not self.sparse:
+            raise ValueError("nnz is a count of sparse data: add `sparse: true`, or leave it out")
+        if self.nnz is not None and self.n and self.d and self.nnz > self.n * self.d:
+            raise ValueError(f"nnz is {self.nnz}, but n x d are {self.n * self.d} elements")
 
     @property
     def format(self) -> str:
@@ -239,6 +264,8 @@ class Entry(Declared):
     n, d : int
     classes : mapping of label to count, or list of labels
         At least two, unless the task is regression.
+    nnz : int
+        Where the data are sparse.
     """
 
     n: int = Field(gt=0, le=MOST_POINTS)
@@ -248,6 +275,8 @@ class Entry(Declared):
     def _whole(self) -> Self:
         if self.task != "regression" and len(self.classes) < 2:
             raise ValueError(f"{self.task} needs at least two classes, got {list(self.classes)}")
+        if self.sparse and self.nnz is None:
+            raise ValueError("sparse data need nnz, the number of nonzeros")
         return self
 
     @property
@@ -282,12 +311,24 @@ class Entry(Declared):
     @property
     def data_bytes(self) -> int:
         """Size of the prepared features."""
-        return self.n * self.d * self.itemsize
+        if self.nnz is None:
+            return self.n * self.d * self.itemsize
+        return csr_bytes(self.n, self.nnz, self.itemsize)
+
+    @property
+    def row_nnz(self) -> float | None:
+        """Nonzeros of a row, on average; None where the data are dense."""
+        return None if self.nnz is None else self.nnz / self.n
+
+    @property
+    def density(self) -> float | None:
+        """Part of the elements that is not zero; None where the data are dense."""
+        return None if self.nnz is None else self.nnz / (self.n * self.d)
 
     @property
     def directory(self) -> str:
-        """Name of the folder that holds the prepared data."""
-        return f"{self.name}-{self.digest}"
+        """Name of the folder that holds the prepared data; its ending says where it is sparse."""
+        return f"{self.name}-{self.digest}" + ("" if self.nnz is None else SPARSE_ENDING)
 
 
 def generated_entry(dataset: GeneratedDataset, version: str = "") -> Entry:
@@ -306,6 +347,8 @@ def generated_entry(dataset: GeneratedDataset, version: str = "") -> Entry:
         "source": _source(dataset),
         "stand_in_for": dataset.stand_in_for,
     }
+    if dataset.nnz is not None:
+        told |= {"sparse": True, "nnz": dataset.nnz}
     return Entry.model_validate(told)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
+from scipy import sparse
 
 from harness.datasets import reading
 from harness.datasets.arff import read_arff
@@ -22,6 +24,7 @@ from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
 from harness.errors import HarnessError
 from harness.files import below
 from harness.lean_process import import_scikit_learn, importing
+from harness.units import format_bytes
 
 
 def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
@@ -63,9 +66,9 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
         case reading.Idx():
             return _read_idx(paths)
         case reading.Mat() as read:
-            return _read_mat(read, paths)
+            return _read_mat(entry, read, paths)
         case reading.Npz() as read:
-            return _read_npz(read, paths)
+            return _read_npz(entry, read, paths)
         case reading.Npy() as read:
             return _read_npy(read, paths)
         case reading.OpenML() as read:
@@ -76,13 +79,31 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
             return _read_generated(entry, read)
 
 
-def _joined(X: list[np.ndarray], y: list[np.ndarray]) -> Source:
+def _joined(X: list[Any], y: list[np.ndarray]) -> Source:
     parts = [len(part) for part in y]
-    if any(len(rows) != count for rows, count in zip(X, parts, strict=True)):
-        raise ValueError(f"{[len(rows) for rows in X]} rows of features, {parts} targets")
+    rows = [part.shape[0] for part in X]
+    if rows != parts:
+        raise ValueError(f"{rows} rows of features, {parts} targets")
     if len(X) == 1:
         return Source(X[0], y[0], parts)
-    return Source(np.concatenate(X), np.concatenate(y), parts)
+    joined = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
+    return Source(joined, np.concatenate(y), parts)
+
+
+def _as_declared(X: Any, entry: Declared) -> Any:
+    """Return a matrix that was read as it is to be kept: compressed rows, or with its zeros."""
+    if not sparse.issparse(X):
+        return X
+    if entry.sparse:
+        return X.tocsr()
+    needed = X.shape[0] * X.shape[1] * X.dtype.itemsize
+    if needed > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        raise HarnessError(
+            f"data set {entry.name!r}: {X.shape[0]} x {X.shape[1]} points and features are "
+            f"{format_bytes(needed)} with all zeros, more than this machine's memory; write "
+            "`sparse: true`"
+        )
+    return X.toarray()
 
 
 def _read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]) -> Source:
@@ -91,10 +112,10 @@ def _read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path
     X, y = [], []
     for path in paths:
         with open_unpacked(path) as stream:
-            sparse, target = load_svmlight_file(
+            rows, target = load_svmlight_file(
                 stream, n_features=entry.d, dtype=entry.dtype, zero_based=read.zero_based
             )
-        X.append(sparse.toarray())
+        X.append(_as_declared(rows, entry))
         y.append(target)
     return _joined(X, y)
 
@@ -255,24 +276,29 @@ def _read_idx(paths: Sequence[Path]) -> Source:
     return _joined(X, arrays[1::2])
 
 
-def _read_mat(read: reading.Mat, paths: Sequence[Path]) -> Source:
+def _read_mat(entry: Declared, read: reading.Mat, paths: Sequence[Path]) -> Source:
     from scipy.io import loadmat
 
     X, y = [], []
     for path in paths:
         with open_unpacked(path) as stream:
             matrices = loadmat(io.BytesIO(stream.read()))
-        features = np.asarray(matrices[_the_one(matrices, read.X)])
+        features = matrices[_the_one(matrices, read.X)]
+        features = features.tocsr() if sparse.issparse(features) else np.asarray(features)
         if read.y is not None:
-            target = np.asarray(matrices[_the_one(matrices, read.y)]).ravel()
+            target = _dense_column(matrices[_the_one(matrices, read.y)])
         else:
             assert read.target is not None, "Mat names one of the two"
-            target = features[:, read.target].copy()
+            target = _dense_column(features[:, [read.target]]).copy()
             kept = [column for column in range(features.shape[1]) if column != read.target]
             features = features[:, kept[: read.columns]]
-        X.append(features)
+        X.append(_as_declared(features, entry))
         y.append(target)
     return _joined(X, y)
+
+
+def _dense_column(values: Any) -> np.ndarray:
+    return np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()
 
 
 def _the_one(matrices: Mapping[str, Any], name: str) -> str:
@@ -283,17 +309,20 @@ def _the_one(matrices: Mapping[str, Any], name: str) -> str:
     return matching[0]
 
 
-def _read_npz(read: reading.Npz, paths: Sequence[Path]) -> Source:
-    X, y = [], []
+def _read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Source:
+    X: list[Any] = []
+    y: list[np.ndarray] = []
     for path in paths:
         with np.load(path, allow_pickle=False) as arrays:
-            for name in (read.X, read.y):
+            is_sparse = read.X not in arrays and "indptr" in arrays
+            for name in (read.y,) if is_sparse else (read.X, read.y):
                 if name not in arrays:
                     held = ", ".join(arrays.files)
                     raise ValueError(f"there is no array {name!r}; the file holds {held}")
-            X.append(arrays[read.X])
+            # what scipy.sparse.save_npz writes, and the target beside it
+            X.append(sparse.load_npz(path) if is_sparse else arrays[read.X])
             y.append(arrays[read.y].ravel())
-    return _joined(X, y)
+    return _joined([_as_declared(part, entry) for part in X], y)
 
 
 def _read_npy(read: reading.Npy, paths: Sequence[Path]) -> Source:
@@ -332,7 +361,7 @@ def _read_generated(entry: Declared, read: reading.Generated) -> Source:
             f"{type(error).__name__}: {error}"
         ) from error
     # copies: scaling works in place, and the arrays are the plugin's
-    X, y = np.array(X), np.array(y)
+    X, y = X.tocsr(copy=True) if sparse.issparse(X) else np.array(X), np.array(y)
     if X.ndim != 2 or y.ndim != 1:
         raise ValueError(f"X of shape (n, d) and y of shape (n,) wanted, got {X.shape}, {y.shape}")
-    return Source(X, y, [len(y)])
+    return Source(_as_declared(X, entry), y, [len(y)])

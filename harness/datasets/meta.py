@@ -8,14 +8,18 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.errors import DamagedFileError
 from harness.files import read_json
 
-FILES = ("X.npy", "y.npy", "meta.json")
+DENSE, SPARSE = "X.npy", "X.npz"
+"""What prepared features are called."""
+
+FILES = (DENSE, SPARSE, "y.npy", "meta.json")
+"""All that may be there; of the first two it is one."""
 
 _BLOCK = 1 << 20
 
@@ -39,9 +43,11 @@ class Meta(BaseModel):
     itemsize : int
         Bytes of one element of X.
     sha256 : str
-        Of `X.npy` followed by `y.npy`.
+        Of the features' file followed by `y.npy`.
     digest : str
         Of the catalog's entry.
+    nnz : int or None, default None
+        Nonzeros of X, where it is sparse.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -60,6 +66,7 @@ class Meta(BaseModel):
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     digest: str
     citation: str
+    nnz: int | None = None
 
     @classmethod
     def read(cls, directory: Path) -> Meta:
@@ -73,9 +80,14 @@ class Meta(BaseModel):
         directory = Path(directory)
         meta = cls.read_alone(directory)
         target = "float64" if meta.task == "regression" else "int64"
-        meta._check_array(directory / "X.npy", (meta.n, meta.d), meta.dtype)
+        meta._check_array(directory / meta.features, (meta.n, meta.d), meta.dtype, meta.nnz)
         meta._check_array(directory / "y.npy", (meta.n,), target)
         return meta
+
+    @property
+    def features(self) -> str:
+        """The name of the features' file."""
+        return DENSE if self.nnz is None else SPARSE
 
     @classmethod
     def read_alone(cls, directory: Path) -> Meta:
@@ -101,7 +113,7 @@ class Meta(BaseModel):
 
     def write(self, directory: Path) -> None:
         """Write `meta.json`."""
-        text = json.dumps(self.model_dump(mode="json") | {"seal": self._seal()}, indent=1)
+        text = json.dumps(self._told() | {"seal": self._seal()}, indent=1)
         (Path(directory) / "meta.json").write_text(text + "\n", encoding="utf-8")
 
     def verify(self, directory: Path) -> None:
@@ -116,15 +128,22 @@ class Meta(BaseModel):
         if found != self.sha256:
             raise DamagedFileError(
                 Path(directory) / "meta.json",
-                f"{directory}: X.npy and y.npy have sha256 {found}, meta.json says {self.sha256}",
+                f"{directory}: {self.features} and y.npy have sha256 {found}, "
+                f"meta.json says {self.sha256}",
             )
 
     def _seal(self) -> str:
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        text = json.dumps(self._told(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    def _told(self) -> dict[str, Any]:
+        # what was written of dense data before there were sparse ones is as it was
+        return self.model_dump(mode="json", exclude={"nnz"} if self.nnz is None else None)
+
     @staticmethod
-    def _check_array(path: Path, shape: tuple[int, ...], dtype: str) -> None:
+    def _check_array(
+        path: Path, shape: tuple[int, ...], dtype: str, nnz: int | None = None
+    ) -> None:
         import numpy as np
 
         from harness.datasets.rows import read_header
@@ -136,13 +155,23 @@ class Meta(BaseModel):
                 f"{path}: holds {header.shape} of {header.dtype}, "
                 f"meta.json says {shape} of {dtype}",
             )
+        if getattr(header, "nnz", None) != nnz:
+            raise DamagedFileError(
+                path.with_name("meta.json"), f"{path}: has not the nonzeros that meta.json says"
+            )
+
+
+def features_file(directory: Path) -> Path:
+    """Return the file of the prepared features in a folder: of a dense or a sparse matrix."""
+    sparse = Path(directory) / SPARSE
+    return sparse if sparse.exists() else Path(directory) / DENSE
 
 
 def content_sha256(directory: Path) -> str:
-    """Hash `X.npy` followed by `y.npy`."""
+    """Hash the features' file followed by `y.npy`."""
     digest = hashlib.sha256()
-    for name in FILES[:2]:
-        with (Path(directory) / name).open("rb") as stream:
+    for path in (features_file(directory), Path(directory) / "y.npy"):
+        with path.open("rb") as stream:
             while block := stream.read(_BLOCK):
                 digest.update(block)
     return digest.hexdigest()

@@ -18,20 +18,22 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.datasets.counting import shape_contradiction
+from harness.datasets.counting import nnz_contradiction, shape_contradiction
 from harness.datasets.encoding import Source, encode
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import fetch
 from harness.datasets.formats import read_source
-from harness.datasets.meta import Meta
-from harness.datasets.scaling import scale
+from harness.datasets.meta import DENSE, SPARSE, Meta, content_sha256
+from harness.datasets.rows import Features, x_bytes
+from harness.datasets.scaling import scale, scale_sparse
+from harness.datasets.sparse_rows import write_sparse
 from harness.errors import HarnessError
 from harness.files import temporary_beside
 from harness.units import format_bytes
 
 
 def prepare(entry: Entry, destination: Path) -> Meta:
-    """Write `X.npy`, `y.npy` and `meta.json` of a data set.
+    """Write `X.npy` (of sparse data `X.npz`), `y.npy` and `meta.json` of a data set.
 
     Parameters
     ----------
@@ -52,10 +54,13 @@ def prepare(entry: Entry, destination: Path) -> Meta:
     destination = Path(destination)
     X, y = load(entry)
     counts = () if entry.task == "regression" else tuple(np.bincount(y).tolist())
-    needed = X.nbytes + y.nbytes
+    needed = x_bytes(X) + y.nbytes
     with _writing(destination, needed) as folder:
         digest = hashlib.sha256()
-        _save(folder / "X.npy", X, digest)
+        if entry.sparse:
+            write_sparse(folder / SPARSE, X)
+        else:
+            _save(folder / DENSE, X, digest)
         _save(folder / "y.npy", y, digest)
         meta = Meta(
             name=entry.name,
@@ -69,20 +74,21 @@ def prepare(entry: Entry, destination: Path) -> Meta:
             dtype=entry.dtype,
             itemsize=entry.itemsize,
             scaling=entry.scaling,
-            sha256=digest.hexdigest(),
+            sha256=content_sha256(folder) if entry.sparse else digest.hexdigest(),
             digest=entry.digest,
             citation=entry.citation,
+            nnz=entry.nnz,
         )
         meta.write(folder)
     return meta
 
 
-def load(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
+def load(entry: Entry) -> tuple[Features, np.ndarray]:
     """Return the features and targets of a data set as they are to be written.
 
     Returns
     -------
-    X : ndarray (n, d) of the entry's dtype
+    X : ndarray or csr_matrix (n, d) of the entry's dtype
     y : ndarray (n,) of int64 (0 .. n_classes - 1) or float64
     """
     source = read_source(entry, fetch(entry))
@@ -90,9 +96,15 @@ def load(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
     X, y = encode(source, entry)
     if X.shape != (entry.n, entry.d):
         raise HarnessError(f"data set {entry.name!r}: {shape_contradiction(entry, X.shape)}")
+    if entry.sparse and X.nnz != entry.nnz:
+        raise HarnessError(f"data set {entry.name!r}: {nnz_contradiction(entry, X.nnz)}")
     if entry.divide_by != 1:
-        X /= X.dtype.type(entry.divide_by)
-    scale(X, entry.scaling)
+        values = X.data if entry.sparse else X
+        values /= X.dtype.type(entry.divide_by)
+    if entry.sparse:
+        scale_sparse(X, entry.scaling)
+    else:
+        scale(X, entry.scaling)
     return X, y
 
 

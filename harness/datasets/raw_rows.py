@@ -185,6 +185,11 @@ def learn_preparation(entry: Entry, prepared: np.ndarray) -> tuple[RowPreparatio
     HarnessError
         If the source cannot be read, or what is learned does not give the prepared rows.
     """
+    if entry.sparse:
+        raise HarnessError(
+            f"data set {entry.name!r}: is sparse: its models take rows as they are prepared, a "
+            "sparse matrix with prepared=True"
+        )
     source = read_source(entry, fetch(entry))
     table, target = pd.DataFrame(source.X).copy(), source.target
     encoded, _ = encode(source, entry)

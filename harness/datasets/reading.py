@@ -20,6 +20,9 @@ from pydantic import (
 
 from harness.files import why_no_path
 
+SPARSE_FORMATS = ("svmlight", "mat", "npz", "generated")
+"""Formats of which a matrix may be sparse as it is read."""
+
 Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Column = int | str
 
@@ -150,7 +153,7 @@ class Idx(Strict):
 
 
 class Mat(Strict):
-    """Matrices in a MATLAB file: features and target in one, or in two."""
+    """Matrices in a MATLAB file, sparse or not: features and target in one, or in two."""
 
     format: Literal["mat"]
     X: str = "X"
@@ -166,7 +169,7 @@ class Mat(Strict):
 
 
 class Npz(Strict):
-    """NumPy arrays; pickled objects are refused."""
+    """NumPy arrays, or what `scipy.sparse.save_npz` writes with `y` beside it; none is pickled."""
 
     format: Literal["npz"]
     X: str = "X"

@@ -1,4 +1,6 @@
-"""Rows of an `.npy` file, read into memory of our own: no memory map, no second copy.
+"""Rows of a file of features, read into memory of our own: no memory map, no second copy.
+
+The file is an `.npy`, or an `.npz` of a sparse matrix, of which `sparse_rows` knows.
 
 A trial is charged for every byte, so its part of a data set is read straight to where it stays,
 through a small buffer where rows are picked; a page of a memory map would show up in
@@ -11,12 +13,24 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 
 from harness.datasets.buffers import BUFFER_BYTES, chunk_rows
+from harness.datasets.sparse_rows import (
+    SparseHeader,
+    map_sparse,
+    read_sparse_header,
+    read_sparse_rows,
+    sparse_slice,
+)
 from harness.errors import DamagedFileError, HarnessError
-from harness.plugin.method import block_rows
+from harness.plugin.shape import block_rows, csr_row_bytes
+
+Features = Any
+"""An ndarray (n, d), or a csr_matrix, which no type of NumPy's covers."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +47,23 @@ class Header:
         return self.dtype.itemsize * int(np.prod(self.shape[1:], dtype=np.int64))
 
 
-def read_header(path: Path) -> Header:
+def is_sparse(path: Path) -> bool:
+    """Whether a file of features is one of a sparse matrix."""
+    return Path(path).suffix == ".npz"
+
+
+def read_header(path: Path) -> Header | SparseHeader:
+    """Read and check what a file of features, or of targets, says of itself.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is missing, no file of numbers, or shorter or longer than it says.
+    """
+    return read_sparse_header(path) if is_sparse(path) else read_array_header(path)
+
+
+def read_array_header(path: Path) -> Header:
     """Read and check the header of an `.npy` file.
 
     Raises
@@ -64,7 +94,24 @@ def read_header(path: Path) -> Header:
     return header
 
 
-def read_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+def read_rows(path: Path, rows: np.ndarray) -> Features:
+    """Read some rows of a file of features.
+
+    Parameters
+    ----------
+    path : Path
+    rows : ndarray (m,) of int
+        Row numbers in any order.
+
+    Returns
+    -------
+    ndarray or csr_matrix (m, d)
+        As `read_array_rows` and `read_sparse_rows` return them.
+    """
+    return read_sparse_rows(path, rows) if is_sparse(path) else read_array_rows(path, rows)
+
+
+def read_array_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Read some rows of an `.npy` file into one array.
 
     Parameters
@@ -92,7 +139,7 @@ def read_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None) -> np
     times instead of holding their whole order. A run of consecutive rows is read
     without the buffer.
     """
-    header = read_header(path)
+    header = read_array_header(path)
     rows = np.asarray(rows)
     if rows.size and not (rows.min() >= 0 and rows.max() < header.shape[0]):
         raise HarnessError(
@@ -158,8 +205,8 @@ def _pread(descriptor: int, target: np.ndarray, offset: int) -> None:
         offset += count
 
 
-def row_blocks(path: Path, rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Read rows a block at a time, of `harness.plugin.method.block_rows`; the last may be shorter.
+def row_blocks(path: Path, rows: np.ndarray) -> Iterator[Features]:
+    """Read rows a block at a time, of `harness.plugin.shape.block_rows`; the last may be shorter.
 
     Parameters
     ----------
@@ -168,28 +215,62 @@ def row_blocks(path: Path, rows: np.ndarray) -> Iterator[np.ndarray]:
 
     Yields
     ------
-    ndarray (m, ...)
+    ndarray or csr_matrix (m, ...)
         Read-only, and valid until the next one is asked for: all blocks share their memory, so
-        that a whole pass costs one block.
+        that a whole pass costs one block. Of a sparse matrix each has its own.
     """
     rows = np.asarray(rows)
     header = read_header(path)
     block = block_rows(header.row_bytes)
-    shared = np.empty((min(block, len(rows)), *header.shape[1:]), dtype=header.dtype)
+    shared = None
+    if isinstance(header, Header):
+        shared = np.empty((min(block, len(rows)), *header.shape[1:]), dtype=header.dtype)
     for start in range(0, len(rows), block):
         part = rows[start : start + block]
-        filled = read_rows(path, part, out=shared[: len(part)])
-        filled.flags.writeable = False
-        yield filled
+        if shared is None:
+            yield read_only(read_sparse_rows(path, part))
+        else:
+            yield read_only(read_array_rows(path, part, out=shared[: len(part)]))
 
 
-def open_mapped(path: Path) -> np.memmap:
-    """Open an `.npy` file as a read-only memory map.
+def matrix_arrays(X: Features) -> tuple[np.ndarray, ...]:
+    """Return the arrays that X is made of: itself, or those of a sparse matrix."""
+    return (X.data, X.indices, X.indptr) if issparse(X) else (X,)
+
+
+def read_only(X: Features) -> Features:
+    """Let nobody write to features, and return them."""
+    for array in matrix_arrays(X):
+        array.flags.writeable = False
+    return X
+
+
+def x_slice(X: Features, start: int, stop: int) -> Features:
+    """Return consecutive rows of X as a view."""
+    return sparse_slice(X, start, stop) if issparse(X) else X[start:stop]
+
+
+def x_row_bytes(X: Features) -> int:
+    """Return the bytes of a row of X, on average where it is sparse, as `Shape.row_bytes` does."""
+    if issparse(X):
+        return csr_row_bytes(X.nnz / max(1, X.shape[0]), X.dtype.itemsize)
+    return int(X.shape[1]) * X.itemsize
+
+
+def x_bytes(X: Features) -> int:
+    """Return the bytes of the arrays of X."""
+    return sum(array.nbytes for array in matrix_arrays(X))
+
+
+def open_mapped(path: Path) -> np.memmap | csr_matrix:
+    """Open a file of features as a read-only memory map.
 
     Raises
     ------
     HarnessError
         If the file is damaged.
     """
-    read_header(path)
+    if is_sparse(path):
+        return map_sparse(path)
+    read_array_header(path)
     return np.lib.format.open_memmap(path, mode="r")

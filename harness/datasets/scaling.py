@@ -2,7 +2,8 @@
 
 Statistics are of all points, unlabeled and test ones included: no label is used. Columns of zeros
 and ones (dummies) are left alone by "standard": standardising rare ones lets them dominate every
-distance. A column or direction without spread becomes 0, never NaN.
+distance. A column or direction without spread becomes 0, never NaN. Of a sparse matrix only what
+keeps zeros can be done.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 _BLOCK_BYTES = 1 << 23
 
@@ -65,16 +67,36 @@ class Scaling:
                 block[:] = block @ self.root
 
 
+def scale_sparse(X: csr_matrix, scaling: str) -> None:
+    """Scale a sparse matrix in place.
+
+    Parameters
+    ----------
+    X : csr_matrix (n, d), float
+    scaling : {"none", "unit", "maxabs"}
+        As in `scale`.
+    """
+    if scaling == "unit":
+        squares = X.multiply(X).sum(axis=1, dtype=np.float64)
+        norms = np.sqrt(np.asarray(squares).ravel())
+        factors = np.where(norms > 0, norms, 1.0).astype(X.dtype)
+        X.data /= np.repeat(factors, np.diff(X.indptr))
+    elif scaling == "maxabs":
+        largest = abs(X).max(axis=0).toarray().ravel()
+        X.data /= np.where(largest > 0, largest, 1)[X.indices].astype(X.dtype)
+
+
 def scale(X: np.ndarray, scaling: str) -> Scaling:
     """Scale features in place.
 
     Parameters
     ----------
     X : ndarray (n, d), float
-    scaling : {"none", "minmax", "standard", "whiten", "unit"}
+    scaling : {"none", "minmax", "standard", "whiten", "unit", "maxabs"}
         "minmax" maps each column to [0, 1]; "standard" to mean 0 and variance 1; "whiten" makes
         columns uncorrelated too, as near to the standardised ones as can be (ZCA-cor; Kessy, Lewin
-        & Strimmer 2018); "unit" gives each row Euclidean norm 1 (a row of zeros stays).
+        & Strimmer 2018); "unit" gives each row Euclidean norm 1 (a row of zeros stays); "maxabs"
+        divides each column by its largest magnitude, so that zeros stay.
 
     Returns
     -------
@@ -86,6 +108,12 @@ def scale(X: np.ndarray, scaling: str) -> Scaling:
         fitted.apply(X)
         return fitted
     low, high = X.min(axis=0), X.max(axis=0)
+    if scaling == "maxabs":
+        largest = np.maximum(-low, high)
+        empty = largest == 0
+        fitted = Scaling(scaling, empty, (np.zeros_like(low),), np.where(empty, 1, largest))
+        fitted.apply(X)
+        return fitted
     constant = low == high
     if scaling == "minmax":
         spread = np.where(constant, 1.0, high - low).astype(X.dtype)

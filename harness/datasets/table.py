@@ -35,7 +35,8 @@ def _cells(entry: Entry) -> list[str]:
         f"`{entry.name}`",
         entry.task,
         f"{entry.n:,}",
-        f"{entry.d:,}",
+        f"{entry.d:,}"
+        + ("" if entry.density is None else f" ({100 * entry.density:.2g} % nonzero)"),
         classes,
         entry.scaling,
         format_bytes(entry.data_bytes),

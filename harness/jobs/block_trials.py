@@ -119,7 +119,8 @@ class Running:
         """Run one trial, `kind` says of which block; None if it took the runner down with it."""
         if self.mapped is None:
             return self.runner.run(assignment, limits, timeline, kind)
-        with tempfile.NamedTemporaryFile(dir=self.mapped, suffix=".npy") as file:
+        ending = assignment.features.suffix
+        with tempfile.NamedTemporaryFile(dir=self.mapped, suffix=ending) as file:
             rows = write_rows(assignment, Path(file.name))
             return self.runner.run(rows, limits, timeline, kind)
 
@@ -146,7 +147,7 @@ def running(blocks: Sequence[BlockTrials]) -> Iterator[Running]:
             workload.catalog,
             workload.study.plugin_folders,
             withheld=(PREPARED, RESULTS),
-            shown=(folder / "X.npy", *filter(None, [mapped])),
+            shown=(blocks[0].prepared.features, *filter(None, [mapped])),
             scratch=scratch,
         )
         provided = [block.provided() for block in blocks]

@@ -99,6 +99,10 @@ def fit(
     found = find_row(workload, row)
     _refuse_row(row, found, all_labels)
     trials = BlockTrials(workload, found.block)
+    if as_onnx and trials.prepared.meta.nnz is not None:
+        raise HarnessError(
+            f"row {row} is of sparse data, and a file of ONNX takes dense rows: name a .joblib"
+        )
     again = _settings(trials, found, row, all_labels)
     label, prepared_only, table = _label(workload, trials, found, all_labels)
     label = replace(label, as_onnx=as_onnx)
@@ -128,7 +132,7 @@ def _agreement(
     predicted = dict(made.checked)
     rows = predicted.pop("rows")
     if label.preparation is None or table is None:
-        given = {ROWS: read_rows(trials.prepared.folder / "X.npy", rows)}
+        given = {ROWS: read_rows(trials.prepared.features, rows)}
     else:
         given = inputs(label.preparation, table.iloc[rows])
     return compare(made.content, given, predicted, list(label.class_names))
@@ -187,7 +191,7 @@ def _label(
     meta, preparation, why_not, table = trials.prepared.meta, None, "", None
     try:
         entry = entry_with_data(workload, found.block.dataset)
-        X = open_mapped(trials.prepared.folder / "X.npy")
+        X = open_mapped(trials.prepared.features)
         preparation, table = learn_preparation(entry, X)
     except HarnessError as error:
         why_not = str(error)

@@ -77,6 +77,11 @@ class Prepared:
         self._known = self.meta
         self._state = self._signature()
 
+    @property
+    def features(self) -> Path:
+        """The file of the features."""
+        return self.folder / self.meta.features
+
     def altered(self) -> bool:
         """Tell whether the files hold something else than when this was last asked.
 

@@ -93,7 +93,7 @@ class Referee:
         self.study_seed = workload.study.settings.seed
         self.metrics = known_metrics(registry)
         self.primary = primary(workload, block, registry)
-        self.features = workload.prepared(block.dataset) / "X.npy"
+        self.features = workload.prepared(block.dataset) / meta.features
         self.y = np.load(workload.prepared(block.dataset) / "y.npy", allow_pickle=False)
 
     def assign(

@@ -9,7 +9,8 @@ from typing import Any
 from harness.planning.block_plans import plan_block
 from harness.planning.learned.model import is_learned
 from harness.planning.size import Plan
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
+from harness.plugin.shape import Shape
 from harness.study.study import Block
 from harness.units import format_bytes
 

@@ -16,6 +16,7 @@ from harness.kernels.features import (
 )
 from harness.kernels.functions import (
     KERNELS,
+    OF_SPARSE,
     AnyKernel,
     BoundKernel,
     KernelFunction,
@@ -55,6 +56,9 @@ from harness.kernels.landmark_features import (
     LandmarkFeatures,
 )
 from harness.kernels.landmarks import (
+    OF_SPARSE as SELECTORS_OF_SPARSE,
+)
+from harness.kernels.landmarks import (
     SELECTORS,
     Landmarks,
     LandmarkSelection,
@@ -81,13 +85,20 @@ from harness.kernels.transfer_functions import (
     TransferSettings,
     apply_transfer,
 )
-from harness.kernels.width import GaussianWidth, kernel_width, width_bytes
+from harness.kernels.width import (
+    GaussianWidth,
+    kernel_width,
+    sparse_width_bytes,
+    width_bytes,
+)
 
 __all__ = [
     "BLOCK_BYTES",
     "DEGREE_TILE",
     "KERNELS",
+    "OF_SPARSE",
     "SELECTORS",
+    "SELECTORS_OF_SPARSE",
     "TILE",
     "AnyKernel",
     "BoundKernel",
@@ -139,6 +150,7 @@ __all__ = [
     "select_landmarks",
     "selection_bytes",
     "solve_positive_definite",
+    "sparse_width_bytes",
     "square_product_bytes",
     "stream_bytes",
     "summing_panel_bytes",

@@ -15,6 +15,7 @@ from typing import Annotated, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy.sparse import issparse
 
 from harness.estimator import Estimator, OneOf, PositiveFloat
 from harness.kernels.elementwise_kernels import (
@@ -38,6 +39,7 @@ from harness.kernels.gaussian import (
     refuse_overflow,
     squared_norms,
 )
+from harness.kernels.sparse import products
 from harness.kernels.width import (
     MEDIAN_SAMPLE,
     median_distance,
@@ -140,7 +142,7 @@ class BoundKernel:
         given = {} if out is None or not self._takes_out else {"out": out}
         K = self.kernel.function(X, Z, self.width, **given)
         if not isinstance(self.kernel, BuiltInKernel):
-            self._refuse_no_matrix(K, len(X), len(Z))
+            self._refuse_no_matrix(K, X.shape[0], Z.shape[0])
         if out is None or K is out:
             return K
         out[...] = K
@@ -195,7 +197,7 @@ class BoundKernel:
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """Return k(x, x) of each row, shape (n,)."""
         if self.kernel.diagonal is None:
-            return np.ones(len(X), X.dtype)
+            return np.ones(X.shape[0], X.dtype)
         return self.kernel.diagonal(X, self.width)
 
 
@@ -217,7 +219,7 @@ def bind_kernel(
     ----------
     kernel : str or KernelFunction
         A name of `KERNELS`, or an object with `function`, `unit` and `diagonal`.
-    X : ndarray of shape (n, d)
+    X : ndarray or csr_matrix of shape (n, d)
         Decides what the natural width is; a sample of at most 300 rows is read.
     sigma : float, default 1.0
         Width, in units of `sigma_unit`; ignored by kernels without a width.
@@ -247,7 +249,9 @@ def bind_kernel(
             width = natural_width(kernel.unit(X), sigma, sigma_unit)
     if isinstance(kernel, BuiltInKernel):
         refuse_overflow(X, width, kernel.function.__name__.removesuffix("_kernel"), kernel.most)
-    center = column_medians(X) if is_shift_invariant(kernel) else None
+    # a center would fill the zeros of a sparse matrix
+    moved = is_shift_invariant(kernel) and not issparse(X)
+    center = column_medians(X) if moved else None
     return BoundKernel(kernel, width, center)
 
 
@@ -319,14 +323,14 @@ def linear_kernel(
     X: np.ndarray, Z: np.ndarray, width: float = 1.0, out: np.ndarray | None = None
 ) -> np.ndarray:
     """Return x'z, shape (n, m); there is no width. Holds nothing beside its inputs and result."""
-    return np.matmul(X, Z.T, out=out)
+    return products(X, Z, out)
 
 
 def poly2_kernel(
     X: np.ndarray, Z: np.ndarray, width: float = 1.0, out: np.ndarray | None = None
 ) -> np.ndarray:
     """Return (x'z / width^2 + 1)^2, shape (n, m). Holds what `linear_kernel` holds."""
-    K = np.matmul(X, Z.T, out=out)
+    K = products(X, Z, out)
     K *= 1 / width**2
     K += 1
     return np.square(K, out=K)
@@ -365,6 +369,9 @@ KERNELS: dict[str, KernelFunction] = {
     ),
 }
 """The kernels that come with the harness, by name."""
+
+OF_SPARSE = ("rbf", "linear", "poly2")
+"""Kernels of which X and Z may be sparse."""
 
 KernelName = Annotated[str, OneOf(KERNELS)]
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg import get_blas_funcs
+from scipy.sparse import issparse
 
+from harness.kernels.sparse import products, sparse_squares
 from harness.layers import Center, KernelValues, Layer, Linear
 
 Most = Callable[[int, float, float], tuple[float, ...]]
@@ -59,8 +62,8 @@ def stream_bytes(n: int, width: int, itemsize: int = 8, held: int | None = None)
 
 
 def squared_norms(X: np.ndarray) -> np.ndarray:
-    """Return the squared Euclidean norm of each row, shape (n,), without a copy of X."""
-    return np.einsum("ij,ij->i", X, X)
+    """Return the squared Euclidean norm of each row, shape (n,), without a copy of a dense X."""
+    return sparse_squares(X) if issparse(X) else np.einsum("ij,ij->i", X, X)
 
 
 def gaussian_kernel(
@@ -78,10 +81,10 @@ def gaussian_kernel(
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or csr_matrix of shape (n, d)
         float32 or float64.
-    Z : ndarray of shape (m, d)
-        Of the same type as X.
+    Z : ndarray or csr_matrix of shape (m, d)
+        Of the same type as X. Where one of the two is sparse there is no center.
     sigma : float
         Width, in the units of X.
     out : ndarray of shape (n, m), optional
@@ -95,7 +98,13 @@ def gaussian_kernel(
     ndarray of shape (n, m)
     """
     scale = X.dtype.type(1 / sigma**2)
-    if center is None:
+    if issparse(X) or issparse(Z):
+        assert center is None, "zeros stay where they are"
+        K = products(X, Z, out)
+        K *= scale
+        K -= (squared_norms(X) * (scale / 2))[:, None]
+        K -= squared_norms(Z) * (scale / 2)
+    elif center is None:
         scaled = X * scale
         K = np.matmul(scaled, Z.T, out=out)
         K -= (np.einsum("ij,ij->i", scaled, X) / 2)[:, None]
@@ -149,26 +158,31 @@ class GaussianAt:
 
         Parameters
         ----------
-        X : ndarray of shape (n, d)
-            Of the same type as Z, C-contiguous.
+        X : ndarray or csr_matrix of shape (n, d)
+            Of the same type as Z; C-contiguous if dense.
         out : ndarray of shape (n, m), optional
             Where to write; through a copy unless it is C-contiguous and of the type of X.
         """
         if out is None or not (out.flags.c_contiguous and out.dtype == X.dtype):
             # BLAS would write to a copy
-            K = self(X, np.empty((len(X), len(self._Z)), X.dtype))
+            K = self(X, np.empty((X.shape[0], len(self._Z)), X.dtype))
             if out is None:
                 return K
             out[...] = K
             return out
-        if not len(X):
+        if not len(out):
             return out
         K = out
         half_norms = squared_norms(X)
         half_norms *= -self._scale / 2
-        K[...] = half_norms[:, None]
-        (gemm,) = get_blas_funcs(("gemm",), (X,))
-        gemm(self._scale, self._Z.T, X.T, beta=1.0, c=K.T, trans_a=1, overwrite_c=1)
+        if issparse(X):
+            products(X, self._Z, K)
+            K *= self._scale
+            K += half_norms[:, None]
+        else:
+            K[...] = half_norms[:, None]
+            (gemm,) = get_blas_funcs(("gemm",), (X,))
+            gemm(self._scale, self._Z.T, X.T, beta=1.0, c=K.T, trans_a=1, overwrite_c=1)
         # not before: of points that are near, less is lost of the smaller number
         K -= self._half_norms
         np.minimum(K, 0, out=K)
@@ -212,10 +226,11 @@ def centered_rows(
     dtype : type, default numpy.float32
         Of what is returned.
     """
-    m, d = len(X) if rows is None else len(rows), X.shape[1]
+    m, d = X.shape[0] if rows is None else len(rows), X.shape[1]
     near = np.empty((m, d), dtype)
     for block in row_blocks(m, 2 * d):
-        near[block] = centered(X[block if rows is None else rows[block]], center, dtype)
+        part: Any = centered(X[block if rows is None else rows[block]], center, dtype)
+        near[block] = part.toarray() if issparse(part) else part
     return near
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
+from scipy.sparse import issparse
 
 from harness.kernels.functions import (
     BoundKernel,
@@ -22,6 +23,7 @@ from harness.kernels.gaussian import (
     BLOCK_BYTES,
     block_rows,
     centered_rows,
+    row_blocks,
     stream_bytes,
 )
 from harness.kernels.gram import GramSum, blas_bytes
@@ -46,7 +48,8 @@ class LandmarkFeatures:
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or csr_matrix of shape (n, d)
+        Landmarks are dense. Kernel rows of sparse points are products of these with them.
     kernel : BoundKernel
     rows : ndarray of shape (b,), optional
         Row numbers of the landmarks; all by default.
@@ -92,7 +95,7 @@ class LandmarkFeatures:
         del L
         if scale is not None:
             self.factor *= scale[kept, None]
-        self.landmarks = landmarks[kept]
+        self.landmarks = _in_columns(landmarks, kept) if issparse(X) else landmarks[kept]
         del landmarks
         self._at_landmarks = self.kernel.at(self.landmarks)
         self._substitution = ForwardSubstitution(self.factor)
@@ -128,8 +131,9 @@ class LandmarkFeatures:
 
         Only kernel values are computed for each row: their sums, in float64, are substituted once.
         """
-        buffer, total = self.block_buffer(len(X)), np.zeros(self.n_components)
-        for block in self.blocks(len(X)):
+        n = X.shape[0]
+        buffer, total = self.block_buffer(n), np.zeros(self.n_components)
+        for block in self.blocks(n):
             K = self.kernel_rows(X[block], buffer[: block.stop - block.start])
             total += K.sum(axis=0, dtype=np.float64)
         return self._substitution.solve_rows(total.astype(np.float32)[None])[0]
@@ -157,6 +161,9 @@ class LandmarkFeatures:
 
     def points(self, X: np.ndarray, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks of rows and what X holds there, each in the same array."""
+        if issparse(X):
+            yield from ((block, X[rows[block]]) for block in self.blocks(len(rows)))
+            return
         most = min(len(rows), feature_block_rows(*self.landmarks.shape))
         buffer = np.empty((most, X.shape[1]), X.dtype)
         for block in self.blocks(len(rows)):
@@ -215,7 +222,7 @@ class LandmarkFeatures:
         # given back on return: the total of the Gram matrices is twice as many pages
         buffer = self.block_buffer(len(rows))
         for block, points in self.points(X, rows):
-            Z = self.transform(points, buffer[: len(points)])
+            Z = self.transform(points, buffer[: points.shape[0]])
             if codes is not None:
                 own = codes[block, None] == np.append(np.arange(n_classes), -1)
                 by_class += Z.T @ own.astype(np.float32)
@@ -242,12 +249,12 @@ class LandmarkFeatures:
         buffer : ndarray, optional
             What `block_buffer` returns, where there is one already.
         """
-        n = len(X) if rows is None else len(rows)
+        n = X.shape[0] if rows is None else len(rows)
         scores = np.empty((n, coefficients.shape[1]), np.float32)
         buffer = self.block_buffer(n) if buffer is None else buffer
         all_rows = ((block, X[block]) for block in self.blocks(n))
         for block, points in all_rows if rows is None else self.points(X, rows):
-            K = self.kernel_rows(points, buffer[: len(points)])
+            K = self.kernel_rows(points, buffer[: points.shape[0]])
             np.matmul(K, coefficients, out=scores[block])
         return scores
 
@@ -284,6 +291,7 @@ class LandmarkFeatures:
         kernel: str | KernelFunction = "rbf",
         picked: bool = True,
         substituted: bool = True,
+        sparse_row: int | None = None,
     ) -> int:
         """Bytes of a block of `LandmarkFeatures.blocks` at most; never falls as n or b grows.
 
@@ -297,11 +305,16 @@ class LandmarkFeatures:
             Whether rows are copied from X, or lie there one after another.
         substituted : bool, default True
             Whether features are made of kernel values.
+        sparse_row : int, optional
+            Bytes of a row of X where it is sparse.
         """
         # in float32, or moved
         copied = 4 if itemsize != 4 or is_shift_invariant(kernel) else 0
         row = 4 * n_landmarks + copied * n_features
         row += itemsize * n_features if picked else 0
+        if sparse_row is not None:
+            # rows as picked, in float32, their squares; products before they are where they belong
+            row = 8 * n_landmarks + 3 * sparse_row
         row += substitution_bytes(1, n_landmarks) if substituted else 0
         # what rows are cut by; no part of a row, or bytes could fall where one row less fits
         most = max(BLOCK_BYTES / (4 * _columns(n_landmarks, n_features)), 16, n_landmarks // 2)
@@ -311,6 +324,15 @@ class LandmarkFeatures:
         if not isinstance(kernel, str):
             n = min(n, feature_block_rows(n_landmarks, n_features))
         return held + kernel_bytes(kernel, n, n_landmarks, n_features, 4, at_origin=True)
+
+
+def _in_columns(landmarks: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return some rows in Fortran order, along which products with sparse points go."""
+    found = np.empty((len(kept), landmarks.shape[1]), landmarks.dtype, order="F")
+    # in short blocks: beside both copies of the landmarks there is little room
+    for block in row_blocks(len(kept), 8 * landmarks.shape[1]):
+        found[block] = landmarks[kept[block]]
+    return found
 
 
 def _scale_to_unit_diagonal(K: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from scipy.stats import rankdata
 from sklearn import config_context, metrics
 
@@ -76,7 +77,7 @@ def r2(y_true: np.ndarray, values: np.ndarray) -> float:
 
 def silhouette(X: np.ndarray, labels: np.ndarray) -> float:
     """Silhouette of a fixed sample of at most `SILHOUETTE_SAMPLE` points."""
-    rows = np.random.default_rng(0).permutation(len(X))[:SILHOUETTE_SAMPLE]
+    rows = np.random.default_rng(0).permutation(X.shape[0])[:SILHOUETTE_SAMPLE]
     if not 1 < len(np.unique(labels[rows])) < len(rows):
         return float("nan")
     return metrics.silhouette_score(X[rows], labels[rows])
@@ -84,9 +85,23 @@ def silhouette(X: np.ndarray, labels: np.ndarray) -> float:
 
 def calinski_harabasz(X: np.ndarray, labels: np.ndarray) -> float:
     """Ratio of dispersion between to dispersion within clusters."""
-    if not 1 < len(np.unique(labels)) < len(X):
+    if not 1 < len(np.unique(labels)) < X.shape[0]:
         return float("nan")
+    if issparse(X):
+        return _sparse_dispersions(X, labels)
     return metrics.calinski_harabasz_score(X, labels)
+
+
+def _sparse_dispersions(X: csr_matrix, labels: np.ndarray) -> float:
+    """Return the same of sparse points, of which scikit-learn's takes none."""
+    _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    n, k = len(codes), len(counts)
+    sums = csr_matrix((np.ones(n), (codes, np.arange(n))), (k, n)) @ X
+    # n_k |mean|^2 of each cluster, summed up
+    of_clusters = float((np.asarray(sums.multiply(sums).sum(axis=1)).ravel() / counts).sum())
+    within = float(X.multiply(X).sum()) - of_clusters
+    between = of_clusters - float(np.square(np.asarray(sums.sum(axis=0))).sum()) / n
+    return between * (n - k) / (within * (k - 1)) if within > 0 else 1.0
 
 
 BUILT_IN = (

@@ -20,8 +20,9 @@ from harness.planning.size import Plan, plan
 from harness.planning.workload import Workload, load_workload
 from harness.plugin.environments import Environment, current
 from harness.plugin.index import method_entry
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
 from harness.plugin.registry import Registry, plugin_location
+from harness.plugin.shape import Shape
 from harness.study.study import Block
 from harness.trial.run import searched_space
 
@@ -120,6 +121,7 @@ def shape_of(workload: Workload, block: Block) -> Shape:
         n_test=sizes.n_test,
         itemsize=entry.itemsize,
         mapped=block.grid.data == "mapped",
+        row_nnz=entry.row_nnz,
     )
 
 

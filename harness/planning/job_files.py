@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from harness.datasets.entry import SPARSE_ENDING
+from harness.datasets.meta import DENSE, SPARSE
 from harness.errors import DamagedFileError, HarnessError
 from harness.files import below, read_json, write_whole
 from harness.planning.bundles import (
@@ -113,9 +115,13 @@ class StudyJobs:
         return [path for meta in described for path in (meta, f"{Path(meta).parent}/y.npy")]
 
     def prepared(self, bundle_id: str, names: Iterable[str]) -> list[str]:
-        """Return files, by name, of the prepared data that a job needs."""
+        """Return files, by name, of the prepared data that a job needs.
+
+        Where these are sparse, the file of features is the one of a sparse matrix.
+        """
         folder = Path(self.needs(bundle_id)["prepared"]).parent
-        return [(folder / name).as_posix() for name in names]
+        features = SPARSE if folder.name.endswith(SPARSE_ENDING) else DENSE
+        return [(folder / (features if name == DENSE else name)).as_posix() for name in names]
 
     @cached_property
     def _needs(self) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from harness.datasets.reading import SPARSE_FORMATS
+
 if TYPE_CHECKING:
+    from harness.datasets.entry import Entry
     from harness.planning.workload import Workload
 
 _AROUND = 1_000_000_000
@@ -26,5 +29,12 @@ def preparing_mb(workload: Workload, directory: str) -> int:
     """
     entries = (workload.catalog[name] for name in workload.datasets())
     entry = next((entry for entry in entries if entry.directory == directory), None)
-    features = entry.n * entry.d * entry.itemsize if entry else 0
+    features = _read_bytes(entry) if entry else 0
     return math.ceil((_AROUND + _COPIES * features) / 10**6)
+
+
+def _read_bytes(entry: Entry) -> int:
+    """Return the bytes of the features as they are read: tables are with all their zeros."""
+    if entry.sparse and entry.format not in SPARSE_FORMATS:
+        return entry.n * entry.d * entry.itemsize
+    return entry.data_bytes

@@ -9,17 +9,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from harness.datasets.buffers import reading_bytes
+from harness.planning.own_bytes import (
+    fold_bytes,
+    folded_bytes,
+    handed_bytes,
+    loading_bytes,
+    overhead_bytes,
+    predicted_rows,
+    prediction_bytes,
+    standing_bytes,
+)
 from harness.plugin.abilities import splits_fit
-from harness.plugin.method import N_UNLABELED, Method, Shape, score_rows
+from harness.plugin.method import N_UNLABELED, Method
 from harness.plugin.search_space import Distribution
+from harness.plugin.shape import Shape
 from harness.plugin.storage import Peaks, Storage
 from harness.units import format_bytes
 
-# What the interpreter allocates around any fit, and what a heap has between its blocks.
-_FIXED_OVERHEAD = 1 << 18
 _UNNAMED = "all"  # what a storage model that returns one number is said to hold
-_SEARCH_OVERHEAD = 1 << 16  # settings, scores, and the heap between two fits
 
 
 @dataclass(frozen=True)
@@ -57,58 +64,6 @@ class Plan:
     def feasible(self) -> bool:
         """Whether there is a size that fits."""
         return not self.reason
-
-
-def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
-    """Bytes that the harness itself holds in a trial: targets and predictions."""
-    return standing_bytes(shape, tuned) + max(handed_bytes(shape), _folded_bytes(shape, tuned))
-
-
-def standing_bytes(shape: Shape, tuned: bool) -> int:
-    """Bytes of targets and of what has a fixed size, held from the first stage to the last."""
-    fixed = _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if tuned else 0)
-    return shape.n * (shape.label_bytes or 8) + fixed
-
-
-def handed_bytes(shape: Shape) -> int:
-    """Bytes of a block of predictions, or of reading the block of points that is next."""
-    reading = reading_bytes(min(shape.block_rows, shape.n_test), shape.row_bytes)
-    return max(prediction_bytes(shape), reading)
-
-
-def _folded_bytes(shape: Shape, tuned: bool) -> int:
-    """Bytes of what a search predicts at once: at most half of the labeled points."""
-    return _predicted_bytes(shape, -(-shape.n_labeled // 2)) if tuned else 0
-
-
-def fold_bytes(shape: Shape) -> int:
-    """Bytes of the labeled points that cross-validation copies where a fit is not split in two."""
-    return shape.n_labeled * shape.row_bytes
-
-
-def loading_bytes(shape: Shape) -> int:
-    """Bytes of X and of what reading it holds; no method holds anything yet."""
-    return shape.data_bytes + (reading_bytes(shape.n, shape.row_bytes) if shape.is_read else 0)
-
-
-def prediction_bytes(shape: Shape) -> int:
-    """Bytes of predictions, a part of `overhead_bytes` that the harness holds after the fit.
-
-    They are handed over block by block: scores and labels of one, in the estimator's type and in
-    float64, whatever the number of points. A storage model that tells its phases apart
-    is charged for them beside its prediction alone.
-    """
-    return _predicted_bytes(shape, min(shape.scored, _predicted_rows(shape)))
-
-
-def _predicted_rows(shape: Shape) -> int:
-    """Rows of one block of predictions, of points that fit saw or of others."""
-    return max(score_rows(shape.n_classes), shape.block_rows)
-
-
-def _predicted_bytes(shape: Shape, rows: int) -> int:
-    columns = shape.n_classes if shape.n_classes > 2 else 1
-    return rows * (2 * 8 * columns + 16 + shape.label_bytes)
 
 
 def plan(
@@ -164,6 +119,8 @@ def plan(
     settings = [params | setting for setting in _settings_that_count(method, space or {})]
     lacking = shown if shown > shape.n_unlabeled else 0
     shown = min(shown, shape.n_unlabeled)
+    if shape.is_sparse and not method.takes_sparse(params):
+        return Plan(None, 0, _dense_only(shape))
     need = _Need(method, shape, settings, tuned, paused, shown)
     if lacking:
         at_hand = f"there are {shape.n_unlabeled}"
@@ -194,6 +151,16 @@ def plan(
         found = max(tried, key=lambda tried: need.share(tried, useful), default=None)
     at = f" {'with' if fixed else 'at its smallest,'} {method.size} = {low}"
     return found or need.refused(low, budget, at)
+
+
+def _dense_only(shape: Shape) -> str:
+    """Say why a method that takes no sparse X is not given one with its zeros."""
+    filled = format_bytes(shape.n * shape.n_features * shape.itemsize)
+    return (
+        f"takes dense data only; the set is sparse, with {shape.n_features:,} columns and "
+        f"{100 * shape.density:.2g} % nonzeros: dense its {shape.n:,} points are {filled}, which "
+        "an entry without `sparse: true` gives"
+    )
 
 
 @dataclass(frozen=True)
@@ -269,7 +236,7 @@ class _Need:
         if self.tuned:
             splits = splits_fit(self.method.estimator)
             fitted = held.fit if splits else max(held) + fold_bytes(seen)
-            stages["search"] = fitted + _folded_bytes(seen, True)
+            stages["search"] = fitted + folded_bytes(seen, True)
         return {stage: int(many) + standing for stage, many in stages.items()}
 
     def _models(self, seen: Shape, size: int | None) -> Iterator[Storage]:
@@ -369,7 +336,7 @@ class _Need:
         }
         parts = {named.get(name, name.replace("_", " ")): many for name, many in arrays.items()}
         if stage != "fit":
-            rows = min(seen.scored, _predicted_rows(seen))
+            rows = min(seen.scored, predicted_rows(seen))
             classes = f" x {seen.n_classes} classes" if seen.n_classes > 2 else ""
             reading = max(0, loading_bytes(seen) - max(held.peaks)) + handed_bytes(seen)
             parts[f"predictions of {rows:,} points{classes}"] = prediction_bytes(seen)

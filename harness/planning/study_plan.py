@@ -173,7 +173,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         list(cells.values()),
         list(workload.left_out),
         sum(missing_bytes(entry) for entry in missing),
-        sum(e.n * e.d * e.itemsize for e in missing) + trials * ROW_BYTES,
+        sum(entry.data_bytes for entry in missing) + trials * ROW_BYTES,
         (seconds + starts * WORKER_START_S) / cores,
         starts * WORKER_START_S / cores,
         list(untimed),

@@ -205,7 +205,7 @@ def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
 
     The latter are described by the index, not loaded: their digest follows their plugin's.
     """
-    fields = ("name", "task", "n", "d", "n_classes", "scaling", "dtype", "stand_in_for")
+    fields = ("name", "task", "n", "d", "n_classes", "scaling", "dtype", "stand_in_for", "nnz")
     generated = {
         item["name"]: GeneratedDataset(generate=_not_loaded, **{key: item[key] for key in fields})
         for item in index["datasets"]
@@ -366,7 +366,9 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
         meta = Meta.read_alone(folder)
     except DamagedFileError:  # whoever needs the data has them prepared again
         return []
-    told: dict[str, tuple[Any, Any]] = {"n": (entry.n, meta.n), "d": (entry.d, meta.d)}
+    told: dict[str, tuple[Any, Any]] = {
+        key: (getattr(entry, key), getattr(meta, key)) for key in ("n", "d", "nnz")
+    }
     names, counts = entry.class_names, entry.class_counts
     if counts is not None:
         found = dict(zip(names, meta.class_counts, strict=True))

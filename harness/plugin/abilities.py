@@ -82,6 +82,18 @@ def fits_in_steps(estimator: object) -> TypeGuard[StepwiseFit]:
     return hasattr(estimator, "fit_steps")
 
 
+def takes_sparse(estimator: object) -> bool:
+    """Return whether an estimator, as it is set, takes a sparse X: what its tags say.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its `__sklearn_tags__().input_tags.sparse` is asked; one without tags takes dense data.
+    """
+    tags = getattr(estimator, "__sklearn_tags__", None)
+    return tags is not None and bool(tags().input_tags.sparse)
+
+
 def finishes_fit(estimator: object) -> TypeGuard[FinishedFit]:
     """Return whether a fit in steps has work left where it stops."""
     return hasattr(estimator, "finish_fit")

@@ -106,12 +106,15 @@ class GeneratedDataset:
     n_classes : int, default 0
         0 for regression.
     scaling : str, default "none"
-        "none", "minmax", "standard", "whiten" or "unit", as in `datasets.yaml`.
+        "none", "minmax", "standard", "whiten", "unit" or "maxabs", as in `datasets.yaml`.
     dtype : str, default "float64"
         Of the prepared X: "float64" or "float32".
     stand_in_for : str, default ""
         The real set that this one has the shape of, where that is not at hand. What is measured on
         a stand-in is time and memory: no printed figure is judged by it.
+    nnz : int, optional
+        Nonzeros of X, which is then a sparse matrix, prepared and handed over as one (CSR). By
+        default X is dense.
     """
 
     name: str
@@ -123,9 +126,10 @@ class GeneratedDataset:
     scaling: str = "none"
     dtype: str = "float64"
     stand_in_for: str = ""
+    nnz: int | None = None
 
     def __post_init__(self) -> None:
-        for count in ("n", "d", "n_classes"):
+        for count in ("n", "d", "n_classes", *(["nnz"] if self.nnz is not None else [])):
             object.__setattr__(self, count, operator.index(getattr(self, count)))
 
 

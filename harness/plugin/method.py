@@ -12,155 +12,23 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.errors import HarnessError
-from harness.plugin.abilities import splits_fit
+from harness.plugin.abilities import splits_fit, takes_sparse
 from harness.plugin.search_space import Distribution
+from harness.plugin.shape import Shape
 from harness.plugin.storage import Arrays, Peaks, Storage
-
-if TYPE_CHECKING:
-    import numpy as np
 
 TASKS = ("binary", "multiclass", "regression", "clustering")
 SIZE_TRADES = ("quality", "time")
 LOOKS = ("fit", "predict")
 CONTROLS = ("", "chance", "truth")
-PREDICT_BLOCK = 1024
-"""Rows that the harness hands to one call of `decision_function` or `predict`, at most."""
-
-PREDICT_BYTES = 1 << 20
-"""Bytes of these rows at most, unless they are few."""
-
-FEWEST_ROWS = 16
-"""Rows of a block, however wide they are: fewer would cost more calls than they save bytes."""
-
 NO_SCORE = -(2 - 2**-23) * 2.0**127
 """The score of a class that no labeled point had: the least that float32 has."""
 
 N_UNLABELED = "n_unlabeled"
 """The size of a method that keeps a subsample of the unlabeled points instead of a parameter."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What is known of a trial before any data is loaded.
-
-    Parameters
-    ----------
-    n_labeled, n_unlabeled : int
-        Points that `fit` sees, with and without a label.
-    n_features : int
-        Columns of X.
-    n_classes : int
-        Number of classes (or clusters); 0 for regression.
-    n_test : int, default 0
-        Points that are predicted but not seen by `fit`.
-    itemsize : int, default 8
-        Bytes of one element of X.
-    mapped : bool, default False
-        Whether X is mapped from its file, so that `fit`'s X is not charged.
-    n_scored : int or None, default None
-        Points whose predictions are handed over. None: those that `fit` does not see, or the
-        unlabeled ones where it sees all.
-    loaded : bool, default True
-        Whether the X of `fit` is read at all.
-    n_validated : int or None, default None
-        Labeled points that a search predicts at once; 0 without a search. None: up to all.
-    """
-
-    n_labeled: int
-    n_unlabeled: int
-    n_features: int
-    n_classes: int
-    n_test: int = 0
-    itemsize: int = 8
-    mapped: bool = False
-    n_scored: int | None = None
-    loaded: bool = True
-    n_validated: int | None = None
-
-    @property
-    def scored(self) -> int:
-        """Points whose predictions are handed over."""
-        return (self.n_test or self.n_unlabeled) if self.n_scored is None else self.n_scored
-
-    @property
-    def n(self) -> int:
-        """Points that `fit` sees."""
-        return self.n_labeled + self.n_unlabeled
-
-    @property
-    def predicts_seen(self) -> bool:
-        """Whether points of `fit` are among those that are predicted: its X is held until then."""
-        return self.scored > self.n_test
-
-    @property
-    def data_bytes(self) -> int:
-        """Bytes of the X that `fit` is given."""
-        return self.n * self.row_bytes if self.is_read else 0
-
-    @property
-    def predict_data_bytes(self) -> int:
-        """Bytes of X while points are predicted: that of `fit` if it is needed, a block of others.
-
-        What an estimator keeps of the X of `fit` is not counted, nor what a search needs of it.
-        """
-        held = self.data_bytes if self.predicts_seen else 0
-        return held + self.new_block_bytes
-
-    @property
-    def is_read(self) -> bool:
-        """Whether the X of `fit` is read into memory: neither mapped nor left alone."""
-        return self.loaded and not self.mapped
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of one row of X."""
-        return self.n_features * self.itemsize
-
-    @property
-    def label_bytes(self) -> int:
-        """Bytes of one label; 0 for regression, whose targets are no labels."""
-        return target_type(self.n_classes).itemsize if self.n_classes else 0
-
-    @property
-    def n_machines(self) -> int:
-        """Machines of one class against the rest, and columns of scores: one for two classes."""
-        return self.n_classes if self.n_classes > 2 else 1
-
-    @property
-    def block_rows(self) -> int:
-        """Rows of one block handed to prediction: the fewer, the wider they are."""
-        searched = self.n_labeled if self.n_validated is None else self.n_validated
-        return min(block_rows(self.row_bytes), max(searched, self.scored))
-
-    @property
-    def block_bytes(self) -> int:
-        """Bytes of one block of rows handed to prediction."""
-        return self.block_rows * self.row_bytes
-
-    @property
-    def new_block_bytes(self) -> int:
-        """The same of points that `fit` has not seen; 0 where it sees all."""
-        return self.block_bytes if self.n_test else 0
-
-
-def block_rows(row_bytes: int) -> int:
-    """Return how many rows of so many bytes the harness reads or predicts at a time."""
-    return min(PREDICT_BLOCK, max(FEWEST_ROWS, PREDICT_BYTES // max(1, row_bytes)))
-
-
-def score_rows(n_classes: int) -> int:
-    """Return of how many points that fit saw predictions are handed over at a time."""
-    return block_rows(8 * max(1, n_classes))
-
-
-def target_type(n_classes: int) -> np.dtype:
-    """Return the smallest integer type that holds -1 and all classes: one byte for up to 128."""
-    import numpy as np
-
-    return np.min_scalar_type(-max(1, n_classes))
 
 
 def _whole_sample(shape: Shape) -> tuple[int, int]:
@@ -350,6 +218,19 @@ class Method:
     ) -> Peaks:
         """Bytes at the peaks of fit and prediction; the same where a model does not tell."""
         return Peaks(*map(int, self.held(shape, size, params, tuned, paused).peaks))
+
+    def takes_sparse(self, params: Mapping[str, Any]) -> bool:
+        """Return whether X may be sparse: of an estimator that looks at it, if its tags say so.
+
+        Parameters
+        ----------
+        params : mapping
+            Fixed by a study; tags may depend on them, as on a kernel.
+        """
+        if not self.features:
+            return True
+        given = {name: value for name, value in params.items() if name in self.parameters}
+        return takes_sparse(self.estimator(**{**self.params, **given}))
 
     def training_shape(
         self, shape: Shape, size: int | None = None, n_kept: int | None = None

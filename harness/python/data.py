@@ -48,9 +48,10 @@ class Data:
 
     Parameters
     ----------
-    X : array-like (n, d), DataFrame, or path
+    X : array-like or sparse matrix (n, d), DataFrame, or path
         Features. Columns of texts and categories are nominal, each value a feature of its own.
-        A path names CSV, Parquet, or what else `harness add` reads.
+        A path names CSV, Parquet, or what else `harness add` reads. A sparse matrix stays one,
+        and is given to methods that take it.
     y : array-like (n,) or str, optional
         The target of every point, or the name of its column in X. The study hides labels itself.
         By default a column called "target", "class", "label" or "y", else the last.
@@ -64,7 +65,8 @@ class Data:
         What becomes of missing features, as in a catalog: "drop", "median",
         {"numeric": "median", "nominal": "own"}, ...
     scaling : str, optional
-        "none", "minmax", "standard", "whiten" or "unit", as in a catalog.
+        "none", "minmax", "standard", "whiten", "unit" or "maxabs", as in a catalog. Of a sparse
+        matrix "none", "unit" or "maxabs", which is the default.
 
     Examples
     --------
@@ -207,7 +209,7 @@ def _as_file(name: str, data: Data) -> tuple[str | Path, Any]:
             raise HarnessError("X is a file, so y names a column of it")
         return X, y
     if hasattr(X, "tocsr"):
-        raise HarnessError("X is sparse: give X.toarray()")
+        return _sparse_file(name, data)
     X = X.to_pandas() if hasattr(X, "to_pandas") else X
     if isinstance(X, pd.DataFrame):
         return _frame_file(name, X, data)
@@ -228,6 +230,28 @@ def _as_file(name: str, data: Data) -> tuple[str | Path, Any]:
         return _frame_file(name, pd.DataFrame(X), data)
     y = y.astype(str) if y.dtype == object else y
     return _written(name, "npz", lambda path: np.savez(path, X=X, y=y), [X, y]), "y"
+
+
+def _sparse_file(name: str, data: Data) -> tuple[Path, str]:
+    import numpy as np
+
+    from harness.datasets.sparse_rows import compressed
+
+    X, y = compressed(data.X.copy()), data.y
+    if y is None or isinstance(y, str):
+        raise HarnessError(
+            f"X is a sparse matrix, whose columns have no names: give y as the values of its "
+            f"{X.shape[0]} rows"
+        )
+    for argument in ("nominal", "drop", "keep"):
+        if getattr(data, argument):
+            raise HarnessError(f"{argument}: columns of a sparse matrix have no names")
+    y = _target(X.shape[0], y, data.task)
+    y = y.astype(str) if y.dtype == object else y
+    held = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+    held |= {"format": np.array(b"csr"), "y": y}
+    content = [X.data, X.indices, X.indptr, held["shape"], y]
+    return _written(name, "npz", lambda path: np.savez(path, **held), content), "y"
 
 
 def _frame_file(name: str, frame: pd.DataFrame, data: Data) -> tuple[Path, str]:

@@ -21,6 +21,9 @@ _KEPT, _ASKED_MORE = 1 << 15, 1 << 14
 less than a block that is mapped, or such a block would be put there."""
 _LARGEST_HOLE = 1 << 25
 _SMALLEST_HOLE = 1 << 13
+_SMALLEST_BLOCK, _HEAD = 32, 8
+"""Bytes of malloc's smallest block, and those of a block that are malloc's own."""
+_RUN, _MOST_BLOCKS = 64, 1 << 17
 _COUNTS = (
     *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
     *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
@@ -55,6 +58,27 @@ def return_freed() -> None:
     trim = getattr(_LIBC, "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+def fill_small_holes() -> None:
+    """Take the small holes of the heap, for good: about 10,000 of a process that has imported all.
+
+    A child's small blocks then lie one after another in pages of their own. In the holes that it
+    inherits each block would copy a page, which counts as its own: 1,000 blocks of 240 bytes, as
+    LIBSVM takes for sparse rows, were 10 MB.
+    """
+    if not hasattr(_LIBC, "malloc_trim"):
+        return
+    size = _SMALLEST_HOLE
+    while size >= _SMALLEST_BLOCK:
+        last, run = 0, 0
+        for _ in range(_MOST_BLOCKS):
+            block = _LIBC.malloc(ctypes.c_size_t(size - _HEAD)) or 0
+            run = run + 1 if 0 < block - last <= size + _HEAD else 0
+            if run == _RUN:  # no holes any more, but one long stretch
+                break
+            last = block
+        size //= 2
 
 
 class Filling:

@@ -90,7 +90,7 @@ def map_pages(ranges: Ranges) -> bool:
     return all(done)
 
 
-def map_array(array: np.memmap) -> bool:
+def map_array(array: np.ndarray) -> bool:
     """Map all pages of an array in a file; False if it takes more than half of all memory."""
     if array.nbytes > os.sysconf("SC_PHYS_PAGES") * _PAGE // 2:
         return False

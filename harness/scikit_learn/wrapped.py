@@ -13,10 +13,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.semi_supervised import SelfTrainingClassifier
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import Tags, check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from harness.plugin.abilities import takes_sparse
 
 _TYPES = [np.float64, np.float32]
 
@@ -42,6 +44,11 @@ class Wrapped(BaseEstimator):
         """Return the foreign estimator, not fitted, with the parameters that are set here."""
         raise NotImplementedError
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = takes_sparse(self._make())
+        return tags
+
     @property
     def n_iter_(self) -> Any:
         """Iterations that the foreign estimator took, where it says so; 1 without any."""
@@ -52,14 +59,18 @@ class Wrapped(BaseEstimator):
         """Return points and targets as arrays; points that are not finite are refused."""
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None")
-        X = validate_data(self, X, dtype=_TYPES)
+        X = validate_data(self, X, dtype=_TYPES, accept_sparse=self._accepted)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         return X, y
 
     def _new(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=_TYPES)
+        return validate_data(self, X, reset=False, dtype=_TYPES, accept_sparse=self._accepted)
+
+    @property
+    def _accepted(self) -> str | bool:
+        return "csr" if takes_sparse(self._make()) else False
 
 
 def _labeled(X: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -111,7 +122,7 @@ class WrappedClassifier(ClassifierMixin, Wrapped):
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return the foreign classifier's scores."""
         X, model = self._new(X), self.estimator_
-        return np.ones((len(X), 1)) if model is None else model.decision_function(X)
+        return np.ones((X.shape[0], 1)) if model is None else model.decision_function(X)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator] # scikit-learn's
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
@@ -122,7 +133,7 @@ class WrappedClassifier(ClassifierMixin, Wrapped):
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return classes."""
         X, model = self._new(X), self.estimator_
-        return self.classes_[np.zeros(len(X), int) if model is None else model.predict(X)]
+        return self.classes_[np.zeros(X.shape[0], int) if model is None else model.predict(X)]
 
 
 class WrappedRegressor(RegressorMixin, Wrapped):

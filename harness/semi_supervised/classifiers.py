@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -27,7 +28,8 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
     A subclass writes `_fit(X, y)`, which begins with `_read(y)`, and `_scores(X)` of new points,
     a column a class, or one for two classes. X is in C order, float32 or float64; new points are
     in the type of `_X`, where an estimator keeps its points there. It may write `_layers()`, of
-    which `_scores` are made, so that its models can be written as ONNX.
+    which `_scores` are made, so that its models can be written as ONNX. Where its `_takes_sparse`
+    is true, X may be a sparse matrix in compressed rows (CSR) instead.
 
     Attributes
     ----------
@@ -38,6 +40,22 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
     n_classes: ClassCount | None = None
     """Found from y by default."""
 
+    @property
+    def _takes_sparse(self) -> bool:
+        """Whether X may be sparse, with the parameters as they are set."""
+        return False
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        return tags
+
+    @property
+    def _accepts(self) -> dict[str, Any]:
+        """Return how X is checked: its type, its order, and whether it may be sparse."""
+        sparse = "csr" if self._takes_sparse else False
+        return {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": sparse}
+
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from all points; y is -1 where a point has no label."""
         self._fit(*self._checked(X, y))
@@ -46,7 +64,7 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
     def _checked(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Check parameters and arguments of `fit`."""
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        X, y = validate_data(self, X, y, **self._accepts)
         # of labels alone, for what looks at y sorts it
         check_classification_targets(y[y != -1])
         return X, y
@@ -65,8 +83,8 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
         """Return scores of shape (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
         kept = getattr(self, "_X", None)
-        dtype = [np.float64, np.float32] if kept is None else kept.dtype
-        return self._decision(validate_data(self, X, reset=False, dtype=dtype, order="C"))
+        accepts = self._accepts | ({} if kept is None else {"dtype": kept.dtype})
+        return self._decision(validate_data(self, X, reset=False, **accepts))
 
     def _decision(self, X: np.ndarray) -> np.ndarray:
         return self._moved(self._as_decision(self._scores(X)))
@@ -122,7 +140,7 @@ class SplitClassifier(PartlyLabeledClassifier):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Do all that no label decides; `labeled` are the rows that may get labels."""
         self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        X = validate_data(self, X, **self._accepts)
         self._learn(X, np.asarray(labeled))
         return self
 

@@ -25,7 +25,7 @@ from harness.estimator import Estimator, NonNegativeInt, PositiveFloat
 from harness.kernels.gaussian import GaussianExpansion, expansion_bytes
 from harness.kernels.symmetric import solve_positive_definite
 from harness.layers import Layer
-from harness.plugin.method import Shape
+from harness.plugin.shape import Shape
 from harness.plugin.storage import Arrays
 from harness.semi_supervised.labels import predict_labels, read_labels
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.estimator import PositiveFloat
 from harness.layers import Linear
-from harness.plugin.method import Shape
+from harness.plugin.shape import Shape
 from harness.plugin.storage import Arrays
 from harness.semi_supervised.classifiers import SplitClassifier
 from harness.semi_supervised.labels import Labels

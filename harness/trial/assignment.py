@@ -32,7 +32,7 @@ class Assignment:
     task : str
     n_classes : int
     features : Path
-        The prepared `X.npy`.
+        The prepared `X.npy`, or `X.npz` of sparse data.
     labeled, unlabeled, test : (n,) int arrays
         Row numbers; the unlabeled ones in the random order in which a subsample is taken.
     y_labeled : (n_labeled,) array

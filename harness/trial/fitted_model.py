@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import joblib
 import numpy as np
 
+from harness.datasets import Features, x_row_bytes, x_slice
 from harness.errors import HarnessError
 from harness.plugin.carried_source import CarriedSource
-from harness.plugin.method import block_rows
+from harness.plugin.shape import block_rows
 from harness.trial.prediction import join, predict
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class FittedModel:
         ----------
         rows : DataFrame, or array-like of shape (m, n_columns)
         prepared : bool, default False
-            Whether they are encoded and scaled already.
+            Whether they are encoded and scaled already. Such rows may be a sparse matrix.
 
         Returns
         -------
@@ -142,11 +143,15 @@ class FittedModel:
         return found["scores"]
 
     def _predicted(self, rows: Any, prepared: bool) -> dict[str, np.ndarray]:
-        X = np.asarray(rows) if prepared else self.prepare(rows)
-        step = block_rows(X.shape[1] * X.itemsize)
-        blocks = (X[start : start + step] for start in range(0, len(X), step))
+        X = self._as_prepared(rows) if prepared else self.prepare(rows)
+        step, n = block_rows(x_row_bytes(X)), X.shape[0]
+        blocks = (x_slice(X, start, start + step) for start in range(0, n, step))
         parts = (predict(self.estimator, block, self.task, self.n_classes) for block in blocks)
-        return join(parts, len(X))
+        return join(parts, n)
+
+    @staticmethod
+    def _as_prepared(rows: Any) -> Features:
+        return rows.tocsr() if hasattr(rows, "tocsr") else np.asarray(rows)
 
     def _prepares(self) -> RowPreparation:
         if self.preparation is None:

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import random_array
 
+from harness.datasets.sparse_rows import compressed, write_sparse
 from harness.metrics.functions import BUILT_IN, primary_metric
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
+from harness.plugin.shape import Shape
 from harness.trial.assignment import Assignment
 
 
@@ -89,7 +92,9 @@ def _prepared(
     task: str, n: int, shape: Shape, folder: Path, seed: int, near: bool
 ) -> tuple[Path, np.ndarray]:
     d, groups = shape.n_features, max(2, shape.n_classes)
-    path = folder / f"{task}-{groups}-{n}-{d}-{shape.itemsize}-{seed}-{near}.npy"
+    kind = "" if shape.row_nnz is None else f"-{shape.row_nnz:g}"
+    ending = "npz" if shape.is_sparse else "npy"
+    path = folder / f"{task}-{groups}-{n}-{d}-{shape.itemsize}{kind}-{seed}-{near}.{ending}"
     rng = np.random.default_rng(seed)
     dtype = np.float32 if shape.itemsize == 4 else np.float64
     # Classes overlap, however many features tell them apart: on easy data some methods never
@@ -98,7 +103,14 @@ def _prepared(
     centers *= dtype(1.5 / np.sqrt(d))
     truth = rng.integers(groups, size=n)
     y = truth if task != "regression" else rng.standard_normal(n) + truth
-    if not path.exists():
+    if shape.is_sparse and not path.exists():
+        X = random_array((n, d), density=shape.density, format="csr", dtype=dtype, rng=rng)
+        X.data[:] = rng.standard_normal(len(X.data), dtype=dtype)
+        X.data += centers[np.repeat(truth, np.diff(X.indptr)), X.indices]
+        if near:
+            X.data /= dtype(np.sqrt(2 * max(1.0, shape.row_nnz or 0)))
+        write_sparse(path, compressed(X))
+    elif not path.exists():
         X = rng.standard_normal((n, d), dtype=dtype)
         X += centers[truth]
         if near:

@@ -7,12 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.datasets import open_mapped, row_blocks
+from harness.datasets import is_sparse, open_mapped, read_rows, row_blocks, write_sparse
 from harness.trial.assignment import Assignment
 
 
 def write_rows(assignment: Assignment, path: Path) -> Assignment:
-    """Write the rows of `fit` in their order, and return the trial that maps them."""
+    """Write the rows of `fit` in their order, and return the trial that maps them.
+
+    Parameters
+    ----------
+    assignment : Assignment
+    path : Path
+        Its ending is that of the features' file.
+    """
+    if is_sparse(path):
+        write_sparse(path, read_rows(assignment.features, assignment.seen))
+        return replace(assignment, mapped=path)
     source = open_mapped(assignment.features)
     shape = (len(assignment.seen), source.shape[1])
     target = np.lib.format.open_memmap(path, "w+", source.dtype, shape)

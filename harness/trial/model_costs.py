@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import joblib
 import numpy as np
 
-from harness.datasets import row_blocks
+from harness.datasets import Features, row_blocks, x_slice
 from harness.plugin.abilities import predicts_new_rows
 from harness.sandbox import return_freed
 from harness.trial.assignment import Assignment
@@ -106,22 +106,23 @@ def _row_costs(estimator: Any, assignment: Assignment, monitor: Monitor) -> dict
         return {"row_bytes": None, "row_seconds": [], "reason": ""}
     try:
         rows = _some_rows(assignment)
+        first = x_slice(rows, 0, 1)
         with monitor.stage(HELD):
             pass
         with monitor.stage(ROW):
-            predict(estimator, rows[:1], task, n_classes)
+            predict(estimator, first, task, n_classes)
         tracemalloc.start()
         try:
-            predict(estimator, rows[:1], task, n_classes)
+            predict(estimator, first, task, n_classes)
             traced = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
         spent = sum(monitor.spent(stage)[1] for stage in ("tune", "fit", "predict"))
         end = time.process_time() + max(_SECONDS, _SHARE * spent)
         seconds: list[float] = []
-        for row in itertools.islice(itertools.cycle(range(len(rows))), CALLS):
+        for row in itertools.islice(itertools.cycle(range(rows.shape[0])), CALLS):
             with _Stopwatch() as call:
-                predict(estimator, rows[row : row + 1], task, n_classes)
+                predict(estimator, x_slice(rows, row, row + 1), task, n_classes)
             seconds.append(call.seconds)
             if time.process_time() >= end:
                 break
@@ -147,11 +148,12 @@ class _Stopwatch:
             self.seconds = min(self.seconds, cpu)
 
 
-def _some_rows(assignment: Assignment) -> np.ndarray:
+def _some_rows(assignment: Assignment) -> Features:
     """Return rows that are predicted in the trial; zeros for a method that looks at none."""
     scored = assignment.unlabeled if assignment.transductive else assignment.test
     for block in row_blocks(assignment.features, scored[:_ROWS]):
-        return block if "predict" in assignment.method.features else np.zeros_like(block)
+        looks = "predict" in assignment.method.features
+        return block if looks else np.zeros(block.shape, block.dtype)
     raise ValueError("the trial predicts no row")
 
 

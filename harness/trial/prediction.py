@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from harness.datasets import Features
 from harness.plugin.abilities import SCORE_ATTRIBUTES, fitted_classes, fitted_predictions, scorer
-from harness.plugin.method import NO_SCORE, score_rows, target_type
+from harness.plugin.method import NO_SCORE
+from harness.plugin.shape import score_rows, target_type
 
 
-def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[str, np.ndarray]:
+def predict(estimator: Any, X: Features, task: str, n_classes: int) -> dict[str, np.ndarray]:
     """Predict points that `fit` did not see.
 
     Returns
@@ -31,14 +33,15 @@ def predict(estimator: Any, X: np.ndarray, task: str, n_classes: int) -> dict[st
     ValueError
         If what the estimator returns has another shape or type, or is not finite.
     """
+    n = X.shape[0]
     if task == "regression":
-        return {"values": _numbers("predict", estimator.predict(X), (len(X),))}
+        return {"values": _numbers("predict", estimator.predict(X), (n,))}
     if task in ("binary", "multiclass"):
         scoring = scorer(estimator)
         if scoring is not None:
             name, score = scoring
-            return _from_scores(estimator, name, score(X), len(X), n_classes)
-    return {"labels": _labels("predict", estimator.predict(X), len(X))}
+            return _from_scores(estimator, name, score(X), n, n_classes)
+    return {"labels": _labels("predict", estimator.predict(X), n)}
 
 
 @dataclass(frozen=True)

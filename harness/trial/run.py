@@ -16,11 +16,23 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from harness.datasets import open_mapped, read_header, read_rows, row_blocks
+from harness.datasets import (
+    Features,
+    matrix_arrays,
+    open_mapped,
+    read_header,
+    read_only,
+    read_rows,
+    row_blocks,
+    x_bytes,
+    x_row_bytes,
+    x_slice,
+)
 from harness.plugin.abilities import fits_in_steps
-from harness.plugin.method import Method, block_rows, target_type
+from harness.plugin.method import Method
 from harness.plugin.registry import plugin_location
 from harness.plugin.search_space import Distribution, contains
+from harness.plugin.shape import block_rows, target_type
 from harness.sandbox import map_array, return_freed
 from harness.trial.assignment import Assignment
 from harness.trial.checkpoints import fit_in_steps, point
@@ -72,9 +84,9 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
     search_seed, fit_seed = assignment.seed.spawn(2)
     with monitor.stage("load"):
         X = _features(assignment)
-        y, center, scale = _targets(assignment, len(X))
+        y, center, scale = _targets(assignment, X.shape[0])
     read = assignment.mapped is None and "fit" in assignment.method.features
-    data_bytes = (X.nbytes if read else 0) + y.nbytes
+    data_bytes = (x_bytes(X) if read else 0) + y.nbytes
     return_freed()  # what reading took would lie in the heap beside all that follows
     tuned: dict[str, Any] = {}
     score = None
@@ -112,7 +124,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
             )
         return_freed()
     estimator = make(**tuned)
-    seen: np.ndarray | None = X
+    seen: Features | None = X
 
     def answer() -> Iterator[dict[str, np.ndarray]]:
         for part in _predictions(assignment, estimator, seen):
@@ -176,26 +188,25 @@ def _noted_warnings() -> Iterator[dict[str, None]]:
         yield noted
 
 
-def _shown(assignment: Assignment, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _shown(assignment: Assignment, X: Features, y: np.ndarray) -> tuple[Features, np.ndarray]:
     """Return the points and targets of the search, which are those of `fit` if none are shown."""
     searched = assignment.searched
     if searched is assignment:
         return X, y
-    if searched.n_seen > len(X):
+    if searched.n_seen > X.shape[0]:
         X = _features(replace(searched, mapped=None))
-    return X, _targets(searched, len(X))[0]
+    return X, _targets(searched, X.shape[0])[0]
 
 
-def _features(assignment: Assignment) -> np.ndarray:
+def _features(assignment: Assignment) -> Features:
     if "fit" not in assignment.method.features:
         return _zeros(assignment.features, assignment.n_seen)
     if assignment.mapped is not None:
         mapped = open_mapped(assignment.mapped)
-        map_array(mapped)
+        for array in matrix_arrays(mapped):
+            map_array(array)
         return mapped
-    X = read_rows(assignment.features, assignment.seen)
-    X.flags.writeable = False
-    return X
+    return read_only(read_rows(assignment.features, assignment.seen))
 
 
 def _zeros(path: Path, n: int) -> np.ndarray:
@@ -278,7 +289,7 @@ def make_estimator(
 
 
 def _predictions(
-    assignment: Assignment, estimator: Any, X: np.ndarray | None
+    assignment: Assignment, estimator: Any, X: Features | None
 ) -> Iterator[dict[str, np.ndarray]]:
     """Predict what is scored; X, the points of the fit, is needed if some are among it.
 
@@ -293,12 +304,12 @@ def _predictions(
     scores = True
     if assignment.predicts_seen:
         assert X is not None, "the points of the fit are held until they are predicted"
-        found = transduction(estimator, len(X), task, n_classes)
+        found = transduction(estimator, X.shape[0], task, n_classes)
         if found is not None:
             scores = found.has_scores
-            yield from found.blocks(slice(n_labeled, len(X)))
+            yield from found.blocks(slice(n_labeled, X.shape[0]))
         else:
-            for block in _blocks(X[n_labeled:]):
+            for block in _blocks(X, n_labeled):
                 yield predict(estimator, block, task, n_classes)
     if "predict" in assignment.method.features:
         blocks = row_blocks(assignment.features, unseen)
@@ -310,10 +321,10 @@ def _predictions(
         del part
 
 
-def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:
-    step = block_rows(X.shape[1] * X.itemsize)
-    for start in range(0, len(X), step):
-        yield X[start : start + step]
+def _blocks(X: Features, first: int = 0) -> Iterator[Features]:
+    step = block_rows(x_row_bytes(X))
+    for start in range(first, X.shape[0], step):
+        yield x_slice(X, start, start + step)
 
 
 def _plain(value: Any) -> Any:

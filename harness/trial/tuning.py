@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from harness.datasets import Features, x_row_bytes
 from harness.metrics.functions import evaluate
 from harness.plugin.abilities import splits_fit
 from harness.plugin.hookspecs import Evaluate, Metric
-from harness.plugin.method import block_rows
 from harness.plugin.search_space import Distribution
+from harness.plugin.shape import block_rows
 from harness.sandbox import return_freed
 from harness.trial.prediction import held_out_predictions, join, predict, transduction
 
@@ -37,7 +38,7 @@ _Key = tuple[tuple[str, Any], ...]
 def tune(
     make: Callable[..., Any],
     space: Mapping[str, Distribution],
-    X: np.ndarray,
+    X: Features,
     y: np.ndarray,
     *,
     search: Callable[[Mapping[str, Distribution], Evaluate, int, np.random.Generator], None],
@@ -63,7 +64,7 @@ def tune(
     ----------
     make : callable (**setting) -> estimator
     space : mapping of str to Distribution
-    X : (n, d) array
+    X : (n, d) array or csr_matrix
     y : (n,) array
         Labeled points first.
     search : callable (space, evaluate, trials, rng) -> None
@@ -247,7 +248,7 @@ def _alike(
 class _Problem:
     """What all fits of a search have in common."""
 
-    X: np.ndarray
+    X: Features
     y: np.ndarray
     n_labeled: int
     task: str
@@ -262,11 +263,11 @@ class _Problem:
             estimator.fit(X[train], y[train])
             return self._predicted(estimator, held)
         estimator.fit(X, self._without(y, held))
-        seen = transduction(estimator, len(X), task, n_classes)
+        seen = transduction(estimator, X.shape[0], task, n_classes)
         return self._predicted(estimator, held) if seen is None else seen.rows(held)
 
     def _predicted(self, estimator: Any, rows: np.ndarray) -> dict[str, np.ndarray]:
-        step = block_rows(self.X.shape[1] * self.X.itemsize)
+        step = block_rows(x_row_bytes(self.X))
         blocks = (rows[i : i + step] for i in range(0, len(rows), step))
         parts = (predict(estimator, self.X[b], self.task, self.n_classes) for b in blocks)
         return join(parts, len(rows))

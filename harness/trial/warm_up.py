@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from harness.sandbox.heap import fill_small_holes
+
 
 def warm_up() -> None:
     """Let libraries set up their buffers and caches here, or every child pays for its own.
@@ -30,6 +32,7 @@ def warm_up() -> None:
     _fill_blas_buffers()
     validate_data(BaseEstimator(), np.ones((2, 1)))
     cpu_count(only_physical_cores=True)
+    fill_small_holes()
 
 
 def _fill_blas_buffers() -> None:

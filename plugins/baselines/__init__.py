@@ -34,7 +34,13 @@ from harness.semi_supervised import (
     expand_scores,
 )
 
-from .scikit_learn import packed_rows_bytes, ridge_bytes, upcast_bytes, weights_bytes
+from .scikit_learn import (
+    distance_bytes,
+    packed_rows_bytes,
+    ridge_bytes,
+    weights_bytes,
+    with_zeros,
+)
 
 _STEPS = 200
 """Steps of logistic regression: where it has not converged by then, scores hardly change."""
@@ -43,10 +49,14 @@ _STEPS = 200
 class _FeatureClassifier(kernels.GaussianWidth, PartlyLabeledClassifier):
     """A feature map of scikit-learn's, and one of its linear classifiers on the features."""
 
+    @property
+    def _takes_sparse(self) -> bool:
+        return True
+
     def _fit_map(self, X: np.ndarray) -> None:
         width = self._width_on(X)
         rng = check_random_state(self.random_state)
-        self._map = self._make_map(0.5 / width**2, len(X), rng).fit(X)
+        self._map = self._make_map(0.5 / width**2, X.shape[0], rng).fit(X)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return self._classifier.decision_function(self._map.transform(X))
@@ -62,7 +72,7 @@ class _FeatureClassifier(kernels.GaussianWidth, PartlyLabeledClassifier):
     def _map_layers(self) -> list[Layer]:
         """Return those of `Nystroem`."""
         points, root = self._map.components_, self._map.normalization_
-        return [KernelValues(points, (0.5 / self._map.gamma) ** 0.5), Linear(root.T)]
+        return [KernelValues(with_zeros(points), (0.5 / self._map.gamma) ** 0.5), Linear(root.T)]
 
     def _as_decision(self, scores: np.ndarray) -> np.ndarray:
         return expand_scores(scores, self._present, len(self.classes_))
@@ -80,7 +90,7 @@ class RBFSamplerRidge(_FeatureClassifier):
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         labels = self._read(y)
-        if len(labels.rows) < len(X):
+        if len(labels.rows) < X.shape[0]:
             X = X[labels.rows]
         self._fit_map(X)
         self._train_on(self._map.transform(X), labels)
@@ -189,15 +199,16 @@ class SelfTraining(DecisionThresholdMixin, SplitClassifier, _FeatureClassifier):
 def sampler_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     """Count frequencies, and a ridge regression on features of the labeled points."""
     n, d, m, i = shape.n, shape.n_features, size, shape.itemsize
+    deep = 1 if shape.is_sparse else d  # of sparse points BLAS packs nothing
     X = Arrays(X=shape.data_bytes)
     frequencies = Arrays(frequencies=i * d * m)
     # of products with features, and of points of which features are made
-    packed = 2 * kernels.blas_bytes(min(n, m), i) + kernels.blas_bytes(n, i, d, m)
-    more = max(0, kernels.blas_bytes(shape.block_rows, i, d, m) - packed)
+    packed = 2 * kernels.blas_bytes(min(n, m), i) + kernels.blas_bytes(n, i, deep, m)
+    more = max(0, kernels.blas_bytes(shape.block_rows, i, deep, m) - packed)
     kept = frequencies + Arrays(blas=packed)
     return Storage(
         fit={
-            "width": X + Arrays(sample=kernels.width_bytes(n, d, i)),
+            "width": X + Arrays(sample=_width_bytes(shape)),
             # in float64, then in the type of X
             "frequencies": X + Arrays(drawn=8 * d * m, converted=i * d * m if i < 8 else 0),
             "ridge": X + kept + Arrays(ridge=ridge_bytes(n, m, i, shape.n_classes)),
@@ -217,28 +228,37 @@ def sampler_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
     )
 
 
+def _width_bytes(shape: Shape) -> int:
+    if shape.is_sparse:
+        return kernels.sparse_width_bytes(shape.n, shape.row_bytes)
+    return kernels.width_bytes(shape.n, shape.n_features, shape.itemsize)
+
+
 def _landmark_phases(shape: Shape, m: int, rows: int) -> tuple[Arrays, dict[str, Arrays], Arrays]:
     """Return what `Nystroem` keeps, holds while it makes features of rows, and for a block.
 
     All rows are multiplied at once, in the distances and for the features.
     """
-    n, d, i = shape.n, shape.n_features, shape.itemsize
+    n, i = shape.n, shape.itemsize
+    d = 1 if shape.is_sparse else shape.n_features  # of sparse points BLAS packs nothing
     panels = packed_rows_bytes(max(rows, m), m, d, i)  # of rows, or of landmarks themselves
-    kept = Arrays(landmarks=i * m * d, root=i * m * m, blas=panels + 3 * kernels.blas_bytes(m, i))
+    kept = Arrays(
+        landmarks=shape.matrix_bytes(m), root=i * m * m, blas=panels + 3 * kernels.blas_bytes(m, i)
+    )
     features, block = rows * m * i, shape.block_rows * m * i
-    picked = kept + Arrays(picked=rows * d * i if rows < n else 0, features=features)
+    picked = kept + Arrays(picked=shape.matrix_bytes(rows) if rows < n else 0, features=features)
     phases = {
-        "width": kept + Arrays(sample=kernels.width_bytes(n, d, i)),
-        "landmark kernel": kept + Arrays(kernel=i * m * m, upcast=upcast_bytes(m, m, d, i)),
+        "width": kept + Arrays(sample=_width_bytes(shape)),
+        "landmark kernel": kept + Arrays(kernel=i * m * m, upcast=distance_bytes(shape, m, m)),
         # in float64, with workspace and copies: what was measured for 800 and 1,500 landmarks
         "singular vectors": kept + Arrays(decomposition=(60 if i == 8 else 69) * m * m),
-        "kernel rows": picked + Arrays(upcast=upcast_bytes(rows, m, d, i)),
+        "kernel rows": picked + Arrays(upcast=distance_bytes(shape, rows, m)),
         "features": picked + Arrays(product=features),
     }
     predicting = kept + Arrays(
         block=shape.block_bytes,
         kernel_rows=block,
-        features_or_upcast=max(block, upcast_bytes(shape.block_rows, m, d, i)),
+        features_or_upcast=max(block, distance_bytes(shape, shape.block_rows, m)),
         more_blas=max(0, packed_rows_bytes(shape.block_rows, m, d, i) - panels),
     )
     return kept, phases, predicting
@@ -251,7 +271,7 @@ def nystroem_storage(shape: Shape, size: int) -> Storage:
     kept, phases, predicting = _landmark_phases(shape, m, labeled)
     ridge = Arrays(
         ridge=ridge_bytes(labeled, m, i, shape.n_classes),
-        features_and_X=labeled * i * (2 * m // 5 + shape.n_features),
+        features_and_X=labeled * i * (2 * m // 5) + shape.matrix_bytes(labeled),
     )
     held = Arrays(X=shape.data_bytes if shape.predicts_seen else 0)
     return Storage(

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import platform
+from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
+
+from harness import Shape
 from harness.kernels import blas_bytes
 
 # Columns that OpenBLAS multiplies at once, by item size: the fewest that it does on a processor.
@@ -39,6 +44,26 @@ def upcast_bytes(rows: int, m: int, d: int, i: int) -> int:
     # parts and products stand until the next ones are made
     made = 8 * d * (x + z + max(x if rows > part else 0, z)) + 8 * product
     return max(made, 8 * (x + z) * d + 16 * product + doubled)
+
+
+def distance_bytes(shape: Shape, rows: int, m: int) -> int:
+    """Bytes that scikit-learn holds for distances of rows to m points, beside these and those.
+
+    Of sparse points a sparse matrix of products comes first, and the m points once more.
+    """
+    d, i = shape.n_features, shape.itemsize
+    if not shape.is_sparse:
+        return upcast_bytes(rows, m, d, i)
+    if i == 8:
+        return 12 * rows * m + shape.matrix_bytes(m) + 8 * (rows + m)
+    part = _part_rows(rows, m, d)
+    x, z = min(part, rows), min(part, m)
+    return 28 * x * z + 2 * shape.matrix_bytes(x, 8) + 2 * shape.matrix_bytes(z, 8)
+
+
+def with_zeros(points: Any) -> np.ndarray:
+    """Return points as an array: landmarks of sparse ones are sparse."""
+    return points.toarray() if issparse(points) else points
 
 
 def _part_rows(rows: int, m: int, d: int) -> int:

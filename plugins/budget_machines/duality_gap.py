@@ -262,7 +262,7 @@ class _HingeBound:
         buffer = problem.buffer()
         for block in problem.blocks():
             X = problem.X[problem.rows[block]]
-            features = problem.features.transform(X, buffer[: len(X)])
+            features = problem.features.transform(X, buffer[: X.shape[0]])
             for start in range(block.start, block.stop, _GROUP):
                 part = slice(start, min(start + _GROUP, block.stop))
                 Z, y = features[start - block.start :][: part.stop - start], problem.targets(part)

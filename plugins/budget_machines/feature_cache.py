@@ -57,7 +57,7 @@ class FeatureCache:
     def _computed(self, positions: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield positions beyond those held, and their features, in blocks."""
         for block, points in self._features.points(self._X, self.rows[positions]):
-            yield positions[block], self._features.transform(points, self.block[: len(points)])
+            yield positions[block], self._features.transform(points, self.block[: points.shape[0]])
 
     def products(self, weights: np.ndarray) -> np.ndarray:
         """Return Z @ weights, float32 of shape (len(self),) or (len(self), m)."""

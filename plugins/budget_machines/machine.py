@@ -42,6 +42,10 @@ class BudgetMachine(kernels.Landmarks, kernels.AnyKernel, SplitClassifier):
     batch_size: PositiveInt = 64
     """Of SGD."""
 
+    @property
+    def _takes_sparse(self) -> bool:
+        return self.kernel in kernels.OF_SPARSE and self.selector in kernels.SELECTORS_OF_SPARSE
+
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         rows = self._read(y).rows
         self._choose(X, rows)
@@ -142,16 +146,23 @@ def shared_phases(
         blas=kernels.blas_bytes(b) + kernels.blas_bytes(b, 4),
         landmark_features=kernels.LandmarkFeatures.bytes(b, d),
     )
+    sparse_row = shape.row_bytes if shape.is_sparse else None
+    if sparse_row is None:
+        width = kernels.binding_bytes(kernel, n, d, i)
+    else:
+        width = kernels.sparse_width_bytes(n, sparse_row)
     choosing = {
-        "width": points + Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
+        "width": points + Arrays(sample=width),
         "landmarks": points
         + Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),
         "landmark features": points
         + Arrays(building=kernels.LandmarkFeatures.building_bytes(b, d, i, kernel)),
     }
-    block = kernels.LandmarkFeatures.block_bytes(shape.n_labeled, b, d, i, kernel)
+    block = kernels.LandmarkFeatures.block_bytes(
+        shape.n_labeled, b, d, i, kernel, sparse_row=sparse_row
+    )
     kernel_rows = kernels.LandmarkFeatures.block_bytes(
-        shape.block_rows, b, d, i, kernel, picked=False, substituted=False
+        shape.block_rows, b, d, i, kernel, picked=False, substituted=False, sparse_row=sparse_row
     )
     new = Arrays(kernel_rows=kernel_rows, block=shape.new_block_bytes)
     return choosing, held, block, {"a block": held + new}

@@ -73,7 +73,7 @@ class LandmarkProblem:
         buffer = self.buffer()
         for block in self.blocks():
             X = self.X[self.rows[block]]
-            yield block, self.features.kernel_rows(X, buffer[: len(X)])
+            yield block, self.features.kernel_rows(X, buffer[: X.shape[0]])
 
     def exact_kernel_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks and their kernel rows in float64, for sums whose rounding would matter."""
@@ -88,7 +88,7 @@ class LandmarkProblem:
         for first in range(0, n, step):
             block = slice(first, min(first + step, n))
             X = features.near(self.X[self.rows[block]], np.float64)
-            K = buffer[: len(X)]
+            K = buffer[: X.shape[0]]
             for start in range(0, r, at_once):
                 part = slice(start, start + at_once)
                 K[:, part] = features.kernel.at(features.landmarks[part].astype(np.float64))(X)

@@ -11,9 +11,10 @@ from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge
+from scipy.sparse import issparse
 from sklearn.svm import SVC, LinearSVC
 
-from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
+from harness import Method, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveFloat, RandomState
 from harness.kernels.functions import KernelName
 from harness.kernels.gaussian import squared_norms
@@ -26,29 +27,21 @@ from harness.semi_supervised import (
     expand_scores,
 )
 
-from .libsvm import GROUP_ROWS, libsvm_tolerance, row_groups, square_matrix, svm_layers
+from . import sparse_linear
+from .libsvm import libsvm_tolerance, row_groups, square_matrix, svm_layers, with_zeros
+from .storage import (
+    OF_LIBSVM,
+    SCORED_ALONE,
+    SPREAD_SAMPLE,
+    cache_bytes,
+    linear_svm_storage,
+    nearest_storage,
+    svm_cache_rows,
+    svm_storage,
+)
 
-# LIBSVM keeps two rows at least; of its cache that much is its head of each point.
-_CACHE_ROWS = 2
-_CACHE_HEAD = 32
-# The solver's heap as the model finds it: a part of so many is still there.
-_CACHE_LEFT = 4
-# Blocks of so many bytes are never taken from the heap.
-_MAPPED_FROM = 1 << 16
-# What LIBSVM and scikit-learn have for each point, and for each point of the pair of classes that
-# is being learned: nodes, labels, weights, dual variables, gradients, squares.
-_POINT_BYTES, _PAIR_POINT_BYTES = 112, 152
-# All rows of 2,000 points. More would save up to half of the time where C and labels are many, and
-# fill any budget; a study may ask for it.
-_CACHE_BYTES = 16_000_000
-# Kernels that LIBSVM computes row by row, as it needs them.
-_OF_LIBSVM = ("rbf", "linear", "poly2")
 # LIBLINEAR's own 1e-4 leaves scores off by 8 % of their range at C = 1e4.
 _LINEAR_TOL = 1e-6
-# Points whose kernel values tell by how much scores can differ.
-_SPREAD_SAMPLE = 128
-# Points whose scores without their own term tell where the threshold is.
-_SCORED_ALONE = 512
 
 
 class _LabeledClassifier(PartlyLabeledClassifier):
@@ -56,7 +49,7 @@ class _LabeledClassifier(PartlyLabeledClassifier):
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         labels = self._read(y)
-        X = X if len(labels.rows) == len(X) else X[labels.rows]
+        X = X if len(labels.rows) == X.shape[0] else X[labels.rows]
         self._learn(X, labels.codes)
         self._learn_threshold(X, labels)
 
@@ -124,13 +117,18 @@ class KernelSVM(kernels.AnyKernel, DecisionThresholdMixin, _LabeledClassifier):
     gain nothing by it.
     """
 
+    @property
+    def _takes_sparse(self) -> bool:
+        return self.kernel in OF_LIBSVM
+
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
-        cache = cache_bytes(len(X), len(self.classes_), self.cache_rows) / 2**20
+        n = X.shape[0]
+        cache = cache_bytes(n, len(self.classes_), self.cache_rows) / 2**20
         bound = self._kernel_on(X)
-        some = _spaced(len(X), _SPREAD_SAMPLE)
+        some = _spaced(n, SPREAD_SAMPLE)
         K = bound(X[some], X[some])
         tol = libsvm_tolerance(K, codes[some], np.bincount(codes), self.C)
-        self._bound = None if self.kernel in _OF_LIBSVM else bound
+        self._bound = None if self.kernel in OF_LIBSVM else bound
         settings: dict[str, str | float] = {"kernel": "precomputed"}
         if self._bound is None:
             settings = self._libsvm_kernel(bound.width)
@@ -143,19 +141,19 @@ class KernelSVM(kernels.AnyKernel, DecisionThresholdMixin, _LabeledClassifier):
             self._vectors = X[svm.support_]
 
     def _learn_threshold(self, X: np.ndarray, labels: Labels) -> None:
-        rows = _spaced(len(X), _SCORED_ALONE)
+        rows = _spaced(X.shape[0], SCORED_ALONE)
         if len(self.classes_) > 2 or self.decision_threshold == "zero":
             self.offset_ = np.zeros(() if len(self.classes_) == 2 else len(self.classes_))
             return
-        duals = np.zeros(len(X))
-        duals[self._svm.support_] = self._svm.dual_coef_[0]
+        duals = np.zeros(X.shape[0])
+        duals[self._svm.support_] = with_zeros(self._svm.dual_coef_)[0]
         own = duals[rows] * self._own_values(X[rows])
         self._place_threshold(self._as_decision(self._scores(X[rows])) - own, labels)
 
     def _own_values(self, X: np.ndarray) -> np.ndarray:
         """Return k(x, x)."""
         if self.kernel == "rbf":
-            return np.ones(len(X))
+            return np.ones(X.shape[0])
         if self._bound is None:
             squares = squared_norms(X)
             return squares if self.kernel == "linear" else (self._svm.gamma * squares + 1) ** 2
@@ -202,169 +200,32 @@ class LinearSVM(_LabeledClassifier):
     random_state: RandomState = None
     """Order in which dual coordinates are visited."""
 
+    @property
+    def _takes_sparse(self) -> bool:
+        return True
+
     def _learn(self, X: np.ndarray, codes: np.ndarray) -> None:
+        if issparse(X):
+            # its own mean would copy all of it
+            mean = X.T @ np.full(X.shape[0], 1 / X.shape[0])
+            self._mean: np.ndarray | None = None
+            self._coef, self._intercept = sparse_linear.train(X, codes, self.C, mean)
+            return
+        mean = X.mean(axis=0, dtype=np.float64)
         # The smaller of the two problems; dual coordinates would crawl on many points.
         dual = len(X) < X.shape[1]
         settings = {"C": self.C, "tol": _LINEAR_TOL, "random_state": self.random_state}
-        svm = LinearSVC(dual=dual, max_iter=10_000, **settings)
-        self._mean = X.mean(axis=0, dtype=np.float64)
-        self._svm = svm.fit(X - self._mean, codes)
+        svm = LinearSVC(dual=dual, max_iter=10_000, **settings).fit(X - mean, codes)
+        self._mean = mean
+        self._coef, self._intercept = svm.coef_.T, svm.intercept_
 
     def _layers(self) -> list[Layer]:
-        return [Center(self._mean), Linear(self._svm.coef_.T, self._svm.intercept_)]
+        return [Center(self._mean), Linear(self._coef, self._intercept)]
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
-        return self._svm.decision_function(X - self._mean)
-
-
-def cache_bytes(n: int, n_classes: int, rows: int) -> int:
-    """Bytes of LIBSVM's kernel cache: rows of a pair of classes in float32, and their heads."""
-    pair = _pair(n, n_classes)
-    return 4 * min(rows, pair) * pair + _CACHE_HEAD * pair
-
-
-def _hole_bytes(cache: int, rows: int, pair: int) -> int:
-    """Bytes between the rows of a cache: 5/16 of it, and 1/8 where all rows are kept.
-
-    As LIBSVM leaves points out and takes them in again, rows change their length. The fewer it
-    keeps, the more often they move.
-    """
-    kept = min(rows, pair) / max(1, pair)
-    return int(cache * (5 - 3 * kept) / 16)
-
-
-def _pair(n: int, n_classes: int) -> int:
-    """Points of two classes out of `n_classes`."""
-    return min(n, -(-2 * n // n_classes))
-
-
-def _float64_bytes(shape: Shape) -> int:
-    return shape.n * shape.n_features * 8
-
-
-def _converted_bytes(shape: Shape) -> int:
-    """Bytes of the float64 copy that scikit-learn makes of float32 data."""
-    return 0 if shape.itemsize == 8 else _float64_bytes(shape)
-
-
-def _block_arrays(shape: Shape) -> Arrays:
-    """Return a block of rows, and its float64 copies if it is float32."""
-    copies = 0 if shape.itemsize == 8 else 2 * shape.block_bytes
-    return Arrays(block=shape.block_bytes, converted_block=copies)
-
-
-def nearest_storage(shape: Shape, size: int) -> Storage:
-    """Count one block of rows, and distances to all labeled points in blocks."""
-    d, i = shape.n_features, shape.itemsize
-    return Storage(
-        held=Arrays(X=shape.data_bytes, labels=24 * shape.n),
-        fit={"check": Arrays(checked=kernels.stream_bytes(shape.n, d, i))},
-        predict={
-            "a block": Arrays(
-                block=shape.block_bytes,
-                distances=kernels.stream_bytes(shape.block_rows, shape.n + d, i),
-                nearest=16 * shape.block_rows * (1 + shape.n_classes),
-            )
-        },
-    )
-
-
-def svm_cache_rows(shape: Shape) -> tuple[int, int]:
-    """Rows that LIBSVM's cache may have: all of two classes, or 16 MB of them."""
-    pair = max(1, _pair(shape.n, shape.n_classes))
-    return _CACHE_ROWS, max(_CACHE_ROWS, min(pair, _CACHE_BYTES // (4 * pair)))
-
-
-def svm_storage(
-    shape: Shape,
-    size: int,
-    kernel: str | kernels.KernelFunction = "rbf",
-    tuned: bool = False,
-) -> Storage:
-    """Count the solver's nodes and cache; then what predicts.
-
-    Support vectors are at most all points again, copied when the cache is gone; votes are those
-    of all pairs of classes for a block of predictions. 8 n^2 with a kernel that is not LIBSVM's.
-    """
-    n, d, i, Q = shape.n, shape.n_features, shape.itemsize, shape.n_classes
-    pairs, pair = Q * (Q - 1) // 2, _pair(n, Q)
-    cache, sampled = cache_bytes(n, Q, size), min(n, _SPREAD_SAMPLE)
-    width = {
-        "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
-        "spread": Arrays(
-            rows=2 * i * sampled * d,
-            kernel=kernels.kernel_bytes(kernel, sampled, sampled, d, i),
-            values=32 * sampled**2,
-        ),
-    }
-    # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
-    coefficients = Arrays(coefficients=16 * max(0, Q - 2) * n)
-    solver = coefficients + Arrays(
-        cache=cache,
-        holes=_hole_bytes(cache, size, pair),
-        points=_POINT_BYTES * n,
-        points_of_a_pair=_PAIR_POINT_BYTES * pair,
-        pairs=8 * pair * pairs,
-    )
-    # large support vectors are mapped beside what is left of the solver's heap
-    left = cache // _CACHE_LEFT + _PAIR_POINT_BYTES * pair
-    model = coefficients + Arrays(
-        left_in_the_heap=left if _float64_bytes(shape) >= _MAPPED_FROM else 0, dual=24 * n
-    )
-    scored_alone = min(n, _SCORED_ALONE) if Q == 2 else 0
-    # rows as they are picked, and in float64
-    row = d * (8 if i == 8 else i + 8) + 64
-    threshold = Arrays(scored_alone=scored_alone * row, scores=8 * n if Q == 2 else 0)
-    votes = Arrays(votes=8 * shape.block_rows * (2 * pairs + 3 * Q))
-    if kernel in _OF_LIBSVM:
-        converted = Arrays(converted=_converted_bytes(shape))
-        model += Arrays(support_vectors=_float64_bytes(shape))
-        training = {
-            **width,
-            "solver": converted + solver,
-            "model": converted + model,
-            "threshold": model + threshold,
-        }
-        return _storage(shape, training, model + _block_arrays(shape) + votes, tuned)
-    rows = min(GROUP_ROWS, max(n, shape.n_test))
-    group = Arrays(rows=rows * n * i, working=kernels.kernel_bytes(kernel, rows, n, d, i))
-    matrix, points = Arrays(kernel_matrix=8 * n * n), Arrays(points=n * d * i)
-    kernel_rows = Arrays(kernel_rows=8 * rows * n)
-    training = {
-        **width,
-        "kernel matrix": matrix + group,
-        "solver": matrix + solver,
-        "model": model,
-        "threshold": model + points + threshold + kernel_rows + group,
-    }
-    block = Arrays(block=shape.block_bytes)
-    return _storage(shape, training, model + points + block + kernel_rows + group + votes, tuned)
-
-
-def linear_svm_storage(shape: Shape, size: int, tuned: bool = False) -> Storage:
-    """Count points centred in float64, and LIBLINEAR's copy with 16 bytes for each element."""
-    machines = shape.n_machines
-    weights = 8 * (shape.n_features + 1) * (machines + 1)
-    training = Arrays(
-        centred=_float64_bytes(shape),
-        nodes=16 * shape.n * (shape.n_features + 2) + 96 * shape.n,
-        weights=2 * weights,
-    )
-    new = Arrays(
-        weights=weights,
-        block=shape.block_bytes,
-        centred=8 * shape.block_rows * (shape.n_features + 3 * machines),
-    )
-    return _storage(shape, {"solver": training}, new, tuned)
-
-
-def _storage(
-    shape: Shape, training: dict[str, Arrays], predicting: Arrays, tuned: bool
-) -> Storage:
-    """Return phases with the data, which are let go before prediction but in a search."""
-    X = Arrays(X=shape.data_bytes)
-    fit = beside(X, training)
-    return Storage(fit, {"a block": predicting + (X if tuned else Arrays())})
+        near = X if self._mean is None else X - self._mean
+        scores = near @ self._coef + self._intercept
+        return scores.ravel() if scores.shape[1] == 1 else scores
 
 
 @hookimpl

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.svm import SVC
 
 from harness.kernels.functions import BoundKernel
@@ -47,6 +49,19 @@ def libsvm_tolerance(K: np.ndarray, codes: np.ndarray, counts: np.ndarray, C: fl
     return _TOL * min(1.0, max(deviation, np.finfo(np.float32).eps))
 
 
+def with_zeros(values: Any) -> np.ndarray:
+    """Return what LIBSVM leaves as an array: of sparse points it leaves sparse matrices."""
+    return values.toarray() if issparse(values) else values
+
+
+def nodes_bytes(n: int, nnz: int) -> int:
+    """Bytes of sparse points as LIBSVM holds them: a node of 16 for each nonzero.
+
+    Each row has one that ends it, and the head of its allocation.
+    """
+    return 16 * nnz + 32 * n
+
+
 def row_groups(n: int) -> list[slice]:
     """Return the rows of each group."""
     return [slice(start, min(start + GROUP_ROWS, n)) for start in range(0, n, GROUP_ROWS)]
@@ -85,9 +100,9 @@ def svm_layers(
         width = 1.0 if kernel == "linear" else float(svm.gamma) ** -0.5
         # SVC's gamma is 1 / (2 width^2) of the Gaussian kernel alone
         width *= 0.5**0.5 if kernel == "rbf" else 1.0
-        found = [KernelValues(svm.support_vectors_, width, kernel)]
+        found = [KernelValues(with_zeros(svm.support_vectors_), width, kernel)]
     if len(svm.classes_) == 2:
-        return [*found, Linear(svm.dual_coef_.T, svm.intercept_)]
+        return [*found, Linear(with_zeros(svm.dual_coef_).T, svm.intercept_)]
     pairs = Linear(_pair_coefficients(svm), svm.intercept_)
     return [*found, pairs, OneVsOne(len(svm.classes_))]
 
@@ -101,10 +116,10 @@ def _pair_coefficients(svm: SVC) -> np.ndarray:
     """
     starts = np.concatenate([[0], np.cumsum(svm.n_support_)])
     pairs = list(itertools.combinations(range(len(svm.classes_)), 2))
-    coef = np.zeros((starts[-1], len(pairs)))
+    coef, duals = np.zeros((starts[-1], len(pairs))), with_zeros(svm.dual_coef_)
     for place, (i, j) in enumerate(pairs):
         for own, other in ((i, j), (j, i)):
             rows = slice(starts[own], starts[own + 1])
             # of each class there is a row for every other one
-            coef[rows, place] = svm.dual_coef_[other - (other > own), rows]
+            coef[rows, place] = duals[other - (other > own), rows]
     return coef

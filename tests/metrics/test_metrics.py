@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix, random_array
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -95,6 +96,18 @@ def test_tasks_have_their_own_metrics():
     alone = evaluate(BUILT_IN, "clustering", labels, {"labels": np.zeros(4, dtype=int)}, X)
     assert np.isnan(alone["silhouette"])
     assert np.isnan(alone["calinski_harabasz"])
+
+
+def test_clusters_of_sparse_points_score_as_those_of_dense_ones():
+    X = random_array((80, 15), density=0.2, rng=0).toarray()
+    labels = np.arange(80) % 3
+    X[:, 0] += labels
+    dense, sparse = (
+        evaluate(BUILT_IN, "clustering", labels, {"labels": labels}, points)
+        for points in (X, csr_matrix(X))
+    )
+    assert sparse["calinski_harabasz"] > 1
+    assert sparse == pytest.approx(dense, rel=1e-9)
 
 
 def test_the_first_metric_asked_for_that_applies_decides():

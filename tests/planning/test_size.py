@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import Arrays, Method, Shape, Storage, choice, log_uniform, uniform
-from harness.planning.size import loading_bytes, overhead_bytes, plan, prediction_bytes
+from harness.planning.own_bytes import loading_bytes, overhead_bytes, prediction_bytes
+from harness.planning.size import plan
 
 
 class Estimator:

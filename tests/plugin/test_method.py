@@ -6,7 +6,7 @@ import pytest
 from sklearn.svm import SVC
 
 from harness import Method, Shape
-from harness.plugin.method import PREDICT_BYTES, score_rows
+from harness.plugin.shape import PREDICT_BYTES, score_rows
 
 
 class Estimator:

@@ -10,7 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from harness import Shape
-from harness.planning.size import overhead_bytes, plan
+from harness.planning.own_bytes import overhead_bytes
+from harness.planning.size import plan
 
 WIDTH = 0.8
 

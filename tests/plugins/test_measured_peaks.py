@@ -9,8 +9,9 @@ from scipy.spatial.distance import cdist, pdist
 
 from harness import Kernel
 from harness.conformance import measured_storage
-from harness.planning.size import overhead_bytes, plan
-from harness.plugin.method import Shape
+from harness.planning.own_bytes import overhead_bytes
+from harness.planning.size import plan
+from harness.plugin.shape import Shape
 
 slow = pytest.mark.slow
 pytestmark = pytest.mark.memory

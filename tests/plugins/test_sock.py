@@ -17,7 +17,7 @@ from sock.proximal_low_rank import LowRankKernel
 from harness import kernels, overhead_bytes
 from harness.kernels.transfer_functions import TRANSFERS
 from harness.planning.size import plan
-from harness.plugin.method import Shape
+from harness.plugin.shape import Shape
 
 ABSOLUTE = {"sigma": 1.5, "sigma_unit": "absolute", "random_state": 0}
 METHOD = sock.harness_methods()[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from scipy.sparse import csr_matrix
+from scipy.sparse import coo_array, csc_array, csr_matrix
 
 from harness import Data
 from harness.datasets import load_catalog
@@ -142,6 +142,20 @@ def test_the_same_content_is_one_file_and_other_content_another():
     assert len(list(Path("prepared/in-memory").iterdir())) == 6
 
 
+@pytest.mark.parametrize("kind", [csr_matrix, coo_array, csc_array])
+def test_a_sparse_matrix_stays_one(kind):
+    sparse = np.where(np.abs(X) < 1, 0.0, X)
+    entry, features, target = prepared((kind(sparse), CODES))
+    assert entry.sparse
+    assert entry.scaling == "maxabs"
+    np.testing.assert_allclose(features.toarray(), sparse / np.abs(sparse).max(axis=0))
+    assert np.array_equal(target, CODES)
+    entry, told = written(Data(kind(sparse), CODES, scaling="none"))
+    assert any("is not zero: kept as a sparse matrix" in guess for guess in told)
+    with pytest.raises(HarnessError, match="scaling is standard, which fills the zeros"):
+        prepared(Data(kind(sparse), CODES, scaling="standard"))
+
+
 REFUSED = {
     "lengths": ((X, CODES[:-1]), "X has 60 rows, but y has 59 values"),
     "one class": ((X, np.zeros(60)), "has the same value in every row: there is nothing to learn"),
@@ -153,7 +167,16 @@ REFUSED = {
     "dates": ((FRAME.assign(o=pd.Timestamp(0)), "price"), "column 'o' holds values of type T"),
     "complex": ((X.astype(complex), CODES), "column '0' holds values of type complex"),
     "twice": ((pd.concat([FRAME, FRAME], axis=1), CODES), "two columns are called 'a'"),
-    "sparse": ((csr_matrix(X), CODES), "X is sparse: give X.toarray()"),
+    "sparse, no target": (
+        (csr_matrix(X), "y"),
+        "X is a sparse matrix, whose columns have no names",
+    ),
+    "sparse, columns": (
+        Data(csr_matrix(X), CODES, nominal=["a"]),
+        "columns of a sparse matrix have",
+    ),
+    "sparse, lengths": ((csr_matrix(X), CODES[:-1]), "X has 60 rows, but y has 59 values"),
+    "sparse, gaps": ((csr_matrix(X * np.inf), CODES), "240 nonzeros are NaN or infinite"),
     "one column": ((X[:, 0], CODES), "X has the shape (60,): give rows and columns"),
     "no names": ((X, "y"), "give y as the values of its 60 rows, or X as a data frame"),
     "no rows": ((X[:0], CODES[:0]), "the table has no rows; at least two are needed"),

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from harness import sklearn_method
-from harness.plugin.method import Shape
+from harness.plugin.shape import Shape
 from harness.sandbox import Limits, Sandbox
 from harness.trial.generated import assign
 from harness.trial.run import run_trial

@@ -47,6 +47,25 @@ def test_what_is_allocated_is_seen_once_the_holes_are_filled(renewals, least, mo
     assert least <= grown <= most
 
 
+@glibc
+@pytest.mark.parametrize(
+    ("fill", "least", "most"), [("", 3_500, 4_000), ("heap.fill_small_holes()", 200, 400)]
+)
+def test_small_blocks_share_pages_once_small_holes_are_filled(fill, least, most):
+    """Of 4,000 holes there is one in a page, and a child would copy each page that it fills."""
+    pages = figure(f"""
+        import ctypes
+        libc = ctypes.CDLL(None)
+        libc.malloc.restype = ctypes.c_void_p
+        held = [libc.malloc(240) for _ in range(17 * 4000)]
+        for block in held[::17]:
+            libc.free(ctypes.c_void_p(block))
+        {fill}
+        print(len({{libc.malloc(240) // 4096 for _ in range(4000)}}))
+    """)
+    assert least <= pages <= most
+
+
 @pytest.mark.memory
 @glibc
 def test_filling_takes_no_memory():

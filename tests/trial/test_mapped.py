@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.plugin.method import block_rows
+from harness.plugin.shape import block_rows
 from harness.trial.mapped import write_rows
 
 

@@ -7,8 +7,8 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from tuning_problems import METRICS, arguments, every
 
-from harness.plugin.method import PREDICT_BLOCK
 from harness.plugin.search_space import uniform
+from harness.plugin.shape import PREDICT_BLOCK
 from harness.trial.search import random
 from harness.trial.tuning import _best, _folds, tune
 

@@ -9,8 +9,8 @@ from project import PLUGINS, TABLE
 from harness.errors import HarnessError
 from harness.planning.size import plan
 from harness.planning.workload import load_workload
-from harness.plugin.method import Shape
 from harness.plugin.registry import Registry
+from harness.plugin.shape import Shape
 
 OVERLAP = {"kernel-mean": {"kernel": "overlap", "selector": "first-rows"}, "as": "plugins"}
 BUILT_IN = {"kernel-mean": {"kernel": "laplacian", "selector": "cssp"}, "as": "built-in"}

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from harness.datasets.adding.guesses import (
 )
 from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile, Name
 from harness.datasets.adding.sniffing import guess_format
-from harness.datasets.adding.sparse import count_sparse
+from harness.datasets.adding.sparse import count_matrix, count_sparse, is_sparse_npz
 from harness.datasets.adding.tables import (
     Table,
     arff_table,
@@ -131,6 +131,8 @@ def describe(
         )
     if formats[0] == "svmlight":
         body, counts, told = _of_sparse(paths, wishes)
+    elif formats[0] == "npz" and is_sparse_npz(paths[0]):
+        body, counts, told = _of_matrix(paths, wishes)
     elif formats[0] == "idx":
         body, counts, told = _of_images(paths, wishes)
     else:
@@ -280,7 +282,24 @@ def _of_sparse(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], C
     told = [f"SVMlight's sparse text, columns counted from {counted}", *judged.told]
     gaps = {"numeric"} if found.gaps else set()
     n = found.labels.rows
-    return _finished({"read": read}, n, found.d, judged, gaps, 0, told)
+    nnz = found.nnz if found.is_large else None
+    return _finished({"read": read}, n, found.d, judged, gaps, 0, told, nnz)
+
+
+def _of_matrix(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], Counts, list[str]]:
+    path, target = paths[0], str(wishes.target or "y")
+    if len(paths) > 1:
+        raise HarnessError(f"{path}: a sparse matrix is added alone; several are joined by hand")
+    _refuse_columns(path, replace(wishes, target=None), "sparse matrices")
+    found = count_matrix(path, target)
+    _refuse_few_rows(found.labels.rows, str(path))
+    judged = judge_target(found.labels, str(path), wishes.task, wishes.positive)
+    if found.gaps:
+        raise HarnessError(f"{path}: {found.gaps} nonzeros are NaN or infinite")
+    read = {"format": "npz"} | ({} if target == "y" else {"y": target})
+    told = ["a sparse matrix of SciPy", *judged.told]
+    n = found.labels.rows
+    return _finished({"read": read}, n, found.d, judged, set(), 0, told, found.nnz)
 
 
 def _finished(
@@ -291,6 +310,7 @@ def _finished(
     gaps: set[str],
     unlabeled: int,
     told: list[str],
+    nnz: int | None = None,
 ) -> tuple[dict[str, Any], Counts, list[str]]:
     said: dict[str, Any] = {"task": judged.task, "n": n, "d": d}
     if judged.classes:
@@ -309,6 +329,12 @@ def _finished(
         body["other_classes"] = "drop"
         rows = f"{unlabeled} row{' has' if unlabeled == 1 else 's have'}"
         told.append(f"{rows} no target: left out")
+    if nnz is not None:
+        body |= {"sparse": True, "nnz": nnz, "scaling": "maxabs"}
+        share = f"{100 * nnz / (n * d):.2g} %"
+        told.append(f"{share} is not zero: kept as a sparse matrix (`sparse` in the entry)")
+        told.append("columns are divided by their largest magnitude (`scaling` in the entry)")
+        return body, Counts(n, d, judged.classes, nnz), told
     body["scaling"] = "standard"
     told.append("numbers are scaled to mean 0 and variance 1 (`scaling` in the entry)")
     return body, Counts(n, d, judged.classes), told

@@ -1,4 +1,4 @@
-"""The sparse text of SVMlight and LIBSVM, counted a line at a time: it names no columns."""
+"""Sparse matrices, whose columns have no names: SVMlight's text by lines, and those of SciPy."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import load_npz
 
 from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile
 from harness.datasets.fetching import open_unpacked
+from harness.datasets.sparse_rows import compressed
 from harness.errors import HarnessError, shown
+from harness.plugin.shape import csr_bytes
 
 _BLOCK = 1 << 23
 """Bytes of text that are read at once."""
+
+_LARGE, _MOSTLY_ZEROS = 100_000_000, 10
+"""Bytes of a dense matrix from which on it is kept sparse, if that saves so many times."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +38,21 @@ class SparseCounts:
         Of the first words of the lines.
     gaps : int
         Values that are NaN or infinite.
+    nnz : int
+        Values that are not 0.
     """
 
     d: int
     zero_based: bool
     labels: ColumnProfile
     gaps: int
+    nnz: int
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the matrix with its zeros would be large, and mostly these."""
+        dense = 8 * self.labels.rows * self.d
+        return dense > _LARGE and dense > _MOSTLY_ZEROS * csr_bytes(self.labels.rows, self.nnz)
 
 
 def count_sparse(paths: Sequence[Path]) -> SparseCounts:
@@ -50,7 +65,7 @@ def count_sparse(paths: Sequence[Path]) -> SparseCounts:
     """
     from sklearn.datasets import load_svmlight_file
 
-    highest, lowest, gaps = 0, 1, 0
+    highest, lowest, gaps, nnz = 0, 1, 0, 0
     labels = ColumnProfile("first word of a line", most=MOST_LABELS)
     for path in paths:
         line = 1
@@ -66,7 +81,42 @@ def count_sparse(paths: Sequence[Path]) -> SparseCounts:
                     lowest = min(lowest, int(X.indices.min()))
                     highest = max(highest, int(X.indices.max()))
                     gaps += int((~np.isfinite(X.data)).sum())
-    return SparseCounts(highest + (lowest == 0), lowest == 0, labels, gaps)
+                    nnz += int(np.count_nonzero(X.data))
+    return SparseCounts(highest + (lowest == 0), lowest == 0, labels, gaps, nnz)
+
+
+def count_matrix(path: Path, target: str) -> SparseCounts:
+    """Count the same of a matrix of `scipy.sparse.save_npz` with its target beside it.
+
+    Raises
+    ------
+    HarnessError
+        If the file is no such matrix.
+    """
+    try:
+        X = compressed(load_npz(path))
+        with np.load(path, allow_pickle=False) as arrays:
+            y = arrays[target].ravel()
+    except (OSError, ValueError, KeyError) as error:
+        reason = " ".join(str(error).split())
+        raise HarnessError(
+            f"{path}: no sparse matrix with {target!r} beside it: {reason}"
+        ) from None
+    if X.shape[0] != len(y):
+        raise HarnessError(f"{path}: X has {X.shape[0]} rows, but {target} has {len(y)}")
+    labels = ColumnProfile(target, most=MOST_LABELS)
+    labels.update(pd.Series(y))
+    gaps = int((~np.isfinite(X.data)).sum())
+    return SparseCounts(X.shape[1], False, labels, gaps, X.nnz)
+
+
+def is_sparse_npz(path: Path) -> bool:
+    """Whether a file is one of `scipy.sparse.save_npz`, whatever else is in it."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return {"data", "indices", "indptr", "shape"} <= set(arrays.files)
+    except (OSError, ValueError):
+        return False
 
 
 def _misread(path: Path, lines: list[bytes], first: int) -> HarnessError:

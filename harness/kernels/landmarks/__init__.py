@@ -43,7 +43,8 @@ def select_landmarks(
     selector : str or callable (X, n_landmarks, random_state, kernel) -> row numbers
         A name of `SELECTORS`, or a selector of one's own.
     X : ndarray of shape (n, d)
-        May be a read-only memory map; what is held besides is `selection_bytes`.
+        May be a read-only memory map; what is held besides is `selection_bytes`. A csr_matrix with
+        the selectors of `OF_SPARSE`.
     n_landmarks : int
         From 1 to n.
     random_state : numpy.random.RandomState
@@ -61,8 +62,9 @@ def select_landmarks(
         If there is no selector of that name, if more landmarks are asked for than there are
         points, or if a selector of one's own does not return so many distinct row numbers.
     """
-    if n_landmarks > len(X):
-        message = f"n_landmarks={n_landmarks} is more than the {len(X)} points there are"
+    n = X.shape[0]
+    if n_landmarks > n:
+        message = f"n_landmarks={n_landmarks} is more than the {n} points there are"
         raise ValueError(message)
     if isinstance(selector, str):
         if selector not in SELECTORS:
@@ -74,11 +76,9 @@ def select_landmarks(
     if len(rows):
         found += f" from {rows[0]} to {rows[-1]}"
     whole = np.issubdtype(rows.dtype, np.integer)
-    if not whole or len(rows) != n_landmarks or rows[0] < 0 or rows[-1] >= len(X):
+    if not whole or len(rows) != n_landmarks or rows[0] < 0 or rows[-1] >= n:
         name = getattr(selector, "name", getattr(selector, "__name__", repr(selector)))
-        message = (
-            f"selector {name}: {n_landmarks} distinct rows of {len(X)} are wanted, not {found}"
-        )
+        message = f"selector {name}: {n_landmarks} distinct rows of {n} are wanted, not {found}"
         raise ValueError(message)
     return rows
 
@@ -130,6 +130,9 @@ SELECTORS: dict[str, Selector] = {
 }
 """The selectors that come with the harness, by name."""
 
+OF_SPARSE = ("uniform",)
+"""Those that take a sparse X."""
+
 SelectorName = Annotated[str, OneOf(SELECTORS)]
 
 _STORAGE: dict[str, Callable[[int, int, int, int, str | KernelFunction], int]] = {
@@ -158,7 +161,7 @@ class LandmarkSelection(Estimator):
         self, X: np.ndarray, n_landmarks: int, rng: np.random.RandomState, kernel: BoundKernel
     ) -> np.ndarray:
         """Return row numbers of landmarks; all rows where there are fewer."""
-        return select_landmarks(self.selector, X, min(n_landmarks, len(X)), rng, kernel)
+        return select_landmarks(self.selector, X, min(n_landmarks, X.shape[0]), rng, kernel)
 
 
 class Landmarks(LandmarkSelection):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 
 from harness.kernels.functions import KernelFunction
 from harness.kernels.gaussian import row_blocks, stream_bytes
@@ -18,7 +19,7 @@ def uniform_landmarks(
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or csr_matrix of shape (n, d)
     n_landmarks : int
     random_state : numpy.random.RandomState
 
@@ -32,7 +33,7 @@ def uniform_landmarks(
     ValueError
         If more landmarks are asked for than there are points.
     """
-    n = len(X)
+    n = X.shape[0]
     if n_landmarks > n:
         message = f"n_landmarks={n_landmarks} is more than the {n} points there are"
         raise ValueError(message)
@@ -56,11 +57,15 @@ def _first_of_equals(X: np.ndarray, rows: np.ndarray, factors: np.ndarray) -> np
     Rows are compared by 64 bits: the elements' bits times odd random factors, summed up.
     """
     prints = np.empty(len(rows), np.uint64)
-    for block in row_blocks(len(rows), _width(X.shape[1], X.itemsize)):
-        values = X[rows[block]] + X.dtype.type(0)  # -0 is 0
-        bits = values.view(f"u{X.itemsize}").astype(np.uint64, copy=False)
+    odd = factors | np.uint64(1)
+    for block in row_blocks(len(rows), _width(X.shape[1], X.dtype.itemsize)):
+        some = X[rows[block]]
+        values = (some.data if issparse(X) else some) + X.dtype.type(0)  # -0 is 0
+        bits = values.view(f"u{X.dtype.itemsize}").astype(np.uint64, copy=False)
         bits ^= bits >> np.uint64(32)  # small whole numbers have their bits in the upper half
-        prints[block] = bits @ (factors | np.uint64(1))
+        if issparse(X):  # zeros have no bits
+            bits = csr_matrix((bits, some.indices, some.indptr), some.shape)
+        prints[block] = bits @ odd
     return np.sort(np.unique(prints, return_index=True)[1])
 
 

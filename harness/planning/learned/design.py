@@ -23,7 +23,8 @@ from harness.planning.learned.model import (
 )
 from harness.planning.learned.question import UNBOUNDED, most_bytes
 from harness.planning.size import Plan, plan
-from harness.plugin.method import N_UNLABELED, Method, Shape
+from harness.plugin.method import N_UNLABELED, Method
+from harness.plugin.shape import Shape
 
 _FIRST_POINTS, _MORE_POINTS = 100, 3
 _FIRST_SIZE, _MORE_SIZE = 8, 4

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.planning.learned.terms import PRODUCTS, term_name, term_source, term_value
-from harness.plugin.method import Shape
+from harness.plugin.shape import Shape
 
 OVERCOUNTED = 1 << 18
 """Bytes by which a formula may be below zero: what a plan has at the least for the harness."""

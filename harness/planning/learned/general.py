@@ -12,7 +12,8 @@ from harness.planning.learned.kept import kept_path, learn, read_runs
 from harness.planning.learned.model import GENERATED, LearnedStorage
 from harness.planning.learned.question import Question
 from harness.plugin.index import method_entry
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
+from harness.plugin.shape import Shape
 
 _ONE_BUDGET: list[tuple[int | None, int | None]] = [(None, None)]
 

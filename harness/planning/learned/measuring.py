@@ -19,15 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.datasets import split
+from harness.datasets import features_file, split
 from harness.datasets.catalog import Catalog
 from harness.errors import HarnessError
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.planning.learned.design import MOST_REPEATS, Design, Wanted
 from harness.planning.learned.model import Run
 from harness.planning.learned.question import Question
-from harness.plugin.method import PREDICT_BLOCK, Method, Shape
+from harness.plugin.method import Method
 from harness.plugin.registry import Registry, Source
+from harness.plugin.shape import PREDICT_BLOCK, Shape
 from harness.sandbox import Isolation, Limits, Result, Sandbox
 from harness.trial.assignment import Assignment
 from harness.trial.generated import assign
@@ -78,7 +79,7 @@ class _Points:
                 n_kept=wanted.n_kept,
                 task=self.task,
                 n_classes=self.shape.n_classes,
-                features=Path(self.prepared["folder"]) / "X.npy",
+                features=features_file(Path(self.prepared["folder"])),
                 transductive=not self.shape.n_test,
                 mapped=None,
                 tuning=None,
@@ -95,7 +96,8 @@ class _Points:
             unlabeled=made.unlabeled[: seen + _MOST_PREDICTED],
             test=made.test[:_MOST_PREDICTED],
         )
-        return write_rows(made, folder / "mapped.npy") if self.shape.mapped else made
+        mapped = folder / f"mapped{made.features.suffix}"
+        return write_rows(made, mapped) if self.shape.mapped else made
 
     def _drawn(self, repeat: int, folder: Path) -> dict[str, np.ndarray]:
         path = folder / f"split-{repeat}.npz"
@@ -166,7 +168,7 @@ def opened(question: Question) -> Iterator[tuple[Design, Callable[[Wanted], Resu
         folder.mkdir()
         shown = [folder]
         if question.prepared is not None:
-            shown.append(Path(question.prepared["folder"]) / "X.npy")
+            shown.append(features_file(Path(question.prepared["folder"])))
             for repeat in range(MOST_REPEATS):  # none can be read later
                 points._drawn(repeat, folder)
         reach = make_reach(

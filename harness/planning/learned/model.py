@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from harness.planning.learned.envelope import OVERCOUNTED, Envelope, Point, fit_envelope
-from harness.planning.size import handed_bytes, standing_bytes
-from harness.plugin.method import Method, Shape
+from harness.planning.own_bytes import handed_bytes, standing_bytes
+from harness.plugin.method import Method
+from harness.plugin.shape import Shape
 from harness.plugin.storage import Arrays, Storage
 
 MEASURED, EXTRAPOLATED = "measured", "extrapolated"

@@ -16,9 +16,10 @@ from harness.planning.learned.model import GENERATED
 from harness.planning.learned.question import Question
 from harness.planning.workload import PREPARED, RESULTS, Workload
 from harness.plugin.index import method_entry
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
 from harness.plugin.registry import NAMED
 from harness.plugin.search_space import Distribution
+from harness.plugin.shape import Shape
 from harness.study.study import Block
 from harness.trial.run import searched_space
 
@@ -53,7 +54,7 @@ def learned_method(
     LearningError
         If none of its trials could be measured.
     """
-    if not method.learns_storage:
+    if not method.learns_storage or (shape.is_sparse and not method.takes_sparse(params)):
         return method
     design, question = asked(workload, block, method, params, shape)
     index = workload.index

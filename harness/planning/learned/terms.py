@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.plugin.method import Shape
+from harness.plugin.shape import Shape
 
 Count = Callable[[Shape, int], float]
 

@@ -4,7 +4,7 @@ import json
 
 from harness.planning.learned.design import Design
 from harness.planning.learned.model import GENERATED, Run
-from harness.planning.size import handed_bytes, standing_bytes
+from harness.planning.own_bytes import handed_bytes, standing_bytes
 
 
 class Estimator:

@@ -8,7 +8,8 @@ from simulated import Estimator, measured, run_of
 
 from harness.planning.learned.design import Design, Wanted
 from harness.planning.learned.model import GENERATED, repeats_of
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
+from harness.plugin.shape import Shape
 
 SHAPE = Shape(200, 3_800, 20, 2)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.planning.learned.envelope import Point, fit_envelope
-from harness.plugin.method import Shape
+from harness.plugin.shape import Shape
 
 counts = st.integers(1, 3000)
 

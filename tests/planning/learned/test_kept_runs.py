@@ -11,7 +11,8 @@ from harness.planning.learned.kept import kept_path, learn, read_runs
 from harness.planning.learned.model import GENERATED, LearningError, Run
 from harness.planning.learned.question import Question
 from harness.plugin.index import method_entry, read_index
-from harness.plugin.method import Method, Shape
+from harness.plugin.method import Method
+from harness.plugin.shape import Shape
 
 PLUGIN = """
 from sklearn.neighbors import KNeighborsClassifier

@@ -17,8 +17,9 @@ from harness.planning.learned.model import (
     noise_of,
     spread_of,
 )
-from harness.planning.size import overhead_bytes
-from harness.plugin.method import Method, Shape
+from harness.planning.own_bytes import overhead_bytes
+from harness.plugin.method import Method
+from harness.plugin.shape import Shape
 
 SHAPE = Shape(200, 3_800, 20, 2)
 METHOD = Method("a", Estimator, size="rank")
