@@ -35,12 +35,20 @@ VARIANTS = {
     "fs-mssksc": [{"normalize": True}, {"degrees": "exact", "dtype": "float64"}],
     "rd-mssksc": [{"normalize": True}],
     "ssokmf": [{"solver": "sgd", "max_iter": 10}],
+    "bsgd": [{"maintenance": "removal"}, {"maintenance": "projection"}],
     "tsvm": [{"form": "cccp"}],
     "linear-tsvm": [{"form": "cccp"}],
 }
 """Parameters that lead through code which the defaults do not take."""
 
-QUICK = {"n_iter": 3, "n_landmarks": 20, "n_components": 20, "random_state": 0}
+QUICK = {
+    "n_iter": 3,
+    "epochs": 10,
+    "budget": 20,
+    "n_landmarks": 20,
+    "n_components": 20,
+    "random_state": 0,
+}
 
 
 def named(name):
