@@ -26,6 +26,8 @@ VARIANTS = {
     "harmonic": [{"solver": "cg"}, {"n_neighbors": 5}],
     "budget-svm": [{"kernel": "linear"}, {"solver": "sgd", "sigma": 0.5}],
     "budget-lssvm": [{"kernel": "poly2"}, {"solver": "sgd"}],
+    "falkon": [{"dtype": "float64"}],
+    "logfalkon": [{"dtype": "float64"}],
     "clusk": [{"transfer": "poly-step"}],
     "nysck": [{"degrees": "features"}, {"degrees": "exact"}, {"variant": "literal"}],
     "sock": [{"degrees": "exact"}, {"transfer": "poly-step"}],

@@ -24,6 +24,16 @@ from harness.kernels.landmarks.columns import (
 )
 from harness.kernels.landmarks.entropy import renyi, renyi_bytes
 from harness.kernels.landmarks.hashing import dbh, dbh_bytes, dbh_hierarchical
+from harness.kernels.landmarks.pivots import (
+    rpcholesky,
+    rpcholesky_accelerated,
+    rpcholesky_accelerated_bytes,
+    rpcholesky_bytes,
+)
+from harness.kernels.landmarks.recursion import (
+    recursive_leverage,
+    recursive_leverage_bytes,
+)
 from harness.kernels.landmarks.uniform import uniform_bytes, uniform_landmarks
 
 Selector = Callable[[np.ndarray, int, np.random.RandomState, BoundKernel], np.ndarray]
@@ -127,6 +137,9 @@ SELECTORS: dict[str, Selector] = {
     "renyi": renyi,
     "k-means++": kmeans_plus_plus,
     "leverage": leverage,
+    "recursive-leverage": recursive_leverage,
+    "rpcholesky": rpcholesky,
+    "rpcholesky-accelerated": rpcholesky_accelerated,
 }
 """The selectors that come with the harness, by name."""
 
@@ -143,6 +156,9 @@ _STORAGE: dict[str, Callable[[int, int, int, int, str | KernelFunction], int]] =
     "renyi": renyi_bytes,
     "k-means++": kmeans_plus_plus_bytes,
     "leverage": leverage_bytes,
+    "recursive-leverage": recursive_leverage_bytes,
+    "rpcholesky": rpcholesky_bytes,
+    "rpcholesky-accelerated": rpcholesky_accelerated_bytes,
 }
 
 

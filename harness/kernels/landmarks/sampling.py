@@ -1,4 +1,4 @@
-"""Row numbers drawn without replacement, in memory of the order of what is drawn."""
+"""What selectors share: rows drawn without replacement, and the bytes of a row that is scored."""
 
 from __future__ import annotations
 
@@ -20,3 +20,12 @@ def fill_up(
     others = np.setdiff1d(rows, chosen)
     more = draw_rows(len(others), size - len(chosen), random_state)
     return np.concatenate([chosen, others[more]])
+
+
+def residual_row_bytes(n_landmarks: int, n_features: int, itemsize: int) -> int:
+    """Bytes held for a row of which landmarks leave a part of k(x, x) that is computed.
+
+    It is as it is and moved, and its kernel values are in the type of X and in float64.
+    """
+    values = itemsize + (0 if itemsize == 8 else 8)
+    return 2 * itemsize * n_features + values * n_landmarks
