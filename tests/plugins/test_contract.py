@@ -81,6 +81,7 @@ def test_names_are_the_ones_that_studies_use():
     names += " fs-mssksc rd-mssksc mssksc nystrom-krr budget-kmedoids ksc tsvm linear-tsvm"
     names += " nystroem-ridge rbf-sampler-ridge self-training"
     names += " budget-svm nystrom-svm budget-lssvm ssokmf"
+    names += " anchor-graph label-propagation label-spreading poisson-learning"
     names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"
     assert sorted(method.name for method in METHODS) == sorted(names.split())
 
@@ -181,10 +182,22 @@ def test_scores_are_finite_at_any_width(method):
 
 WITHOUT_A_WIDTH = {"budget-svm kernel=linear", "linear-tsvm", "linear-tsvm form=cccp"}
 """A product of points is no matter of their distance."""
-TOLD_APART_BY_RANK = {"harmonic n_neighbors=5", "xks", "xks combine=True"}
+TOLD_APART_BY_RANK = {
+    *(
+        "harmonic n_neighbors=5",
+        "label-propagation",
+        "anchor-graph",
+        "anchor-graph weights=kernel",
+    ),
+    *("xks", "xks combine=True"),
+}
 """Nearest neighbors stay the nearest; canonical correlations have no scale."""
-NEVER_ZERO = {"rbf-sampler-ridge", "rff-mssksc", "xks", "budget-lssvm kernel=poly2"}
-"""Random Fourier features are far from a kernel that is zero; a polynomial grows."""
+NEVER_ZERO = {
+    *("rbf-sampler-ridge", "rff-mssksc", "xks", "budget-lssvm kernel=poly2", "anchor-graph"),
+}
+"""Random Fourier features are far from a kernel that is zero; a polynomial grows; weights of the
+nearest anchors are parts of their sum.
+"""
 RBF = [c for c in CASES if "sigma" in c.values[0].parameters and c.id not in WITHOUT_A_WIDTH]
 
 
