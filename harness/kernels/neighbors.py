@@ -117,6 +117,9 @@ class NeighborGraph:
         As in `NeighborSearch`.
     """
 
+    row_sums: np.ndarray
+    """Of W; `degrees` are the same, with 1 where a point has no edge."""
+
     def __init__(self, X: np.ndarray, n_neighbors: int, width: float | None) -> None:
         n, k = len(X), min(n_neighbors, len(X) - 1)
         points, weights = NeighborSearch(X, k, width).nearest_others()
@@ -124,7 +127,8 @@ class NeighborGraph:
         directed = csr_array((weights.ravel(), points.ravel(), starts), shape=(n, n))
         del points, weights
         self._weights = directed.maximum(directed.T)
-        self.degrees = without_edges_one(self._weights.sum(axis=1), np.float64)
+        self.row_sums = self._weights.sum(axis=1)
+        self.degrees = without_edges_one(self.row_sums, np.float64)
 
     def multiply(self, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """Return W[rows][:, rows] @ vectors."""
@@ -149,7 +153,7 @@ class NeighborGraph:
         edges = 12 * n * k
         return max(
             edges + NeighborSearch.bytes(n, n_features, k), 4 * edges
-        ) + 24 * n, 2 * edges + 24 * n
+        ) + 32 * n, 2 * edges + 32 * n
 
 
 def without_edges_one(degrees: np.ndarray, dtype: DTypeLike) -> np.ndarray:

@@ -161,7 +161,9 @@ def storage(
     Q, labeled, s = shape.n_classes, shape.n_labeled, min(n_neighbors, size, shape.n)
     X = Arrays(X=shape.data_bytes)
     anchors = Arrays(anchors=4 * m * (d + 2), middle=16 * d)
-    square, rows = 8 * m * m, AnchorWeights.bytes(n, m, d, s)
+    square = 8 * m * m
+    seen = AnchorWeights.bytes(n, m, d, s)
+    rows = max(seen, AnchorWeights.bytes(labeled, m, d, s, picked=True))
     ties = Arrays(mass=16 * m, ties_of_labeled=16 * labeled * s)
     scores = Arrays(anchor_labels=16 * m * Q, targets=16 * labeled * Q)
     blas = kernels.blas_bytes(m, 4, d)

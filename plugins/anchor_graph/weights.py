@@ -90,9 +90,13 @@ class AnchorWeights:
         return 3 * d + max(3 * m, s * d + 3 * s * s) + 40 * s + 24
 
     @classmethod
-    def bytes(cls, n: int, m: int, n_features: int, n_neighbors: int) -> int:
-        """Bytes that a block of n rows holds at most, and its weights."""
-        return kernels.stream_bytes(n, cls._row(m, n_features, min(n_neighbors, m)), 4)
+    def bytes(cls, n: int, m: int, n_features: int, n_neighbors: int, picked: bool = False) -> int:
+        """Bytes that a block of n rows holds at most, and its weights.
+
+        `picked` rows are copied from among others, as the labeled ones are.
+        """
+        row = cls._row(m, n_features, min(n_neighbors, m))
+        return kernels.stream_bytes(n, row, 4, 4 * (row - (0 if picked else 2 * n_features)))
 
 
 def embed(gram: np.ndarray) -> np.ndarray:
