@@ -53,9 +53,9 @@ SUPERVISED = {
     "logistic-regression": ("sklearn.linear_model", "LogisticRegression"),
     "gaussian-nb": ("sklearn.naive_bayes", 'GaussianNB, "gaussian-nb"'),
     "liblinear": ("sklearn.svm", 'LinearSVC, "liblinear"'),
-    "label-spreading": (
+    "rbf-label-spreading": (
         "sklearn.semi_supervised",
-        'LabelSpreading, "label-spreading", params={"gamma": 0.1}',
+        'LabelSpreading, "rbf-label-spreading", params={"gamma": 0.1}',
     ),
     "propagation-knn": (
         "sklearn.semi_supervised",
@@ -110,7 +110,7 @@ NAMED = {
 }
 
 METHODS = (
-    *("sgd-in-chunks", "landmarks-ridge", "boosting", "river", "xgboost", "label-spreading"),
+    *("sgd-in-chunks", "landmarks-ridge", "boosting", "river", "xgboost", "rbf-label-spreading"),
     *("nearest", "libsvm", "mlp", "lightgbm", "forest", "self-training-svc"),
 )
 DATASETS = (

@@ -37,6 +37,7 @@ from harness.kernels.gaussian import (
     gaussian_kernel,
     gaussian_rows,
     normalize_rows,
+    refuse_overflow,
     row_blocks,
     stream_bytes,
 )
@@ -146,6 +147,7 @@ __all__ = [
     "packed_gaussian",
     "packed_gaussian_bytes",
     "project_gram",
+    "refuse_overflow",
     "row_blocks",
     "select_landmarks",
     "selection_bytes",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from harness.kernels.gaussian import center_rows, centered, column_medians, squared_norms
 
@@ -23,11 +24,13 @@ class NeighborSearch:
         Kept, not copied.
     n_neighbors : int
         k; fewer where there are not so many points.
-    width : float
-        sigma of exp(-|x - z|^2 / (2 sigma^2)), in the units of X.
+    width : float or None
+        sigma of exp(-|x - z|^2 / (2 sigma^2)), in the units of X. None: exp(-4 |x - z|^2 / r^2)
+        with r the distance of x to the last of its neighbors, whatever the units (Calder, Cook,
+        Thorpe & Slepcev 2020).
     """
 
-    def __init__(self, X: np.ndarray, n_neighbors: int, width: float) -> None:
+    def __init__(self, X: np.ndarray, n_neighbors: int, width: float | None) -> None:
         self._X, self._k, self._width = X, n_neighbors, width
         self._center = column_medians(X)
 
@@ -78,7 +81,12 @@ class NeighborSearch:
             points = np.where(chosen < k, known, chosen - k + tile.start).astype(np.int32)
             del near, halves, found
         best = np.maximum(best, 0, out=best)
-        best *= -1 / self._width**2
+        if self._width is None:
+            # halves of squares, as are those of the last neighbor: 1 where all are at one place
+            last = best.max(axis=1, keepdims=True, initial=0)
+            best *= np.divide(-4, last, out=np.zeros_like(last), where=last > 0)
+        else:
+            best *= -1 / self._width**2
         return points, np.exp(best, out=best)
 
     @staticmethod
@@ -100,7 +108,8 @@ def _search_tiles(n: int, d: int) -> list[slice]:
 class NeighborGraph:
     """Gaussian weights between points of which one is among the k nearest of the other.
 
-    Holds 12 bytes for each of n k to 2 n k edges; see `bytes`.
+    Of the two weights of an edge, which differ without a `width`, it has the larger one. Holds 12
+    bytes for each of n k to 2 n k edges; see `bytes`.
 
     Parameters
     ----------
@@ -108,14 +117,18 @@ class NeighborGraph:
         As in `NeighborSearch`.
     """
 
-    def __init__(self, X: np.ndarray, n_neighbors: int, width: float) -> None:
+    row_sums: np.ndarray
+    """Of W; `degrees` are the same, with 1 where a point has no edge."""
+
+    def __init__(self, X: np.ndarray, n_neighbors: int, width: float | None) -> None:
         n, k = len(X), min(n_neighbors, len(X) - 1)
         points, weights = NeighborSearch(X, k, width).nearest_others()
         starts = k * np.arange(n + 1, dtype=np.int32)
         directed = csr_array((weights.ravel(), points.ravel(), starts), shape=(n, n))
         del points, weights
         self._weights = directed.maximum(directed.T)
-        self.degrees = without_edges_one(self._weights.sum(axis=1), np.float64)
+        self.row_sums = self._weights.sum(axis=1)
+        self.degrees = without_edges_one(self.row_sums, np.float64)
 
     def multiply(self, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """Return W[rows][:, rows] @ vectors."""
@@ -124,6 +137,11 @@ class NeighborGraph:
         spread = np.zeros((len(self.degrees), vectors.shape[1]))
         spread[rows] = vectors
         return (self._weights @ spread)[rows]
+
+    def components(self) -> np.ndarray:
+        """Return the number of the part that each point is in, of those that no edge connects."""
+        found: np.ndarray = connected_components(self._weights, directed=False)[1]
+        return found
 
     @staticmethod
     def bytes(n: int, n_features: int, n_neighbors: int) -> tuple[int, int]:
@@ -135,7 +153,7 @@ class NeighborGraph:
         edges = 12 * n * k
         return max(
             edges + NeighborSearch.bytes(n, n_features, k), 4 * edges
-        ) + 24 * n, 2 * edges + 24 * n
+        ) + 32 * n, 2 * edges + 32 * n
 
 
 def without_edges_one(degrees: np.ndarray, dtype: DTypeLike) -> np.ndarray:

@@ -19,9 +19,9 @@ from harness.scikit_learn.of_class import around_class
 from harness.scikit_learn.of_object import around_object
 from harness.scikit_learn.wrapped import Wrapped, class_name
 
-Unlabeled = Literal["ignored", "self-training", "seen"]
+Unlabeled = Literal["ignored", "self-training", "tri-training", "seen"]
 
-UNLABELED = ("ignored", "self-training", "seen")
+UNLABELED = ("ignored", "self-training", "tri-training", "seen")
 
 
 def sklearn_method(
@@ -43,9 +43,10 @@ def sklearn_method(
     name : str, optional
         What studies call it; by default that of the class, or of the steps, in lower case with
         hyphens.
-    unlabeled : {"ignored", "self-training", "seen"}, optional
+    unlabeled : {"ignored", "self-training", "tri-training", "seen"}, optional
         What becomes of points without a label. "ignored" leaves them out. "self-training" lets
-        scikit-learn's `SelfTrainingClassifier` label them. "seen" hands them over as they are:
+        scikit-learn's `SelfTrainingClassifier` label them. "tri-training" has three of the
+        classifiers label them for each other (Zhou & Li 2005). "seen" hands them over as they are:
         y is -1 or NaN there. By default "seen" for what `sklearn.semi_supervised` has and for
         clusterers, "ignored" for all others.
     **about : object
@@ -72,8 +73,8 @@ def sklearn_method(
     if unlabeled not in UNLABELED:
         allowed = ", ".join(map(repr, UNLABELED))
         raise HarnessError(f"unlabeled = {shown(unlabeled)}; allowed are {allowed}")
-    if unlabeled == "self-training" and "regression" in tasks:
-        raise HarnessError("unlabeled = 'self-training' labels classes; a regressor has none")
+    if unlabeled.endswith("training") and "regression" in tasks:
+        raise HarnessError(f"unlabeled = {unlabeled!r} labels classes; a regressor has none")
     named = {about.get("size"), *about.get("params", {}), *about.get("space", {})}
     named -= {None, N_UNLABELED}
     cls = estimator

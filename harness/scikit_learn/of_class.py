@@ -7,16 +7,27 @@ import functools
 import inspect
 from typing import Any
 
-from harness.scikit_learn.wrapped import Wrapped, WrappedClassifier, WrappedRegressor, make_class
+from harness.scikit_learn.wrapped import (
+    SEED,
+    Wrapped,
+    WrappedClassifier,
+    WrappedRegressor,
+    make_class,
+)
 
 
 class _OfClass(Wrapped):
-    """Around a class; `_further` are parameters that its constructor takes without naming them."""
+    """Around a class; `_further` are parameters that its constructor takes without naming them.
+
+    `_own` are those that it does not take at all.
+    """
 
     _further: frozenset[str]
+    _own: frozenset[str]
 
     def _make(self) -> Any:
-        given = self.get_params(deep=False)
+        params = self.get_params(deep=False)
+        given = {name: value for name, value in params.items() if name not in self._own}
         absent = {name for name in self._further if given[name] is None}
         return self._foreign(**{name: v for name, v in given.items() if name not in absent})
 
@@ -53,6 +64,11 @@ def around_class(
         further = named - names.keys()
         names |= dict.fromkeys(sorted(further))
 
-    constraints = getattr(foreign, "_parameter_constraints", {})
+    own = frozenset[str]()
+    if unlabeled == "tri-training" and SEED not in names:
+        own = frozenset({SEED})
+        names |= {SEED: None}
+    constraints = {**getattr(foreign, "_parameter_constraints", {})}
+    constraints |= {name: [SEED] for name in own}
     made_by = (around_class, foreign, unlabeled, regresses, named)
-    return make_class(made_by, base, names, constraints, _further=further)
+    return make_class(made_by, base, names, constraints, _further=further, _own=own)

@@ -13,9 +13,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from harness.scikit_learn.wrapped import Wrapped, WrappedClassifier, WrappedRegressor, make_class
-
-_SEED = "random_state"
+from harness.scikit_learn.wrapped import (
+    SEED,
+    Wrapped,
+    WrappedClassifier,
+    WrappedRegressor,
+    make_class,
+)
 
 
 class _OfObject(Wrapped):
@@ -32,7 +36,7 @@ class _OfObject(Wrapped):
 
     def _make(self) -> Any:
         given, made = self.get_params(deep=False), clone(self._foreign)
-        seed = given.pop(_SEED, None)
+        seed = given.pop(SEED, None)
         if seed is not None:
             most = np.iinfo(np.int32).max
             draws = check_random_state(seed).randint(most, size=len(self._seeded)).tolist()
@@ -53,16 +57,16 @@ class _Regressor(_OfObject, WrappedRegressor):
 def around_object(foreign: Any, unlabeled: str, regresses: bool) -> type[Wrapped]:
     """Make the class around an object that nobody else changes."""
     found = foreign.get_params()
-    seeded = tuple(sorted(name for name in found if name.rpartition("__")[2] == _SEED))
+    seeded = tuple(sorted(name for name in found if name.rpartition("__")[2] == SEED))
     names = {
         name: value
         for name, value in found.items()
         if name not in seeded and not _holds_estimators(value)
     }
     constraints = {name: _constraint(found, foreign, name) for name in names}
-    if seeded:
-        names[_SEED] = None
-        constraints[_SEED] = [_SEED]
+    if seeded or unlabeled == "tri-training":
+        names[SEED] = None
+        constraints[SEED] = [SEED]
     told = {name: values for name, values in constraints.items() if values is not None}
     base = _Regressor if regresses else _Classifier
     made_by = (around_object, foreign, unlabeled, regresses)

@@ -19,8 +19,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness.plugin.abilities import takes_sparse
+from harness.scikit_learn.tri_training import TriTraining
 
 _TYPES = [np.float64, np.float32]
+
+SEED = "random_state"
+"""The parameter that all randomness comes from."""
 
 
 class Wrapped(BaseEstimator):
@@ -114,8 +118,11 @@ class WrappedClassifier(ClassifierMixin, Wrapped):
             every = np.full(len(y), -1)
             every[known] = codes
             made = self._make()
-            trains = self._unlabeled == "self-training"
-            self.estimator_ = (SelfTrainingClassifier(made) if trains else made).fit(X, every)
+            if self._unlabeled == "self-training":
+                made = SelfTrainingClassifier(made)
+            elif self._unlabeled == "tri-training":
+                made = TriTraining(made, self.random_state)
+            self.estimator_ = made.fit(X, every)
         return self
 
     @available_if(_has("decision_function"))  # type: ignore[untyped-decorator] # scikit-learn's

@@ -1,9 +1,10 @@
 """Support vector machines with the squared hinge loss, by Newton's method in the kernel's space.
 
 Minimises J(f) = |f|^2 / 2 + sum_i phi_i(f(x_i)) over functions f(x) = sum_i a_i k(x, x_i) + b,
-whose bias b is free or fixed. The phi_i are convex and piecewise quadratic, so Newton's method is
-finite (Mangasarian 2002; Keerthi & DeCoste 2005; Chapelle 2007). Each Newton step is taken by
-conjugate gradients in the inner product of the kernel's space, where
+whose bias b is free or fixed. Losses may also couple points, as a graph does. They are convex and
+piecewise quadratic, so Newton's method is finite (Mangasarian 2002; Keerthi & DeCoste 2005;
+Chapelle 2007). Each Newton step is taken by conjugate gradients in the inner product of the
+kernel's space, where
 
 - an iteration costs one product with the kernel matrix, whether or not there is a bias: the bias
   is eliminated from the quadratic model,
@@ -14,6 +15,7 @@ conjugate gradients in the inner product of the kernel's space, where
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -27,6 +29,25 @@ _SLOPE_LEFT = 0.01
 _MOST_TRIALS = 50
 # Part of J below which its norm is that of a function that is constant but for rounding.
 _LEAST_PENALTY = 1e-12
+
+
+class Losses(Protocol):
+    """A convex, piecewise quadratic phi of the scores, which may couple those of several points.
+
+    Its Hessian is a diagonal `curvature` and a constant matrix of rows that sum to zero.
+    """
+
+    def value(self, scores: np.ndarray) -> float:
+        """Return phi(f)."""
+
+    def gradient(self, scores: np.ndarray) -> np.ndarray:
+        """Return the gradient of phi, shape (n,)."""
+
+    def curvature(self, scores: np.ndarray) -> np.ndarray:
+        """Return the diagonal part of the Hessian, shape (n,)."""
+
+    def coupled(self, vector: np.ndarray) -> np.ndarray | float:
+        """Return the other part times a vector, shape (n,); 0.0 where there is none."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +76,10 @@ class HingeLosses:
     def curvature(self, scores: np.ndarray) -> np.ndarray:
         """Return phi_i''(f_i), shape (n,)."""
         return 2 * (self.positive * (scores < 1) + self.negative * (scores > -1))
+
+    def coupled(self, vector: np.ndarray) -> float:
+        """Return 0.0: each point has a loss of its own."""
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +114,7 @@ class Expansion:
         """|f|^2 / 2, the bias left out."""
         return float(self.coefficients @ self.products) / 2
 
-    def objective(self, losses: HingeLosses) -> float:
+    def objective(self, losses: Losses) -> float:
         """Return J(f)."""
         return self.penalty + losses.value(self.scores)
 
@@ -105,7 +130,7 @@ class Expansion:
 def newton_step(
     kernel: KernelProduct,
     f: Expansion,
-    losses: HingeLosses,
+    losses: Losses,
     tolerance: float,
     free_bias: bool = True,
 ) -> tuple[Expansion, bool]:
@@ -118,7 +143,7 @@ def newton_step(
     kernel : KernelProduct
     f : Expansion
         Where to start.
-    losses : HingeLosses
+    losses : Losses
     tolerance : float
         Excess of J over its minimum that is good enough. |gradient|^2 / 2 bounds it; what the bias
         adds is estimated by its own quadratic model.
@@ -155,6 +180,7 @@ def newton_step(
         if total > 0:
             bent -= curvature * (bent.sum() / total)
         bent += direction
+        bent += losses.coupled(along)
         length = size / (along @ bent)
         step = step.plus(Expansion(direction, along, 0.0), length)
         residual = residual - length * bent
@@ -171,7 +197,7 @@ def newton_step(
     return (f.plus(step, length), False) if length > 0 else (f, True)
 
 
-def _line_search(f: Expansion, step: Expansion, losses: HingeLosses) -> float:
+def _line_search(f: Expansion, step: Expansion, losses: Losses) -> float:
     """Return the length at which J is least along a step, 0 where rounding leaves no descent."""
     scores, change = f.scores, step.scores
 
@@ -191,6 +217,7 @@ def _line_search(f: Expansion, step: Expansion, losses: HingeLosses) -> float:
             break
         low, high = (length, high) if found < 0 else (low, length)
         bend = 2 * step.penalty + losses.curvature(scores + length * change) @ change**2
+        bend += float(np.sum(losses.coupled(change) * change))
         length -= found / bend
         if not low < length < high:
             length = (low + high) / 2
@@ -216,7 +243,7 @@ def tolerated(f: Expansion, objective: float, tol: float) -> float:
 def minimise(
     kernel: KernelProduct,
     f: Expansion,
-    losses: HingeLosses,
+    losses: Losses,
     tol: float,
     free_bias: bool = True,
     max_steps: int = 100,

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels
 from harness.estimator import PositiveFloat, PositiveInt
+from harness.kernels.graph_systems import steps_bytes
 from harness.kernels.neighbors import NeighborSearch
 from harness.semi_supervised import (
     DecisionThresholdMixin,
@@ -338,7 +339,8 @@ def _iterating_phases(shape: Shape, n_neighbors: int | None) -> dict[str, Arrays
         iterated = 8 * n * (9 * columns + 3)
         return {
             "graph": Arrays(graph=making),
-            "iteration": Arrays(graph=graph, vectors=iterated),
+            "iteration": Arrays(graph=graph, vectors=iterated)
+            + Arrays(steps=steps_bytes(columns, _ITERATIONS["sparse"])),
         }
     tile, u, labeled = min(n, kernels.DEGREE_TILE), shape.n_unlabeled, shape.n_labeled
     shared = Arrays(points=24 * n + 8 * u, known=8 * columns * labeled)
@@ -352,7 +354,7 @@ def _iterating_phases(shape: Shape, n_neighbors: int | None) -> dict[str, Arrays
 
 @hookimpl
 def harness_methods() -> list[Method]:
-    """Provide harmonic functions, plain and with class mass normalisation."""
+    """Provide harmonic functions, plain, with class mass normalisation and on a sparse graph."""
     harmonic = partial(
         Method,
         storage=storage,
@@ -366,4 +368,12 @@ def harness_methods() -> list[Method]:
     return [
         harmonic("harmonic", HarmonicFunction),
         harmonic("cmn", ClassMassNormalization),
+        harmonic(
+            "label-propagation",
+            HarmonicFunction,
+            non_monotone_at=(),
+            params={"decision_threshold": "share", "n_neighbors": 10},
+            space={"sigma": choice([0.1, 0.25, 0.5, 1.0])},
+            reference="zhu2002",
+        ),
     ]

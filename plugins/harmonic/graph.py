@@ -13,13 +13,12 @@ conjugate gradients (`extend_harmonically`) on a graph that can do no more than 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import eigvalsh_tridiagonal
 from sklearn.exceptions import ConvergenceWarning
 
+from harness.kernels.graph_systems import solve_graph_systems
 from harness.kernels.degrees import gaussian_tiles
 from harness.kernels.neighbors import without_edges_one
 
@@ -133,8 +132,8 @@ def extend_harmonically(
         product += (1 + TIE) * vectors
         return product
 
-    found, n_iterations, error = _conjugate_gradients(
-        normalized_laplacian, pull / root, root, tolerance, max_iterations
+    found, n_iterations, error = solve_graph_systems(
+        normalized_laplacian, pull / root, root, tolerance, max_iterations, least=TIE
     )
     if error > tolerance:
         message = (
@@ -148,63 +147,3 @@ def extend_harmonically(
     extended[free] = (graph.multiply(free, found) + pull) / ((1 + TIE) * root**2)
     lowest, highest = np.minimum(values.min(axis=0), 0), np.maximum(values.max(axis=0), 0)
     return np.clip(extended, lowest, highest, out=extended), n_iterations
-
-
-def _conjugate_gradients(
-    multiply: Callable[[np.ndarray], np.ndarray],
-    b: np.ndarray,
-    root: np.ndarray,
-    tolerance: float,
-    max_iterations: int,
-) -> tuple[np.ndarray, int, float]:
-    """Solve for all columns of b at once until x / root is known to the tolerance.
-
-    Returns
-    -------
-    x : ndarray of shape (n, k)
-    n_iterations : int
-    error : float
-        Of x / root: the largest residual, over the smallest eigenvalue that was met.
-    """
-    x, residual, direction = np.zeros(b.shape), b, b.copy()
-    squares = np.einsum("ij,ij->j", residual, residual)
-    steps: list[np.ndarray] = []
-    ratios: list[np.ndarray] = []
-    while True:
-        local = np.abs(residual / root).max(axis=0)
-        worst = int(local.argmax())
-        error = float(local[worst])
-        # No eigenvalue is far above 1: what is too large already need not be divided.
-        if error <= tolerance or len(steps) == max_iterations:
-            error /= _smallest_ritz_value(steps, ratios, worst)
-            if error <= tolerance or len(steps) == max_iterations:
-                return x, len(steps), error
-        product = multiply(direction)
-        curvature = np.einsum("ij,ij->j", direction, product)
-        # A column that has nothing left to solve stays as it is.
-        unsolved = squares > 0
-        step = np.divide(squares, curvature, out=np.zeros_like(squares), where=unsolved)
-        x += step * direction
-        product *= step
-        residual -= product
-        del product  # or it is held beside the next one
-        previous, squares = squares, np.einsum("ij,ij->j", residual, residual)
-        ratio = np.divide(squares, previous, out=np.zeros_like(squares), where=unsolved)
-        direction *= ratio
-        direction += residual
-        steps.append(step)
-        ratios.append(ratio)
-
-
-def _smallest_ritz_value(steps: list[np.ndarray], ratios: list[np.ndarray], column: int) -> float:
-    """Return the smallest eigenvalue of the Lanczos matrix that conjugate gradients imply."""
-    # A column that was solved before the others has steps of length 0 since.
-    step = np.array([values[column] for values in steps if values[column] > 0])
-    if not step.size:
-        return 1.0
-    ratio = np.array([values[column] for values in ratios])[: len(step) - 1]
-    diagonal = 1 / step
-    diagonal[1:] += ratio / step[:-1]
-    off_diagonal = np.sqrt(ratio) / step[:-1]
-    smallest = eigvalsh_tridiagonal(diagonal, off_diagonal, select="i", select_range=(0, 0))[0]
-    return max(float(smallest), TIE)

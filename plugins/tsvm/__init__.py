@@ -26,9 +26,9 @@ from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, ke
 from harness.estimator import NonNegativeFloat, PositiveFloat, PositiveInt
 from harness.layers import Center, KernelValues, Layer, Linear
 from harness.semi_supervised import Labels, LinearProduct, SplitClassifier, transduced
+from harness.semi_supervised.gaussian_triangle import BAND, GaussianTriangle
 from harness.semi_supervised.squared_hinge import Expansion
 
-from .gaussian_triangle import BAND, GaussianTriangle
 from .label_switching import TransductionProblem, concave_convex, inductive, switching
 
 # The first C* is at most this part of the last one, which hardly moves the inductive machine.

@@ -84,7 +84,7 @@ from sklearn.semi_supervised import LabelSpreading
 
 @hookimpl
 def harness_methods():
-    yield Method("label-spreading", LabelSpreading, tasks={"binary", "multiclass"})
+    yield Method("rbf-label-spreading", LabelSpreading, tasks={"binary", "multiclass"})
 """
 SENSORS = "site,temperature,vibration,state\n" + "".join(
     f"{site},{20 + i % 7},{(i * 37) % 11 / 10},{('broken', 'ok')[i % 2]}\n"

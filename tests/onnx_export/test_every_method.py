@@ -18,7 +18,10 @@ from harness.trial.run import make_estimator
 
 pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
 
-REFUSED = {"clusk", "cmn", "harmonic", "oracle", "prior", "random"}
+REFUSED = {
+    *("clusk", "cmn", "harmonic", "oracle", "prior", "random"),
+    *("anchor-graph", "label-propagation", "label-spreading", "poisson-learning"),
+}
 """No sequence of layers: normalised by what depends on all points, or no function of a row."""
 
 SOURCES = {

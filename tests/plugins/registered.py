@@ -23,6 +23,7 @@ CLASSIFIERS = [method for method in METHODS if "binary" in method.tasks]
 LEARNERS = [method for method in CLASSIFIERS if "fit" in method.features]
 
 VARIANTS = {
+    "anchor-graph": [{"weights": "kernel"}],
     "harmonic": [{"solver": "cg"}, {"n_neighbors": 5}],
     "budget-svm": [{"kernel": "linear"}, {"solver": "sgd", "sigma": 0.5}],
     "budget-lssvm": [{"kernel": "poly2"}, {"solver": "sgd"}],

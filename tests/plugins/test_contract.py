@@ -83,6 +83,7 @@ def test_names_are_the_ones_that_studies_use():
     names += " budget-svm nystrom-svm budget-lssvm ssokmf"
     names += " rbp forgetron projectron projectron-pp bpa-s bsgd bogd nogd fogd dual-sgd"
     names += " falkon logfalkon"
+    names += " anchor-graph label-propagation label-spreading poisson-learning lapsvm"
     names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"
     assert sorted(method.name for method in METHODS) == sorted(names.split())
 
@@ -191,10 +192,24 @@ def test_scores_are_finite_at_any_width(method):
 
 WITHOUT_A_WIDTH = {"budget-svm kernel=linear", "linear-tsvm", "linear-tsvm form=cccp"}
 """A product of points is no matter of their distance."""
-TOLD_APART_BY_RANK = {"harmonic n_neighbors=5", "xks", "xks combine=True"}
+TOLD_APART_BY_RANK = {
+    *(
+        "harmonic n_neighbors=5",
+        "label-propagation",
+        "anchor-graph",
+        "anchor-graph weights=kernel",
+    ),
+    *("xks", "xks combine=True"),
+}
 """Nearest neighbors stay the nearest; canonical correlations have no scale."""
 NEVER_ZERO = {"rbf-sampler-ridge", "rff-mssksc", "xks", "fogd", "budget-lssvm kernel=poly2"}
 """Random Fourier features are far from a kernel that is zero; a polynomial grows."""
+NEVER_ZERO = {
+    *("rbf-sampler-ridge", "rff-mssksc", "xks", "budget-lssvm kernel=poly2", "anchor-graph"),
+}
+"""Random Fourier features are far from a kernel that is zero; a polynomial grows; weights of the
+nearest anchors are parts of their sum.
+"""
 RBF = [c for c in CASES if "sigma" in c.values[0].parameters and c.id not in WITHOUT_A_WIDTH]
 
 

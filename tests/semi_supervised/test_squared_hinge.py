@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
-from tsvm.gaussian_triangle import BAND, GaussianTriangle
 
 from harness.semi_supervised import LinearProduct
+from harness.semi_supervised.gaussian_triangle import BAND, GaussianTriangle
 from harness.semi_supervised.kernel_operators import CenteredProduct
 from harness.semi_supervised.squared_hinge import Expansion, HingeLosses, minimise, newton_step
 

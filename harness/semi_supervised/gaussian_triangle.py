@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness import kernels
+from harness.kernels.gaussian import gaussian_kernel
 
 BAND = 64
 """Rows of one band of a triangle; it is read twice, the second time from the cache."""
@@ -39,7 +39,7 @@ class GaussianTriangle:
             size = (stop - start) * stop
             band = packed[used : used + size].reshape(-1, stop)
             out = band if scratch is packed else scratch[:size].reshape(-1, stop)
-            band[:] = kernels.gaussian_kernel(X[start:stop], X[:stop], width, out, center)
+            band[:] = gaussian_kernel(X[start:stop], X[:stop], width, out, center)
             self._bands.append(band)
             used += size
 
