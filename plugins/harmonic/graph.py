@@ -18,8 +18,8 @@ from typing import Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from harness.kernels.graph_systems import solve_graph_systems
 from harness.kernels.degrees import gaussian_tiles
+from harness.kernels.graph_systems import solve_graph_systems
 from harness.kernels.neighbors import without_edges_one
 
 TIE = 1e-10
