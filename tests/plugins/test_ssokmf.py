@@ -1,7 +1,7 @@
 """SSOKMF: few labels, sizes at the edge, and objectives that its two solvers are honest about."""
 
-import tracemalloc
 import functools
+import tracemalloc
 import warnings
 
 import numpy as np
