@@ -1,4 +1,4 @@
-"""Budgeted stochastic gradient descent (Wang, Crammer & Vucetic 2012, algorithms 1 and 2).
+"""Budgeted stochastic gradient descent (Wang, Crammer & Vucetic 2012).
 
 This is kernel Pegasos, w_{t+1} = (1 - 1/t) w_t + y_t k(x_t, .) / (lambda t) where the hinge loss
 is not zero. Its support vectors are brought back to B by removing, projecting or merging one. What

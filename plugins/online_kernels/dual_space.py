@@ -1,4 +1,4 @@
-"""Dual Space Gradient Descent (Le, Nguyen, Nguyen & Phung 2016, algorithm 1).
+"""Dual Space Gradient Descent (Le, Nguyen, Nguyen & Phung 2016).
 
 Support vectors beyond the budget are not lost: they go on in random Fourier features, as a second
 part of the same function, w = sum_j alpha_j k(., x_j) + w~'z(.).

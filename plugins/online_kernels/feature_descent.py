@@ -1,7 +1,7 @@
 """FOGD and NOGD: online gradient descent on explicit features (Lu et al. 2016).
 
-Algorithms 1 and 2: random Fourier features from the start, or Nystrom features of the first B
-support vectors. The loss is the hinge, the step eta, and there is no penalty.
+FOGD has random Fourier features from the start, NOGD Nystrom features of its first B support
+vectors. The loss is the hinge, the step eta, and there is no penalty.
 """
 
 from __future__ import annotations

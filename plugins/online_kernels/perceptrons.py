@@ -11,7 +11,7 @@ from .windows import KernelWindow
 
 
 class RandomizedBudgetPerceptron(KernelOnlineClassifier):
-    """The perceptron that gives up a random support vector (Cavallanti et al. 2007, figure 2)."""
+    """The perceptron that gives up a random support vector (Cavallanti et al. 2007)."""
 
     def _update(self, window: KernelWindow, t: int, margin: float) -> None:
         if self._support.size < self.budget:
@@ -21,7 +21,7 @@ class RandomizedBudgetPerceptron(KernelOnlineClassifier):
 
 
 class Forgetron(KernelOnlineClassifier):
-    """The self-tuned Forgetron (Dekel, Shalev-Shwartz & Singer 2008, figure 3).
+    """The self-tuned Forgetron (Dekel, Shalev-Shwartz & Singer 2008).
 
     Support vectors are written over in turn: the one to be written over is the oldest.
 

@@ -1,4 +1,4 @@
-"""Projectron and Projectron++ (Orabona, Keshet & Caputo 2009, figures 2 and 3).
+"""Projectron and Projectron++ (Orabona, Keshet & Caputo 2009).
 
 A point that the support vectors nearly span is projected onto them instead of joining them. At B
 support vectors every further point is.

@@ -16,6 +16,8 @@ RIDGE = 1e-6
 
 # Of a point whose k(x, x) is 0, as the origin's is with a kernel of products.
 _LEAST = 1e-12
+# Norms are known to so many digits.
+_TIED, _TIED_DIGITS = 1e-6, 6
 _ARRAYS = ("points", "coef", "diagonal", "_numbers")
 
 
@@ -96,10 +98,13 @@ class SupportSet:
         Where every coefficient is 1 that is a choice by age: it must not depend on places.
         """
         norms = self.squared_norms()
+        if most == 1:
+            tied = np.flatnonzero(norms <= norms.min() * (1 + _TIED))
+            return tied[[self._numbers[tied].argmin()]]
         largest = norms.max()
         if largest > 0:
             norms /= largest
-        order = np.lexsort((self._numbers[: self.size], norms.round(6)))
+        order = np.lexsort((self._numbers[: self.size], norms.round(_TIED_DIGITS)))
         return order[:most]
 
 

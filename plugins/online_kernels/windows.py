@@ -112,7 +112,7 @@ class KernelWindow(Window):
         m, most = len(X), support.capacity
         self.X, self._support, self._kernel = X, support, kernel.at_origin
         self._values = room[: most * m].reshape(most, m)
-        at = kernel.at(X)
+        at = self._at = kernel.at(X)
         self._own = at(X, out=room[most * m : (most + m) * m].reshape(m, m))
         # not as it is rounded where a kernel is very narrow
         self._diagonal = kernel.at_origin.diagonal(X)
@@ -154,7 +154,7 @@ class KernelWindow(Window):
         self.scores -= np.outer(self._values[slot], self._support.coef[slot])
         k = float(self._kernel.diagonal(point[None])[0])
         self._support.put(slot, point, coef, k)
-        self._values[slot] = self._kernel(point[None], self.X)[0]
+        self._values[slot] = self._at(point[None])[0]
         self.scores += np.outer(self._values[slot], coef)
 
     def remove(self, slot: int) -> None:

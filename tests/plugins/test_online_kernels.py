@@ -10,6 +10,8 @@ from online_kernels.dual_space import DualSpaceSGD
 from online_kernels.perceptrons import RandomizedBudgetPerceptron
 from online_textbook import problem
 
+import harness
+
 METHODS = {method.name: method for method in online_kernels.harness_methods()}
 EVERY = [(name, {}) for name in METHODS] + [
     ("bsgd", {"maintenance": "removal"}),
@@ -114,3 +116,23 @@ def test_other_kernels(name, kernel):
     assert np.isfinite(machine.decision_function(X)).all()
     # what BOGD gives up at random is most of what it knows with so few
     assert name == "bogd" or (machine.predict(X) == y).mean() > 0.8
+
+
+def learn_stream(name, n):
+    """Learn from a stream that is made as it is learned from."""
+    rng, machine = np.random.default_rng(0), made(name, sigma_unit="absolute")
+    for start in range(0, n, 500):
+        X = rng.normal(size=(min(500, n - start), 10)).astype(np.float32)
+        machine.partial_fit(X, X[:, 0] * X[:, 1] > 0, classes=[False, True])
+    return machine.n_seen_
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize("name", ["rbp", "bsgd", "nogd", "fogd"])
+def test_a_stream_of_any_length_takes_the_same(name):
+    short, long = (harness.measure(learn_stream, name, n, budget="4MB") for n in (1_000, 12_000))
+    assert (short.get(), long.get()) == (1_000, 12_000)
+    if short.peak_bytes is None:
+        pytest.skip("this machine cannot measure peaks")
+    # what would be kept of 11,000 points were 440 kB of features alone
+    assert long.peak_bytes < short.peak_bytes + 200_000
