@@ -100,6 +100,16 @@ def test_pivots_are_drawn_by_what_those_before_leave(selector):
     assert statistic < chi2.ppf(0.999, often.sum())
 
 
+@pytest.mark.parametrize("sigma", [1e-6, 1e3, 1e6, 1e12])
+def test_no_pivot_is_drawn_twice_where_rounding_is_all_that_is_left(sigma):
+    X = clusters(60)
+    bound = kernels.bind_kernel("rbf", X, sigma)
+    for seed in range(3):
+        random_state = np.random.RandomState(seed)
+        for selector in PIVOTS:
+            assert len(kernels.select_landmarks(selector, X, 40, random_state, bound)) == 40
+
+
 def test_bounds_are_lowered_where_proposals_are_rejected():
     """A dense line of points is spanned soon: what is left is far from it."""
     X = np.concatenate([np.linspace(0, 1, 3000)[:, None], 50.0 + 9 * np.arange(40)[:, None]])

@@ -81,7 +81,7 @@ def test_names_are_the_ones_that_studies_use():
     names += " fs-mssksc rd-mssksc mssksc nystrom-krr budget-kmedoids ksc tsvm linear-tsvm"
     names += " nystroem-ridge rbf-sampler-ridge self-training"
     names += " budget-svm nystrom-svm budget-lssvm ssokmf"
-    names += " falkon logfalkon"
+    names += " falkon logfalkon pcg-krr"
     names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"
     assert sorted(method.name for method in METHODS) == sorted(names.split())
 
