@@ -22,6 +22,7 @@ COMMANDS = [
     "hinge_smoothing.py digits --points 1000 --seeds 2",
     "kept_sample.py --cells 1 --cores 1 --datasets breast_cancer --minutes 0.3",
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
+    "kernel_solvers.py --dataset digits --landmarks 100 --solvers falkon pcg-krr krr",
     "landmark_selectors.py --dataset digits --landmarks 10 --seeds 1",
     "learned_storage.py --datasets iris --methods gaussian-nb --labeled 60 --test 40 --seeds 1",
     "measured.py --sizes 1 --backends auto",

@@ -100,14 +100,14 @@ def test_pivots_are_drawn_by_what_those_before_leave(selector):
     assert statistic < chi2.ppf(0.999, often.sum())
 
 
-@pytest.mark.parametrize("sigma", [1e-6, 1e3, 1e6, 1e12])
-def test_no_pivot_is_drawn_twice_where_rounding_is_all_that_is_left(sigma):
-    X = clusters(60)
-    bound = kernels.bind_kernel("rbf", X, sigma)
-    for seed in range(3):
-        random_state = np.random.RandomState(seed)
-        for selector in PIVOTS:
-            assert len(kernels.select_landmarks(selector, X, 40, random_state, bound)) == 40
+def test_no_pivot_is_drawn_twice_where_the_kernel_is_narrow():
+    """In float32 the distance of a point from itself is rounding, of many widths here."""
+    X = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
+    bound = kernels.bind_kernel("rbf", X, 1e-6)
+    for selector in PIVOTS:
+        for seed in range(5):
+            random_state = np.random.RandomState(seed)
+            assert len(kernels.select_landmarks(selector, X, 20, random_state, bound)) == 20
 
 
 def test_bounds_are_lowered_where_proposals_are_rejected():
