@@ -24,6 +24,7 @@ COMMANDS = [
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
     "kernel_solvers.py --dataset digits --landmarks 100 --solvers falkon pcg-krr krr",
     "landmark_selectors.py --dataset digits --landmarks 10 --seeds 1",
+    "landmark_selectors.py --examples 300 --landmarks 10 --seeds 1",
     "learned_storage.py --datasets iris --methods gaussian-nb --labeled 60 --test 40 --seeds 1",
     "measured.py --sizes 1 --backends auto",
     "model_costs.py --methods prior svm --repeats 1",
