@@ -4,6 +4,7 @@ Nothing here knows of the harness. What a function holds beyond its inputs is st
 not obvious from its result, because the storage models of the plugins are built from it.
 """
 
+from harness.kernels.conjugate_gradients import conjugate_gradient_bytes, conjugate_gradients
 from harness.kernels.degrees import (
     DEGREE_TILE,
     exact_degrees,
@@ -53,6 +54,7 @@ from harness.kernels.gram import (
     square_product_bytes,
     summing_panel_bytes,
 )
+from harness.kernels.kernel_rows import KernelRows, kernel_block_bytes, kernel_block_rows
 from harness.kernels.landmark_features import (
     LandmarkFeatures,
 )
@@ -108,6 +110,7 @@ __all__ = [
     "GaussianWidth",
     "GramSum",
     "KernelFunction",
+    "KernelRows",
     "LandmarkFeatures",
     "LandmarkSelection",
     "Landmarks",
@@ -129,6 +132,8 @@ __all__ = [
     "centered_rows",
     "cholesky_blas_bytes",
     "column_medians",
+    "conjugate_gradient_bytes",
+    "conjugate_gradients",
     "eigen_arrays",
     "eigen_workspace",
     "eigensystem",
@@ -139,6 +144,8 @@ __all__ = [
     "gaussian_rows",
     "gram_block_bytes",
     "gram_blocks",
+    "kernel_block_bytes",
+    "kernel_block_rows",
     "kernel_bytes",
     "kernel_width",
     "largest_eigenpairs",

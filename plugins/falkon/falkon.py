@@ -12,11 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from harness import kernels
 from harness.estimator import PositiveFloat, PositiveInt
-from harness.kernels.conjugate_gradients import conjugate_gradients
 from harness.layers import Layer
 from harness.semi_supervised import SquaredLossMixin
 
-from .landmark_rows import LandmarkRows
 from .preconditioner import FalkonPreconditioner
 
 # Residual, in parts of the right side, above which a fit says that it has not converged.
@@ -56,8 +54,8 @@ class Falkon(kernels.Landmarks, kernels.AnyKernel, SquaredLossMixin):
         kernel = self._kernel_on(X)
         rng = check_random_state(self.random_state)
         chosen = self._select(X, self.n_landmarks, rng, kernel)
-        self._at = at = LandmarkRows(X, chosen, kernel, np.dtype(self.dtype))
-        pre = FalkonPreconditioner(at.landmarks, kernel.at_origin)
+        self._at = at = kernels.KernelRows(X, chosen, kernel, np.dtype(self.dtype))
+        pre = FalkonPreconditioner(at.points, kernel.at_origin)
         pre.weigh(len(rows), self.alpha)
         offset = values.mean(axis=0)
         mean, right = self._sums(X, rows, values, offset)
@@ -68,10 +66,12 @@ class Falkon(kernels.Landmarks, kernels.AnyKernel, SquaredLossMixin):
             product += self.alpha * pre.penalty(vectors)
             return product
 
-        found = conjugate_gradients(multiply, pre.solve_transposed(right), self.tol, self.max_iter)
+        found = kernels.conjugate_gradients(
+            multiply, pre.solve_transposed(right), self.tol, self.max_iter
+        )
         self.coef_ = pre.solve(found.solution)
         self.intercept_ = offset - mean @ self.coef_
-        self.landmarks_ = at.landmarks
+        self.landmarks_ = at.points
         self.n_iter_, self.residual_ = found.n_iter, found.residual
         if found.residual > max(_FAR, self.tol):
             message = f"after {found.n_iter} passes a part of {found.residual:.2g} of the right "
@@ -84,7 +84,7 @@ class Falkon(kernels.Landmarks, kernels.AnyKernel, SquaredLossMixin):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the mean of k(x, Z), shape (M,), and K_nM' of values about theirs, (M, Q)."""
         at = self._at
-        mean, right = np.zeros(len(at.landmarks)), np.zeros((len(at.landmarks), values.shape[1]))
+        mean, right = np.zeros(len(at.points)), np.zeros((len(at.points), values.shape[1]))
         for block, K in at.blocks(X, rows):
             mean += K.sum(axis=0, dtype=np.float64)
             right += K.T @ (values[block] - offset).astype(K.dtype)
@@ -96,7 +96,7 @@ class Falkon(kernels.Landmarks, kernels.AnyKernel, SquaredLossMixin):
     ) -> np.ndarray:
         """Return K_nM' (K_nM coef), of values about their mean."""
         product, about = np.zeros(coef.shape), mean @ coef
-        single = coef.astype(self._at.landmarks.dtype)
+        single = coef.astype(self._at.points.dtype)
         for _, K in self._at.blocks(X, rows):
             values = K @ single
             values -= about.astype(K.dtype)

@@ -13,11 +13,9 @@ from sklearn.utils import check_random_state
 
 from harness import kernels
 from harness.estimator import PositiveFloat, PositiveInt
-from harness.kernels.conjugate_gradients import conjugate_gradients
 from harness.layers import Layer
 from harness.semi_supervised import Labels, PartlyLabeledClassifier
 
-from .landmark_rows import LandmarkRows
 from .preconditioner import FalkonPreconditioner
 
 # By what the penalty falls from one Newton step to the next, and where it starts, in parts of n.
@@ -64,8 +62,8 @@ class LogFalkon(kernels.Landmarks, kernels.AnyKernel, PartlyLabeledClassifier):
         kernel = self._kernel_on(X)
         rng = check_random_state(self.random_state)
         chosen = self._select(X, self.n_landmarks, rng, kernel)
-        self._at = LandmarkRows(X, chosen, kernel, np.dtype(self.dtype))
-        pre = FalkonPreconditioner(self._at.landmarks, kernel.at_origin)
+        self._at = kernels.KernelRows(X, chosen, kernel, np.dtype(self.dtype))
+        pre = FalkonPreconditioner(self._at.points, kernel.at_origin)
         two = len(labels.classes) == 2
         Q = 1 if two else len(labels.classes)
         # a class without a labeled point has no machine
@@ -79,7 +77,7 @@ class LogFalkon(kernels.Landmarks, kernels.AnyKernel, PartlyLabeledClassifier):
             self.intercept_[column] = b
             self.n_iter_ += problem.passes
             self.gap_ = max(self.gap_, gap)
-        self.landmarks_ = self._at.landmarks
+        self.landmarks_ = self._at.points
         if self.gap_ > max(_FAR, self.tol):
             message = f"after {self.max_iter} Newton steps the objective may be a part of "
             message += f"{self.gap_:.2g} above its minimum; raise alpha or max_iter"
@@ -90,7 +88,7 @@ class LogFalkon(kernels.Landmarks, kernels.AnyKernel, PartlyLabeledClassifier):
     ) -> tuple[np.ndarray, float, float]:
         """Return T a, the intercept, and what the objective may be above its minimum."""
         n = problem.n
-        u, b, alpha = np.zeros(len(self._at.landmarks)), problem.log_odds(), _START * n
+        u, b, alpha = np.zeros(len(self._at.points)), problem.log_odds(), _START * n
         alpha, gap = max(alpha, self.alpha), np.inf
         state = problem.evaluate(pre, u, b)
         for _ in range(self.max_iter):
@@ -138,7 +136,7 @@ class LogFalkon(kernels.Landmarks, kernels.AnyKernel, PartlyLabeledClassifier):
             return pre.solve_a(product, True)
 
         right = pre.solve_a(-gradient, True)
-        found = conjugate_gradients(multiply, right, _STEP_TOL, _STEP_PASSES)
+        found = kernels.conjugate_gradients(multiply, right, _STEP_TOL, _STEP_PASSES)
         du = pre.solve_a(found.solution)[:, 0]
         along = float(state.mean @ pre.solve_t(du[:, None])[:, 0])
         db = -state.total / state.weight - along
@@ -172,10 +170,10 @@ class _State:
 class _LogisticProblem:
     """Logistic losses of one class against the rest, summed up over blocks of points."""
 
-    def __init__(self, at: LandmarkRows, X: np.ndarray, labels: Labels, own: int) -> None:
+    def __init__(self, at: kernels.KernelRows, X: np.ndarray, labels: Labels, own: int) -> None:
         self._at, self._X, self._labels, self._own = at, X, labels, own
         self.n, self.passes = len(labels.rows), 0
-        self._second = np.empty(self.n, at.landmarks.dtype)
+        self._second = np.empty(self.n, at.points.dtype)
 
     def log_odds(self) -> float:
         """Return the intercept of a constant function at its minimum."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from harness import Arrays, Shape, Storage, kernels
-from harness.kernels.conjugate_gradients import conjugate_gradient_bytes
 
-from .landmark_rows import block_bytes, block_rows
 from .preconditioner import preconditioner_bytes
 
 
@@ -21,7 +19,7 @@ def falkon_storage(
     columns = max(1, shape.n_machines if shape.n_classes else 1)
     targets = Arrays(targets=8 * shape.n_labeled * (1 + columns))
     # the solution of conjugate gradients, what they end in, and these in the type of values
-    vectors = conjugate_gradient_bytes(min(size, shape.n), columns)
+    vectors = kernels.conjugate_gradient_bytes(min(size, shape.n), columns)
     vectors += 3 * 8 * min(size, shape.n) * columns
     return _storage(shape, size, kernel, selector, dtype, tuned, targets, vectors, columns)
 
@@ -37,7 +35,7 @@ def logfalkon_storage(
     """Count the same with vectors of one class, and second derivatives of the points."""
     item, s = _itemsize(dtype), min(size, shape.n)
     labels = Arrays(labels=9 * shape.n_labeled, second_derivatives=item * shape.n_labeled)
-    vectors = conjugate_gradient_bytes(s, 1) + 16 * 8 * s
+    vectors = kernels.conjugate_gradient_bytes(s, 1) + 16 * 8 * s
     columns = max(1, shape.n_machines)
     return _storage(shape, size, kernel, selector, dtype, tuned, labels, vectors, columns)
 
@@ -57,14 +55,14 @@ def _storage(
     item = _itemsize(dtype)
     points = Arrays(X=shape.data_bytes) + targets
     landmarks = Arrays(landmarks=item * s * (d + 1), middle=16 * d)
-    rows = min(shape.n_labeled, block_rows(s, d, i))
-    # of the factors, and of kernel values
-    factors = kernels.blas_bytes(s, item, terms=min(s, 448)) if s > 256 else 0
+    rows = min(shape.n_labeled, kernels.kernel_block_rows(s, d, i))
+    # of the factors, a quarter of whose columns are packed at once; and of kernel values
+    factors = kernels.blas_bytes(s, item, terms=min(s // 4, 448))
     blas = Arrays(blas=max(factors, kernels.blas_bytes(rows, item, terms=d, others=s)))
     # what a fit packs is there in the next of a search
     before = points + (blas if tuned else Arrays())
-    block = block_bytes(shape.n_labeled, s, d, i, item, kernel)
-    new = block_bytes(shape.block_rows, s, d, i, item, kernel, picked=False)
+    block = kernels.kernel_block_bytes(shape.n_labeled, s, d, i, item, kernel)
+    new = kernels.kernel_block_bytes(shape.block_rows, s, d, i, item, kernel, picked=False)
     held = max(shape.data_bytes if tuned else 0, shape.predict_data_bytes)
     return Storage(
         fit={

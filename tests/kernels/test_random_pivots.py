@@ -100,6 +100,16 @@ def test_pivots_are_drawn_by_what_those_before_leave(selector):
     assert statistic < chi2.ppf(0.999, often.sum())
 
 
+def test_no_pivot_is_drawn_twice_where_the_kernel_is_narrow():
+    """In float32 the distance of a point from itself is rounding, of many widths here."""
+    X = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
+    bound = kernels.bind_kernel("rbf", X, 1e-6)
+    for selector in PIVOTS:
+        for seed in range(5):
+            random_state = np.random.RandomState(seed)
+            assert len(kernels.select_landmarks(selector, X, 20, random_state, bound)) == 20
+
+
 def test_bounds_are_lowered_where_proposals_are_rejected():
     """A dense line of points is spanned soon: what is left is far from it."""
     X = np.concatenate([np.linspace(0, 1, 3000)[:, None], 50.0 + 9 * np.arange(40)[:, None]])

@@ -29,6 +29,7 @@ VARIANTS = {
     "budget-lssvm": [{"kernel": "poly2"}, {"solver": "sgd"}],
     "falkon": [{"dtype": "float64"}],
     "logfalkon": [{"dtype": "float64"}],
+    "pcg-krr": [{"dtype": "float64", "selector": "uniform"}],
     "clusk": [{"transfer": "poly-step"}],
     "nysck": [{"degrees": "features"}, {"degrees": "exact"}, {"variant": "literal"}],
     "sock": [{"degrees": "exact"}, {"transfer": "poly-step"}],

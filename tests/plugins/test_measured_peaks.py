@@ -117,6 +117,8 @@ USED = {
     "sssl-2m": Shape(60, 3000, 40, 2, itemsize=4, n_test=200),
     "krr": Shape(900, 100, 40, 2, n_test=200),
     "nystrom-krr": Shape(700, 1000, 40, 2, itemsize=4, n_test=200),
+    "falkon": Shape(2500, 0, 40, 2, itemsize=4, n_test=200),
+    "logfalkon": Shape(2500, 0, 40, 2, itemsize=4, n_test=200),
 }
 
 

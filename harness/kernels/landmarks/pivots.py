@@ -185,18 +185,19 @@ class _Pivots:
         for i, ceiling in enumerate(np.maximum(ceilings, least)):
             if k + len(taken) == len(self._L):
                 break
-            if not left[i, i] > ceiling:
+            # rounding may leave something of a pivot
+            if not left[i, i] > ceiling or int(proposed[i]) in self.rows:
                 continue
             column = left[:, i] / np.sqrt(left[i, i])
             left -= np.outer(column, column)
             columns.append(column)
             taken.append(i)
+            self.rows.append(int(proposed[i]))
         new = slice(k, k + len(taken))
         if taken:
             self._L[new, :k] = Z[:, taken].T
             self._L[new, new] = np.tril(np.array(columns)[:, taken].T)
             self._points[new] = points[taken]
-            self.rows += [int(row) for row in proposed[taken]]
         return len(taken)
 
 
