@@ -10,6 +10,7 @@ from typing import Any
 from harness.datasets import missing_bytes, unobtainable
 from harness.planning.fingerprints import changes
 from harness.planning.job_files import study_bundles
+from harness.planning.kept_predictions import keeps_predictions, predictions_bytes
 from harness.planning.learned.model import LEARNED, WRITTEN, LearningError, is_learned
 from harness.planning.learned.study import learned_method
 from harness.planning.size import Plan, plan
@@ -86,6 +87,8 @@ class StudyPlan:
     left_out: list[SkippedPair]
     fetch_bytes: int
     disk_bytes: int
+    predictions_bytes: int
+    keeps_predictions: bool
     seconds: float
     starts_seconds: float
     untimed: list[str]
@@ -241,6 +244,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     entries = [workload.catalog[name] for name in workload.datasets()]
     missing = [e for e in entries if not (workload.prepared(e.name) / "meta.json").is_file()]
     trials = sum(cell.trials for cell in cells.values())
+    predicted, kept = predictions_bytes(workload), keeps_predictions(workload)
     return StudyPlan(
         workload.study.name,
         trials,
@@ -249,7 +253,9 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         list(cells.values()),
         list(workload.left_out),
         sum(missing_bytes(entry) for entry in missing),
-        sum(e.n * e.d * e.itemsize for e in missing) + trials * ROW_BYTES,
+        sum(e.n * e.d * e.itemsize for e in missing) + trials * ROW_BYTES + predicted * kept,
+        predicted,
+        kept,
         (seconds + starts * WORKER_START_S) / cores,
         starts * WORKER_START_S / cores,
         list(untimed),
