@@ -63,6 +63,7 @@ ELSEWHERE = {
     "python benchmarks/mutation.py": "tests/test_benchmarks.py",
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
     "harness merge results/first": "tests/jobs/test_merge.py",
+    "harness rescore first": "tests/workflow/test_predictions.py",
     "harness judge docs/results": "tests/report/test_kept.py",
     "harness compare NAME": "tests/report/test_kept_rows.py",
     "mkdir -p docs/results/NAME": "nobody: NAME is the reader's",
