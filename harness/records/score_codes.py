@@ -7,8 +7,8 @@ that the farthest score gets the largest code. Probabilities are coded by their 
 near 0 and 1, digits are kept that log-loss needs.
 
 Different scores that would get one code are moved apart, the farthest of them by as little as can
-be (isotonic regression by the largest error). So whatever goes by ranks (AUC, average precision)
-is what it was, bit for bit. Where scores are too many or too close for that, equal codes stay, and
+be (isotonic regression by the largest error). So ranks are what they were, and AUC with
+them, bit for bit. Where scores are too many or too close for that, equal codes stay, and
 `Coded.exact` is False.
 """
 
