@@ -21,6 +21,7 @@ COMMANDS = [
     "graph.py --seeds 2 --budgets 1 3",
     "hinge_smoothing.py digits --points 1000 --seeds 2",
     "kept_sample.py --cells 1 --cores 1 --datasets breast_cancer --minutes 0.3",
+    "kept_predictions.py --datasets breast_cancer --methods svm --seeds 1",
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
     "kernel_solvers.py --dataset digits --landmarks 100 --solvers falkon pcg-krr krr",
     "landmark_selectors.py --dataset digits --landmarks 10 --seeds 1",

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 @as_json_option
 def plan(study: str, cores: int, as_json: bool) -> None:
     """Tell what a study will run, what cannot fit, and what it will take."""
+    from harness.planning.kept_predictions import MOST_UNASKED
     from harness.planning.learned.model import EXTRAPOLATED, LEARNED
     from harness.planning.study_plan import plan_study
     from harness.planning.workload import load_workload
 
-    made = plan_study(load_workload(study), cores)
+    workload = load_workload(study)
+    made = plan_study(workload, cores)
     if as_json:
         click.echo(json.dumps(made.as_dict(), indent=1))
         return
@@ -68,6 +70,12 @@ def plan(study: str, cores: int, as_json: bool) -> None:
         f"{made.trials} trials in {jobs}, {made.done} done, {todo} to run; "
         f"{format_bytes(made.fetch_bytes)} to fetch, {format_bytes(made.disk_bytes)} of disk"
     )
+    if not made.keeps_predictions and workload.study.settings.predictions == "auto":
+        taken, most = format_bytes(made.predictions_bytes), format_bytes(MOST_UNASKED)
+        tell(
+            f"predictions are not kept: they may take {taken}, and more than {most} is kept only "
+            "where the study says 'predictions: true'"
+        )
     for reason, count in made.stale.items():
         were = f"{count} row{' is' if count == 1 else 's are'}"
         tell(f"{were} stale and will be made again: {reason}")

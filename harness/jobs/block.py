@@ -31,12 +31,18 @@ from harness.plugin.index import method_entry
 from harness.records.cells import json_text
 from harness.records.columns import COLUMNS
 from harness.records.journal import Journal
+from harness.records.prediction_files import Kept, PredictionsFile
 from harness.records.table import without_nan
 from harness.study.study import Block
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
     from harness.jobs.referee import Referee
     from harness.sandbox import Result
+    from harness.trial.assignment import Assignment
 
 _MOST_TOLD = 500
 """Characters of what a trial warned of."""
@@ -108,6 +114,8 @@ class BlockRun:
         What trials get, instead of what is planned now.
     unfinished : Unfinished, optional
         Of the job, as its keeper made it.
+    predictions : PredictionsFile, optional
+        Where what trials predict is kept.
     """
 
     def __init__(
@@ -119,9 +127,11 @@ class BlockRun:
         pictures: Pictures | None = None,
         planned: Plan | None = None,
         unfinished: Unfinished | None = None,
+        predictions: PredictionsFile | None = None,
     ) -> None:
         self.workload, self.block, self.journal = workload, block, journal
-        self.pictures = pictures
+        self.pictures, self.predictions = pictures, predictions
+        self._packed: tuple[Kept, bytes] | None = None
         self.task = workload.task(block)
         self.trials = BlockTrials(workload, block, shared)
         self.prepared, self.registry = self.trials.prepared, self.trials.registry
@@ -204,6 +214,7 @@ class BlockRun:
     ) -> tuple[dict[str, Any], Result | None]:
         from harness.sandbox import Limits
 
+        self._packed = None
         sampled = self.pictures is not None and self.pictures.wants(self.block)
         grid = self.block.grid
         assignment = referee.assign(self.method, self.params, planned, seed)
@@ -224,11 +235,15 @@ class BlockRun:
         if result and row["outcome"] == "ok":
             scores, end = referee.score(assignment, result.arrays), result.answer["end"]
             row |= scores
+            predicted = referee.predicted(assignment, result.arrays)
+            if self.predictions is not None and row["outcome"] == "ok":
+                self._packed = self._pack(assignment, predicted, seed)
             row["params"] = json_text(result.answer["params"])
             row["data_bytes"] = result.answer["data_bytes"]
             costs, why_not = costs_told(result)
             row |= costs
-            told = [row["reason"], given_up(assignment), why_not, *result.answer["warnings"]]
+            told = [row["reason"], given_up(assignment), why_not, referee.lacks(predicted)]
+            told += result.answer["warnings"]
             row["reason"] = "; ".join(filter(None, told))[:_MOST_TOLD]
         elif result and result.output:
             which = f"{self.block.cell}, seed {seed}"
@@ -237,6 +252,18 @@ class BlockRun:
             curve = referee.score_curve(assignment, result.deliveries, end, scores)
             row["checkpoints"] = json.dumps(without_nan(curve), separators=(",", ":"))
         return row, result
+
+    def _pack(
+        self, assignment: Assignment, predicted: Mapping[str, np.ndarray], seed: int
+    ) -> tuple[Kept, bytes]:
+        from harness.jobs.kept_splits import split_name
+        from harness.records.predictions import pack
+
+        split = split_name(self.workload, self.block)
+        part = "unlabeled" if assignment.transductive else "test"
+        points = assignment.unlabeled if assignment.transductive else assignment.test
+        trial = f"{self.block.fingerprint}-{seed}"
+        return pack(trial, predicted, points, split=split, part=part if split else "all")
 
     def _tampered(self) -> dict[str, str]:
         """Mend what was altered while a trial ran, and say so in its row."""
@@ -247,6 +274,9 @@ class BlockRun:
         if self.journal.altered():
             self.journal.drop()
             found.append("the rows of its job")
+        if self.predictions is not None and self.predictions.altered():
+            self.predictions.drop()
+            found.append("the predictions of its job")
         if not found:
             return {}
         self.trials.shared.intact = False
@@ -301,6 +331,9 @@ class BlockRun:
         }
 
     def _finish(self, row: dict[str, Any]) -> None:
+        if self.predictions is not None and self._packed is not None and row["outcome"] == "ok":
+            self.predictions.append(*self._packed)
+        self._packed = None
         written = self.journal.append(row)
         self.unfinished.end(row["fingerprint"])
         # a copy: what a plugin makes of it is its own

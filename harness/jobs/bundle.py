@@ -8,15 +8,19 @@ that its process inherits.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
+from typing import Any
 
 from harness.jobs.block import BlockRun, run_blocks
 from harness.jobs.block_trials import Shared
 from harness.jobs.timelines import Pictures
 from harness.jobs.unfinished import Unfinished
-from harness.planning.bundles import Bundle, journal, pictures, published
+from harness.planning.bundles import Bundle, journal, pictures, predictions, published
+from harness.planning.kept_predictions import keeps_predictions
 from harness.planning.workload import Workload
 from harness.records.journal import Journal
+from harness.records.prediction_files import PredictionsFile
 
 
 def run_bundle(workload: Workload, bundle: Bundle, unfinished: Unfinished | None = None) -> None:
@@ -55,10 +59,17 @@ def run_bundle(workload: Workload, bundle: Bundle, unfinished: Unfinished | None
         if pending:
             shared = Shared(workload, bundle.dataset)
             kept = Pictures(pictures(workload, bundle))
-            run_blocks(
-                [
-                    BlockRun(workload, block, rows, shared, kept, unfinished=unfinished)
-                    for block in pending
-                ]
-            )
+            with _predictions(workload, bundle, rows) as file:
+                given: dict[str, Any] = {"unfinished": unfinished, "predictions": file}
+                run_blocks(
+                    [BlockRun(workload, block, rows, shared, kept, **given) for block in pending]
+                )
         rows.publish(published(workload, bundle))
+
+
+def _predictions(
+    workload: Workload, bundle: Bundle, rows: Journal
+) -> contextlib.AbstractContextManager[PredictionsFile | None]:
+    if keeps_predictions(workload):
+        return PredictionsFile(predictions(workload, bundle), rows.rows.keys())
+    return contextlib.nullcontext()

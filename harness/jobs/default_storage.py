@@ -22,7 +22,7 @@ from harness.planning.job_files import StudyJobs
 from harness.planning.workload import RESULTS, USAGE
 
 LEFT = "left"
-"""Folder of what jobs of trials leave besides their rows: usage, hosts, pictures of memory."""
+"""Folder of what jobs of trials leave besides their rows: usage, hosts, pictures, predictions."""
 
 PACKED = ("left.zip", "tables.zip")
 """What the table and the report leave, in the folder of a study's results."""
@@ -204,9 +204,12 @@ def left_files(results: Path, rule: str, which: str) -> list[Path]:
     results : Path
         The study's folder.
     rule, which : str
-        The job; the table leaves what all others used and the splits, the report its tables.
+        The job; the table leaves what all others used, the splits and what trials predicted, the
+        report its tables.
     """
     from harness.jobs.hosts import FOLDER as HOSTS
+    from harness.records.prediction_files import ENDING
+    from harness.records.prediction_files import FOLDER as PREDICTIONS
 
     if rule == "report":
         return sorted((results / "tables").iterdir())
@@ -215,9 +218,13 @@ def left_files(results: Path, rule: str, which: str) -> list[Path]:
         from harness.jobs.kept_splits import FOLDER as SPLITS
 
         used, splits = (results / USAGE).rglob("*.json"), (results / SPLITS).glob("*.npz")
-        return [*sorted(used), *sorted(splits)]
-    pictures = below(results, f"timelines/{which}.jsonl")
-    return [*own, pictures, *sorted((results / HOSTS).glob("*.json"))]
+        predicted = (results / PREDICTIONS).rglob(f"*{ENDING}")
+        return [*sorted(used), *sorted(splits), *sorted(predicted)]
+    beside = [
+        below(results, f"timelines/{which}.jsonl"),
+        below(results, f"{PREDICTIONS}/{which}{ENDING}"),
+    ]
+    return [*own, *beside, *sorted((results / HOSTS).glob("*.json"))]
 
 
 def unpack_left(results: Path) -> None:

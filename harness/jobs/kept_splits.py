@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from harness.datasets import Meta
-from harness.datasets.split_files import write_splits
+from harness.datasets.split_files import read_splits, write_splits
 from harness.files import below
 from harness.jobs.referee import draw_split
 from harness.planning.workload import Workload
@@ -22,8 +22,8 @@ FOLDER = "splits"
 def keep_splits(workload: Workload) -> list[Path]:
     """Write a file for each data set and number of labeled points, unless it is there.
 
-    `evaluation: {splits: FILE}` reads them. Splits that the study took from a file are not written
-    again.
+    `evaluation: {splits: FILE}` reads them, and predictions are of their points. Splits that the
+    study took from a file are written too: that file may be gone when predictions are looked at.
 
     Returns
     -------
@@ -32,8 +32,8 @@ def keep_splits(workload: Workload) -> list[Path]:
     """
     drawn: dict[Path, tuple[Block, dict[int, None]]] = {}
     for block in workload.blocks:
-        if block.grid.splits is None and workload.task(block) != "clustering":
-            path = below(workload.results, f"{FOLDER}/{_name(workload, block)}.npz")
+        if name := split_name(workload, block):
+            path = below(workload.results, f"{FOLDER}/{name}.npz")
             seeds = drawn.setdefault(path, (block, {}))[1]
             seeds |= dict.fromkeys(block.seeds)
     written = []
@@ -51,11 +51,15 @@ def keep_splits(workload: Workload) -> list[Path]:
     return written
 
 
-def _name(workload: Workload, block: Block) -> str:
-    """Return a name that says what decides the splits but their seeds."""
+def split_name(workload: Workload, block: Block) -> str:
+    """Return a name that says what decides the splits but their seeds; "" where there are none."""
+    if workload.task(block) == "clustering":
+        return ""
     entry = workload.entry(block)
     decides = [workload.study.settings.seed, entry.directory, entry.n_train]
     decides += [block.labeled, block.grid.split_rules]
+    if (given := workload.study.split_file(block.grid, block.dataset)) is not None:
+        decides[-1] = read_splits(given, entry.n).digest
     digest = hashlib.sha256(json.dumps(decides, default=str).encode()).hexdigest()[:8]
     return f"{block.dataset}-{workload.sizes(block).n_labeled}-{digest}"
 

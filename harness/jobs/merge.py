@@ -21,6 +21,8 @@ from harness.metrics.names import METRICS
 from harness.planning.fingerprints import changes
 from harness.planning.workload import ROWS
 from harness.records.journal import Journal
+from harness.records.prediction_files import ENDING, copy_kept
+from harness.records.prediction_files import FOLDER as PREDICTIONS
 from harness.records.table import finished_rows, read_rows
 
 JOURNAL, PUBLISHED = ROWS
@@ -242,6 +244,8 @@ def _join(dataset: str, folders: Sequence[Path], output: Path, merged: Merged) -
         had |= new
         merged.taken[folder] += len(new)
         if not _is_same(output, folder):
+            for path in (folder / PREDICTIONS / dataset).glob(f"*{ENDING}"):
+                copy_kept(path, output / PREDICTIONS / dataset / path.name, new.keys())
             _write(folder, dataset, output, new)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.datasets import Meta, Split, open_mapped, split
 from harness.datasets.split_files import read_splits
-from harness.metrics.functions import evaluate, primary_metric
+from harness.metrics.functions import asked_metrics, evaluate, primary_metric
 from harness.planning.size import Plan
 from harness.planning.workload import Workload
 from harness.plugin.hookspecs import Metric
@@ -28,15 +28,15 @@ def seed_sequence(study_seed: int, dataset: str, seed: int) -> np.random.SeedSeq
     return np.random.SeedSequence([study_seed, name, seed])
 
 
-def known_metrics(registry: Registry) -> list[Metric]:
-    """Return the built-in metrics and those of plugins."""
-    return [metric for metric, _ in registry.items("metrics")]
+def known_metrics(registry: Registry, asked: Iterable[str]) -> list[Metric]:
+    """Return the built-in metrics, those of plugins, and those that a study makes by a name."""
+    return [*(metric for metric, _ in registry.items("metrics")), *asked_metrics(asked)]
 
 
 def primary(workload: Workload, block: Block, registry: Registry) -> Metric:
     """Return the metric by which a block's trials are tuned."""
     asked = workload.study.settings.metrics
-    return primary_metric(workload.task(block), asked, known_metrics(registry))
+    return primary_metric(workload.task(block), asked, known_metrics(registry, asked))
 
 
 def draw_split(
@@ -91,7 +91,15 @@ class Referee:
         self.workload, self.block, self.meta = workload, block, meta
         self.task = workload.task(block)
         self.study_seed = workload.study.settings.seed
-        self.metrics = known_metrics(registry)
+        asked = workload.study.settings.metrics
+        self.metrics = known_metrics(registry, asked)
+        self.probabilistic = [
+            metric.name
+            for metric in self.metrics
+            if metric.name in asked
+            and metric.needs == "probabilities"
+            and self.task in metric.tasks
+        ]
         self.primary = primary(workload, block, registry)
         self.features = workload.prepared(block.dataset) / meta.features
         self.y = np.load(workload.prepared(block.dataset) / "y.npy", allow_pickle=False)
@@ -129,7 +137,23 @@ class Referee:
             checkpoints=tuple(self.block.grid.checkpoints),
             ranges=ranges,
             costs=True,
+            probabilities=bool(self.probabilistic),
         )
+
+    def predicted(
+        self, assignment: Assignment, predictions: Mapping[str, np.ndarray]
+    ) -> Mapping[str, np.ndarray]:
+        """Return what can be scored: what is there for all points, and of an oracle the truth."""
+        truth = self.y[_scored(assignment)]
+        if assignment.method.control == "truth":
+            return self._truth(truth)
+        return {n: p for n, p in predictions.items() if np.ndim(p) and len(p) == len(truth)}
+
+    def lacks(self, predictions: Mapping[str, np.ndarray]) -> str:
+        """Say which metrics of the study need probabilities that a trial did not give."""
+        if "probabilities" in predictions or not self.probabilistic:
+            return ""
+        return f"no {', '.join(self.probabilistic)}: its method gives no probabilities"
 
     def score(
         self, assignment: Assignment, predictions: Mapping[str, np.ndarray]
@@ -141,15 +165,11 @@ class Referee:
         dict
             Columns of the record: metrics, or `outcome` and `reason`.
         """
-        rows = assignment.unlabeled if assignment.transductive else assignment.test
+        rows = _scored(assignment)
         truth = self.y[rows]
-        if assignment.method.control == "truth":
-            predictions = self._truth(truth)
-        sizes = {name: len(p) if np.ndim(p) else 0 for name, p in predictions.items()}
-        wrong = {name: size for name, size in sizes.items() if size != len(truth)}
-        # scores that are there for some of the points only are left out
-        predictions = {name: p for name, p in predictions.items() if name not in wrong}
+        given, predictions = predictions, self.predicted(assignment, predictions)
         if not predictions:
+            wrong = {name: len(p) if np.ndim(p) else 0 for name, p in given.items()}
             reason = f"predicted {wrong or 'nothing'} where {len(truth)} points are scored"
             return {"outcome": "error", "reason": reason}
         X = open_mapped(self.features)[rows] if self.task == "clustering" else None
@@ -196,8 +216,12 @@ class Referee:
     def _truth(self, truth: np.ndarray) -> dict[str, np.ndarray]:
         if self.task == "regression":
             return {"values": truth}
-        scores = np.eye(self.meta.n_classes)[truth.astype(np.int64)]
-        return {"labels": truth, "scores": scores}
+        labels = truth.astype(np.int64)
+        return {"labels": labels, "probabilities": np.eye(self.meta.n_classes)[labels]}
+
+
+def _scored(assignment: Assignment) -> np.ndarray:
+    return assignment.unlabeled if assignment.transductive else assignment.test
 
 
 def _as_point(scores: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from harness.files import below
 from harness.jobs.unfinished import Unfinished
 from harness.planning.workload import ROWS, Workload
 from harness.records.journal import Journal
+from harness.records.prediction_files import ENDING, FOLDER, remove_trials
 from harness.records.table import read_rows
 
 
@@ -55,6 +56,8 @@ def retry(
         if found:
             journals, published = (below(workload.results, f"{kind}/{dataset}") for kind in ROWS)
             _remove(found, sorted(journals.rglob("*.jsonl")), sorted(published.rglob("*.jsonl")))
+            for path in below(workload.results, f"{FOLDER}/{dataset}").rglob(f"*{ENDING}"):
+                remove_trials(path, found)
         removed += (trial for trial in wanted if trial in found)
     return removed
 

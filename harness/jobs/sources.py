@@ -7,7 +7,6 @@ what came along with it is left out.
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import zipfile
@@ -171,7 +170,7 @@ def unpack(path: Path, folder: Path = Path()) -> None:
         If a name leads out of the folder, or it cannot be written to.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as packed:
+        with zipfile.ZipFile(path) as packed:
             for name in packed.namelist():
                 content, target = packed.read(name), below(folder, name)
                 with suppress(OSError):

@@ -6,7 +6,8 @@ scikit-learn's take 6 ms, most of it spent on checking their input.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
@@ -14,8 +15,21 @@ from scipy.stats import rankdata
 from sklearn import config_context, metrics
 
 from harness.errors import unknown_name
-from harness.metrics.names import CLASSIFICATION, CLUSTERING, REGRESSION, primary_metric_name
+from harness.metrics.names import (
+    CLASSIFICATION,
+    CLUSTERING,
+    REGRESSION,
+    primary_metric_name,
+    quantile_of,
+)
+from harness.metrics.probabilities import (
+    as_probabilities,
+    brier_score,
+    expected_calibration_error,
+    log_loss,
+)
 from harness.plugin.hookspecs import Metric, hookimpl
+from harness.plugin.method import NO_SCORE
 
 SILHOUETTE_SAMPLE = 2000
 
@@ -26,14 +40,16 @@ def auc(y_true: np.ndarray, scores: np.ndarray) -> float:
     Computed from ranks (Mann & Whitney 1947; ties count half). Classes that do not occur in
     `y_true` have no curve and are left out; NaN for a single class.
     """
-    present = np.unique(y_true)
-    if len(present) < 2:
-        return float("nan")
-    if scores.ndim == 2 and scores.shape[1] == 2:
-        scores = scores[:, 1] - scores[:, 0]
-    if scores.ndim == 1:
-        return _rank_auc(y_true == 1, scores)
-    return float(np.mean([_rank_auc(y_true == k, scores[:, k]) for k in present]))
+    return _one_vs_rest(_rank_auc, y_true, scores)
+
+
+def average_precision(y_true: np.ndarray, scores: np.ndarray) -> float:
+    """Mean precision at each recall; for several classes the mean over one-vs-rest problems.
+
+    Points of equal scores are taken together, as in scikit-learn. Classes that do not occur in
+    `y_true` are left out; NaN for a single class.
+    """
+    return _one_vs_rest(_average_precision, y_true, scores)
 
 
 def accuracy(y_true: np.ndarray, labels: np.ndarray) -> float:
@@ -59,6 +75,18 @@ def f1_macro(y_true: np.ndarray, labels: np.ndarray) -> float:
     return float(np.mean(2 * right[occurs] / (true + predicted)[occurs]))
 
 
+def matthews_corrcoef(y_true: np.ndarray, labels: np.ndarray) -> float:
+    """Correlation of true and predicted classes (Matthews 1975; of several, Gorodkin 2004).
+
+    0 where all points are of one class, or are predicted to be.
+    """
+    right, true, predicted = (counts.astype(float) for counts in _counts(y_true, labels))
+    n = true.sum()
+    covariance = right.sum() * n - true @ predicted
+    spread = (n**2 - true @ true) * (n**2 - predicted @ predicted)
+    return float(covariance / np.sqrt(spread)) if spread > 0 else 0.0
+
+
 def nmse(y_true: np.ndarray, values: np.ndarray) -> float:
     """Mean squared error over the variance of the true values: 1 is what their mean reaches.
 
@@ -73,6 +101,17 @@ def nmse(y_true: np.ndarray, values: np.ndarray) -> float:
 def r2(y_true: np.ndarray, values: np.ndarray) -> float:
     """Coefficient of determination: what `nmse` leaves of 1."""
     return 1 - nmse(y_true, values)
+
+
+def mean_absolute_error(y_true: np.ndarray, values: np.ndarray) -> float:
+    """Mean distance from the true value."""
+    return float(np.mean(np.abs(y_true - values)))
+
+
+def pinball(y_true: np.ndarray, values: np.ndarray, quantile: float) -> float:
+    """Mean pinball loss of predicted quantiles (Koenker & Bassett 1978)."""
+    above = y_true - values
+    return float(np.mean(np.maximum(quantile * above, (quantile - 1) * above)))
 
 
 def silhouette(X: np.ndarray, labels: np.ndarray) -> float:
@@ -106,12 +145,25 @@ def _sparse_dispersions(X: csr_matrix, labels: np.ndarray) -> float:
 
 BUILT_IN = (
     Metric("auc", auc, CLASSIFICATION, needs="scores"),
+    Metric("average_precision", average_precision, CLASSIFICATION, needs="scores"),
     Metric("accuracy", accuracy, CLASSIFICATION),
     Metric("balanced_accuracy", balanced_accuracy, CLASSIFICATION),
     Metric("error_rate", error_rate, CLASSIFICATION, greater_is_better=False),
     Metric("f1_macro", f1_macro, CLASSIFICATION),
+    Metric("matthews_corrcoef", matthews_corrcoef, CLASSIFICATION),
+    *(
+        Metric(function.__name__, function, CLASSIFICATION, "probabilities", False)
+        for function in (log_loss, brier_score, expected_calibration_error)
+    ),
     Metric("nmse", nmse, REGRESSION, needs="values", greater_is_better=False),
     Metric("r2", r2, REGRESSION, needs="values"),
+    Metric(
+        "mean_absolute_error",
+        mean_absolute_error,
+        REGRESSION,
+        needs="values",
+        greater_is_better=False,
+    ),
     Metric("adjusted_rand", metrics.adjusted_rand_score, CLUSTERING),
     Metric("fowlkes_mallows", metrics.fowlkes_mallows_score, CLUSTERING),
     Metric("silhouette", silhouette, CLUSTERING, needs="features"),
@@ -123,6 +175,19 @@ BUILT_IN = (
 def harness_metrics() -> tuple[Metric, ...]:
     """Provide the metrics that every table has."""
     return BUILT_IN
+
+
+def asked_metrics(names: Iterable[str]) -> list[Metric]:
+    """Return those among the metrics that a study names which are made by their names.
+
+    `pinball_0.9` is the pinball loss of the quantile 0.9.
+    """
+    quantiles = {name: quantile_of(name) for name in names}
+    return [
+        Metric(name, partial(pinball, quantile=quantile), REGRESSION, "values", False)
+        for name, quantile in quantiles.items()
+        if quantile is not None
+    ]
 
 
 def primary_metric(task: str, asked: Iterable[str], known: Iterable[Metric]) -> Metric:
@@ -152,7 +217,8 @@ def evaluate(
     task : str
     y_true : (n,) array
     predictions : mapping
-        "labels" (n,), "scores" (n,) or (n, n_classes), "values" (n,), as far as there are any.
+        "labels" (n,), "values" (n,), and "scores" (n,) or (n, n_classes), which are called
+        "probabilities" if they are, as far as there are any.
     X : (n, d) array, optional
         For metrics that look at the features.
 
@@ -162,6 +228,10 @@ def evaluate(
         NaN where a metric is not defined for these data.
     """
     values = {}
+    offered = dict(predictions)
+    if "probabilities" in offered:
+        offered["scores"] = offered["probabilities"]
+        offered["probabilities"] = as_probabilities(offered["scores"], NO_SCORE)
     # predictions were checked when they came in; scikit-learn would check them in every metric
     with config_context(assume_finite=True, skip_parameter_validation=True):
         for metric in known:
@@ -169,10 +239,31 @@ def evaluate(
                 continue
             if metric.needs == "features":
                 if X is not None:
-                    values[metric.name] = float(metric.function(X, predictions["labels"]))
-            elif metric.needs in predictions:
-                values[metric.name] = float(metric.function(y_true, predictions[metric.needs]))
+                    values[metric.name] = float(metric.function(X, offered["labels"]))
+            elif metric.needs in offered:
+                values[metric.name] = float(metric.function(y_true, offered[metric.needs]))
     return values
+
+
+def _one_vs_rest(
+    of_two: Callable[[np.ndarray, np.ndarray], float], y_true: np.ndarray, scores: np.ndarray
+) -> float:
+    present = np.unique(y_true)
+    if len(present) < 2:
+        return float("nan")
+    if scores.ndim == 2 and scores.shape[1] == 2:
+        scores = scores[:, 1] - scores[:, 0]
+    if scores.ndim == 1:
+        return of_two(y_true == 1, scores)
+    return float(np.mean([of_two(y_true == k, scores[:, k]) for k in present]))
+
+
+def _average_precision(positive: np.ndarray, scores: np.ndarray) -> float:
+    order = np.argsort(-scores, kind="stable")
+    last = np.append(np.diff(scores[order]) != 0, True)  # of those with one score
+    found = np.cumsum(positive[order])[last]
+    precision = found / (np.flatnonzero(last) + 1)
+    return float(np.diff(found, prepend=0) @ precision / found[-1])
 
 
 def _rank_auc(positive: np.ndarray, scores: np.ndarray) -> float:

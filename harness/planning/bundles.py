@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from harness.files import below
 from harness.planning.workload import Workload
 from harness.plugin.index import method_entry
+from harness.records.prediction_files import ENDING, FOLDER
 from harness.study.budget import JOB_BYTES
 from harness.study.study import Block
 
@@ -94,6 +95,11 @@ def journal(workload: Workload, bundle: Bundle) -> Path:
 def pictures(workload: Workload, bundle: Bundle) -> Path:
     """Return where a job keeps pictures of its trials' memory over time."""
     return below(workload.results, f"timelines/{bundle.id}.jsonl")
+
+
+def predictions(workload: Workload, bundle: Bundle) -> Path:
+    """Return where a job keeps what its trials predict."""
+    return below(workload.results, f"{FOLDER}/{bundle.id}{ENDING}")
 
 
 def memory_mb(workload: Workload, bundle: Bundle) -> int:

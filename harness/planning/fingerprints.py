@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.datasets.catalog import Catalog
 from harness.datasets.split_files import read_splits
-from harness.metrics.names import primary_metric_name
+from harness.metrics.names import primary_metric_name, quantile_of
 from harness.plugin.index import method_entry
 from harness.plugin.registry import NAMED
 from harness.study.schema import Grid, MethodChoice
@@ -123,9 +123,15 @@ def _scoring(study: Study, index: Mapping[str, Any], grid: Grid, task: str) -> l
     """Return the digests of plugins' metrics that score trials, and the one that tunes them.
 
     Which that is need not be said where it is the first of the study's metrics, or the default.
+    Said are metrics that a study makes by a name, and that it has probabilities predicted.
     """
     tasks = {metric["name"]: frozenset(metric["tasks"]) for metric in index["metrics"]}
-    found = [m["code"][:12] for m in index["metrics"] if m["code"] and task in tasks[m["name"]]]
+    applying = [metric for metric in index["metrics"] if task in tasks[metric["name"]]]
+    found = [metric["code"][:12] for metric in applying if metric["code"]]
+    asked = [metric for metric in applying if metric["name"] in study.settings.metrics]
+    found += [m["name"] for m in asked if quantile_of(m["name"]) is not None]
+    if any(metric["needs"] == "probabilities" for metric in asked):
+        found.append("probabilities")
     if grid.tuning is not None:
         metrics = study.settings.metrics
         by_first, decides = (primary_metric_name(task, m, tasks) for m in (metrics[:1], metrics))

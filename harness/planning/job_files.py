@@ -30,9 +30,9 @@ from harness.planning.bundles import (
     uncovered,
 )
 from harness.planning.fingerprints import deciding_parts
+from harness.planning.study_index import study_index
 from harness.planning.timings import Timings
 from harness.planning.workload import RESULTS, Workload, load_workload, read_catalog
-from harness.plugin.index import read_index
 from harness.study.study import Block, Study, find_study, load_study
 
 FOLDER = "jobs"
@@ -225,7 +225,7 @@ def load_job(study: str | Path, bundle_id: str) -> tuple[Workload, Bundle]:
     """
     read = load_study(study)
     content = _read(below(RESULTS, read.name), bundle_id)
-    index = read_index(read.plugin_folders)
+    index = study_index(read)
     catalog = read_catalog(read, index)
     try:
         told = [{**one, "seeds": seeds_of(one["seeds"])} for one in content["blocks"]]

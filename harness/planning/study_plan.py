@@ -11,6 +11,7 @@ from harness.datasets import missing_bytes, unobtainable
 from harness.planning.block_plans import block_plans, shape_of
 from harness.planning.fingerprints import changes
 from harness.planning.job_files import study_bundles
+from harness.planning.kept_predictions import keeps_predictions, predictions_bytes
 from harness.planning.timings import Timings
 from harness.planning.workload import SkippedPair, Workload
 from harness.study.published_tables import ALL_DATASETS, read_printed
@@ -81,6 +82,8 @@ class StudyPlan:
     left_out: list[SkippedPair]
     fetch_bytes: int
     disk_bytes: int
+    predictions_bytes: int
+    keeps_predictions: bool
     seconds: float
     starts_seconds: float
     untimed: list[str]
@@ -165,6 +168,7 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
     entries = [workload.catalog[name] for name in workload.datasets()]
     missing = [e for e in entries if not (workload.prepared(e.name) / "meta.json").is_file()]
     trials = sum(cell.trials for cell in cells.values())
+    predicted, kept = predictions_bytes(workload), keeps_predictions(workload)
     return StudyPlan(
         workload.study.name,
         trials,
@@ -173,7 +177,9 @@ def plan_study(workload: Workload, cores: int = 1) -> StudyPlan:
         list(cells.values()),
         list(workload.left_out),
         sum(missing_bytes(entry) for entry in missing),
-        sum(entry.data_bytes for entry in missing) + trials * ROW_BYTES,
+        sum(entry.data_bytes for entry in missing) + trials * ROW_BYTES + predicted * kept,
+        predicted,
+        kept,
         (seconds + starts * WORKER_START_S) / cores,
         starts * WORKER_START_S / cores,
         list(untimed),

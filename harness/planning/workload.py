@@ -24,8 +24,9 @@ from harness.planning.fingerprints import deciding_parts
 from harness.planning.learned.question import USUAL_RUNS, most_bytes
 from harness.planning.row_keys import refuse_shared_places
 from harness.planning.space_checks import bad_space, unsearched_spaces
+from harness.planning.study_index import study_index
 from harness.plugin.hookspecs import GeneratedDataset
-from harness.plugin.index import method_entry, read_index, unknown_entry
+from harness.plugin.index import method_entry, unknown_entry
 from harness.plugin.parameters import refused_values
 from harness.plugin.registry import NAMED
 from harness.records.columns import COLUMNS
@@ -137,7 +138,7 @@ class Workload:
 
     def sizes(self, block: Block) -> Sizes:
         """Return how many points of each part a block's trials have, from the catalog alone."""
-        return _sizes(self.study, block.grid, self.entry(block), block.labeled)
+        return sizes_of(self.study, block.grid, self.entry(block), block.labeled)
 
     def datasets(self) -> list[str]:
         """List the data sets that some block needs."""
@@ -160,7 +161,7 @@ def load_workload(path: str | Path) -> Workload:
         estimator does not allow; then with a place of the table that two trials would have.
     """
     study = load_study(path)
-    index = read_index(study.plugin_folders)
+    index = study_index(study)
     catalog = read_catalog(study, index)
     _refuse_unknown_names(study, index, catalog)
     methods = {m.name: method_entry(index, m.name) for g in study.grids for m in g.methods}
@@ -189,7 +190,8 @@ def load_workload(path: str | Path) -> Workload:
     return workload
 
 
-def _sizes(study: Study, grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
+def sizes_of(study: Study, grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
+    """Return how many points of each part trials have, from the catalog alone."""
     if grid.task_of(entry.task) == "clustering":
         return Sizes(0, entry.n, 0)
     if (path := study.split_file(grid, entry.name)) is not None:
@@ -387,7 +389,7 @@ def _bad_splits(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:
     mistakes = {}
     for labeled in grid.labeled:
         try:
-            _sizes(study, grid, entry, labeled)
+            sizes_of(study, grid, entry, labeled)
         except HarnessError as error:
             # of a test part alone, each labeled count says the same
             mistakes[str(error)] = HarnessError(f"{study.path}: {error}")

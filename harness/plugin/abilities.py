@@ -68,6 +68,9 @@ SCORE_METHODS = ("decision_function", "predict_proba")
 SCORE_ATTRIBUTES = ("decision_scores_", "label_distributions_")
 """Scores that `fit` left for its own points; the first that there is."""
 
+PROBABILITIES = frozenset({"predict_proba", "label_distributions_"})
+"""Scores that are probabilities of classes; they come first where these are asked for."""
+
 _LABELS = "transduction_"
 _CLUSTERS = "labels_"
 
@@ -110,9 +113,18 @@ def layers_of(estimator: object) -> Sequence[Layer] | None:
     return None if layers is None else layers()
 
 
-def scorer(estimator: object) -> tuple[str, Callable[[np.ndarray], Any]] | None:
-    """Return the method that scores new points, with its name; None if there are only labels."""
-    return _first(estimator, SCORE_METHODS)
+def scorer(
+    estimator: object, probabilities: bool = False
+) -> tuple[str, Callable[[np.ndarray], Any]] | None:
+    """Return the method that scores new points, with its name; None if there are only labels.
+
+    Parameters
+    ----------
+    estimator : fitted estimator or class
+    probabilities : bool, default False
+        Whether a method that gives probabilities is taken, if there is one.
+    """
+    return _first(estimator, _ordered(SCORE_METHODS, probabilities))
 
 
 def predicts_new_rows(estimator: object) -> bool:
@@ -120,7 +132,9 @@ def predicts_new_rows(estimator: object) -> bool:
     return scorer(estimator) is not None or hasattr(estimator, "predict")
 
 
-def fitted_predictions(estimator: object, task: str) -> tuple[str, Any] | None:
+def fitted_predictions(
+    estimator: object, task: str, probabilities: bool = False
+) -> tuple[str, Any] | None:
     """Return what `fit` left for its own points, with its name; scores before labels.
 
     Parameters
@@ -128,11 +142,13 @@ def fitted_predictions(estimator: object, task: str) -> tuple[str, Any] | None:
     estimator : fitted estimator
     task : str
         Regression has none of it.
+    probabilities : bool, default False
+        Whether probabilities are taken, if there are some.
     """
     if task == "clustering":
         return _first(estimator, (_CLUSTERS,))
     if task in ("binary", "multiclass"):
-        return _first(estimator, (*SCORE_ATTRIBUTES, _LABELS))
+        return _first(estimator, (*_ordered(SCORE_ATTRIBUTES, probabilities), _LABELS))
     return None
 
 
@@ -146,6 +162,10 @@ def fitted_classes(estimator: object, n_classes: int) -> np.ndarray:
     import numpy as np
 
     return np.asarray(getattr(estimator, "classes_", np.arange(n_classes)))
+
+
+def _ordered(names: tuple[str, ...], probabilities: bool) -> tuple[str, ...]:
+    return tuple(sorted(names, key=lambda name: probabilities and name not in PROBABILITIES))
 
 
 def _first(estimator: object, names: tuple[str, ...]) -> tuple[str, Any] | None:

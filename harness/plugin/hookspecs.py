@@ -26,7 +26,8 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
   (regression) where a point has no label, and 0 .. n_classes - 1 elsewhere, in the smallest
   integer type that holds them (one byte up to 128 classes: cast before computing). Clustering gets
   `n_clusters` as a parameter and a y that is -1 throughout.
-- Out of sample it answers `decision_function` (or `predict_proba`) and `predict`.
+- Out of sample it answers `decision_function` (or `predict_proba`) and `predict`. A study whose
+  metrics need probabilities has `predict_proba` asked first.
 - For the points that `fit` saw it may offer `transduction_` (labels, shape (n,)) together with
   `decision_scores_` (shape (n,) for two classes, else (n, n_classes)) or `label_distributions_`
   (n, n_classes). Where they exist, the harness takes them and does not predict those points again.
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from harness.plugin.search_space import Distribution
 
 PROJECT = "harness"
-METRIC_NEEDS = ("labels", "scores", "values", "features")
+METRIC_NEEDS = ("labels", "scores", "probabilities", "values", "features")
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
@@ -146,8 +147,9 @@ class Metric:
     tasks : set of str
         Where the metric applies; it is null elsewhere.
     needs : str, default "labels"
-        "labels", "scores" (shape (n,) or (n, n_classes)), "values" (regression), or "features":
-        the function is then called with (X, labels) and the truth is not used.
+        "labels", "scores" (shape (n,) or (n, n_classes)), "probabilities" (shape (n, n_classes),
+        of methods that have `predict_proba` or `label_distributions_`), "values" (regression), or
+        "features": the function is then called with (X, labels) and the truth is not used.
     greater_is_better : bool, default True
     """
 

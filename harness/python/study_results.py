@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,9 @@ from harness.units import format_bytes
 if TYPE_CHECKING:
     import pandas
 
+    from harness.plugin.hookspecs import Metric
     from harness.report.answers import Answer
+    from harness.report.predictions import KeptPredictions
     from harness.report.results import Results as Read
     from harness.report.scores import Score
     from harness.report.tables import Tables
@@ -95,6 +97,84 @@ class Results:
 
         _, tables, answers = self._judged(metric)
         return best_table(answers, tables)
+
+    def predictions(
+        self,
+        dataset: str | Sequence[str] | None = None,
+        method: str | Sequence[str] | None = None,
+        n_labeled: int | Sequence[int] | None = None,
+        budget: str | Sequence[str] | None = None,
+        seed: int | Sequence[int] | None = None,
+    ) -> pandas.DataFrame:
+        """Return what trials predicted: a row for each scored point of each trial.
+
+        Parameters
+        ----------
+        dataset, method, budget : str or sequence of str, optional
+            Only trials of these, as the study calls them; all by default.
+        n_labeled, seed : int or sequence of int, optional
+            Likewise.
+
+        Returns
+        -------
+        DataFrame
+            Columns `dataset`, `task`, `method`, `n_labeled`, `budget`, `seed`, `point` (its
+            number in the prepared data), `label` (the truth: a class number, or a value),
+            `predicted`, `probabilities` (whether scores are some) and `score`. Of two classes
+            `score` is of the second one, its probability or above 0 where it is predicted. Of
+            more there are `score_0`, `score_1` and so on. Scores are NaN where a method has none.
+
+        Raises
+        ------
+        HarnessError
+            If there are no such trials, nothing was kept of them, their data are not prepared
+            here, or they are more than 50 million rows.
+        """
+        from harness.report.predictions import as_table
+
+        wanted = {"dataset": dataset, "method": method, "n_labeled": n_labeled}
+        kept = self._kept()
+        table = as_table(kept.read(kept.rows(**wanted, budget=budget, seed=seed)))
+        if table.empty:
+            why = "; ".join(kept.lacking) or "no trial ended ok"
+            raise HarnessError(f"{self.folder}: no predictions: {why}")
+        return table
+
+    def rescore(self, metric: str | Metric) -> pandas.DataFrame:
+        """Compute a metric from what trials predicted; nothing is run and nothing is written.
+
+        Parameters
+        ----------
+        metric : str or Metric
+            The name of a built-in one, `pinball_0.9` for a quantile's, or one of your own.
+
+        Returns
+        -------
+        DataFrame
+            A row for each trial whose predictions were kept: `fingerprint`, `dataset`, `task`,
+            `method`, `n_labeled`, `budget`, `seed`, and the metric by its name; NaN where the
+            method gives nothing that it could be computed from.
+
+        Raises
+        ------
+        HarnessError
+            If there is no such metric, or a data set is not prepared here.
+        """
+        from harness.metrics.functions import BUILT_IN, asked_metrics
+        from harness.report.rescoring import rescore
+
+        if isinstance(metric, str):
+            known = {one.name: one for one in (*BUILT_IN, *asked_metrics([metric]))}
+            if metric not in known:
+                raise unknown_name("metric", metric, known)
+            metric = known[metric]
+        return rescore(self._kept(), [metric]).table
+
+    def _kept(self) -> KeptPredictions:
+        from harness.planning.workload import PREPARED
+        from harness.report.predictions import KeptPredictions
+
+        return KeptPredictions(self.folder, [self.folder.parent.parent / PREPARED, PREPARED])
 
     def report(self) -> Path:
         """Return the page of the study, relative to the current folder where it is below it.

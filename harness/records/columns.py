@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.metrics.names import LATER as LATER_METRICS
 from harness.metrics.names import METRICS
 
 OUTCOMES = ("ok", "infeasible", "over_budget", "timeout", "crashed", "error")
@@ -87,6 +88,7 @@ LATER = frozenset(
         *("control", "n_kept", "planned_phase", "storage_model", "taken_again", "isolation"),
         "decided_by",
         *MODEL_COSTS,
+        *LATER_METRICS,
     }
 )
 """Columns that came later: null in a table that was written before."""

@@ -15,12 +15,18 @@ from numpy.typing import ArrayLike
 _SHARE = (0.0, 1.0)
 RANGES = {
     "auc": _SHARE,
+    "average_precision": _SHARE,
     "accuracy": _SHARE,
     "balanced_accuracy": _SHARE,
     "error_rate": _SHARE,
     "f1_macro": _SHARE,
+    "matthews_corrcoef": (-1.0, 1.0),
+    "log_loss": (0.0, math.inf),
+    "brier_score": (0.0, 2.0),
+    "expected_calibration_error": _SHARE,
     "nmse": (0.0, math.inf),
     "r2": (-math.inf, 1.0),
+    "mean_absolute_error": (0.0, math.inf),
     "adjusted_rand": (-0.5, 1.0),
     "fowlkes_mallows": _SHARE,
     "silhouette": (-1.0, 1.0),

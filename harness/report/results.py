@@ -23,6 +23,7 @@ from harness.records.cells import read
 from harness.records.columns import COLUMNS, OUTCOMES
 from harness.records.table import KeptTable, read_table
 from harness.report.display_names import method_names, problem_names
+from harness.report.rescoring import read_rescored, with_rescored
 from harness.strict_yaml import read_document
 
 TRIALS = "trials.parquet"
@@ -161,6 +162,13 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
     rows = _read_trials(directory / TRIALS, {*UNREAD, *without})
     study_text, study = _read_study(directory / STUDY)
     cells, left_out, notes = _as_cells(rows)
+    provenance = read_json(directory / PROVENANCE, dict)
+    rescored, declared = read_rescored(directory)
+    if len(rescored.columns):
+        names = KeptTable(directory / TRIALS).read(["fingerprint"])["fingerprint"].to_pandas()
+        cells = with_rescored(cells, names.iloc[cells["row"]], rescored)
+        own = provenance.get("metrics")
+        provenance["metrics"] = declared | (own if isinstance(own, dict) else {})
     cpus = list(cells["cpu"].value_counts().index)
     # a row that does not say is taken to be of the usual one
     places = cells["cpu"].map({name: place for place, name in enumerate(cpus)})
@@ -172,7 +180,7 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
         problems=_ordered_problems(cells),
         study_text=study_text,
         study=study,
-        provenance=read_json(directory / PROVENANCE, dict),
+        provenance=provenance,
         calibration=_read_calibration(directory / CALIBRATION),
         budgets=_ordered_budgets(cells),
         cpus=cpus,

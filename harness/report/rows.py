@@ -11,13 +11,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import pyarrow
 import pyarrow.parquet
 
 from harness.errors import HarnessError
 from harness.files import whole_file
-from harness.metrics.names import METRICS
+from harness.metrics.names import LATER, METRICS
 from harness.records.columns import COLUMNS
 from harness.report.results import as_series, number_of
 
@@ -120,7 +121,7 @@ def read_rows(path: Path, columns: Sequence[str] = KEPT) -> pd.DataFrame:
     path = Path(path)
     try:
         there = pyarrow.parquet.read_schema(path).names
-        lacking = [name for name in KEPT if name not in there]
+        lacking = [name for name in KEPT if name not in (*there, *LATER)]
         if lacking:
             raise HarnessError(f"{path}: columns {', '.join(lacking)} are missing")
         wanted = [name for name in there if name in columns or name not in KEPT]
@@ -139,6 +140,7 @@ def read_rows(path: Path, columns: Sequence[str] = KEPT) -> pd.DataFrame:
             )
     except (pyarrow.ArrowException, ValueError) as error:
         raise HarnessError(f"{path}: a column is not of its type: {error}") from None
+    made |= {name: np.nan for name in LATER if name in columns and name not in made}
     rows = pd.DataFrame(made, copy=False)
     if number_of(rows, IDENTIFIERS)[1] < len(rows):
         twice = rows.duplicated(list(IDENTIFIERS))

@@ -50,6 +50,8 @@ class Score:
 _LABELS = {
     "auc": "AUC",
     "f1_macro": "macro F1",
+    "matthews_corrcoef": "Matthews correlation",
+    "brier_score": "Brier score",
     "nmse": "normalised MSE",
     "r2": "R²",
     "adjusted_rand": "adjusted Rand index",

@@ -24,14 +24,17 @@ VERDICTS = ("reproduced", "exceeded", "not reached", "cannot tell", "not judged"
 
 MARGINS = {
     **dict.fromkeys(("auc", "accuracy", "balanced_accuracy", "error_rate", "f1_macro"), 0.01),
-    "r2": 0.01,
+    **dict.fromkeys(("average_precision", "brier_score", "expected_calibration_error"), 0.01),
+    **dict.fromkeys(("r2", "matthews_corrcoef"), 0.01),
     **dict.fromkeys(("adjusted_rand", "fowlkes_mallows", "silhouette"), 0.02),
     **dict.fromkeys(REDUCTIONS, 0.05),
 }
 """Differences that nobody would choose a method by: one point of a share, two of an index of
 clusters, five of a reduction of the error."""
 
-RELATIVE_MARGINS = dict.fromkeys(("nmse", "calinski_harabasz"), 0.05)
+RELATIVE_MARGINS = dict.fromkeys(
+    ("nmse", "mean_absolute_error", "log_loss", "calinski_harabasz"), 0.05
+)
 """The same of metrics without a scale of their own, as a share of the printed value."""
 
 

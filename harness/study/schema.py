@@ -101,6 +101,13 @@ def _steps(value: Any) -> Any:
     raise PydanticCustomError("harness", message, {"value": shown(value)})
 
 
+def _said_or_auto(value: Any) -> Any:
+    if value == "auto" or isinstance(value, bool):
+        return value
+    message = "{value} is neither true nor false nor 'auto'"
+    raise PydanticCustomError("harness", message, {"value": shown(value)})
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -321,6 +328,8 @@ class StudyFile(Grid):
     metrics: Annotated[list[str], BeforeValidator(_as_list)] = []
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     seeds_per_job: Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_SEEDS)] = "auto"
+    predictions: Annotated[bool | Literal["auto"], BeforeValidator(_said_or_auto)] = "auto"
+    """Whether what trials predict is kept; by default if that takes little."""
     enforcement: Literal["auto", "cgroup-v2", "cgroup-v1", "rlimit-data", "watch"] = "auto"
     plugins: Annotated[list[str], BeforeValidator(_as_list)] = []
     catalogs: Annotated[list[str], BeforeValidator(_as_list)] = []

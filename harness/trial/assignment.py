@@ -57,6 +57,8 @@ class Assignment:
         Unlabeled points that `fit` is given, where the size does not say it; None for all.
     costs : bool, default False
         Whether the fitted model is measured once the trial's outcome is settled.
+    probabilities : bool, default False
+        Whether probabilities are predicted, where the estimator has other scores too.
     label : Label or None, default None
         What its file says of the fitted model, which is then handed over.
     """
@@ -82,6 +84,7 @@ class Assignment:
     ranges: Mapping[str, Distribution] = field(default_factory=dict)
     n_kept: int | None = None
     costs: bool = False
+    probabilities: bool = False
     label: Label | None = None
 
     @property

@@ -14,13 +14,30 @@ from typing import Any
 import numpy as np
 
 from harness.datasets import Features
-from harness.plugin.abilities import SCORE_ATTRIBUTES, fitted_classes, fitted_predictions, scorer
+from harness.plugin.abilities import (
+    PROBABILITIES,
+    SCORE_ATTRIBUTES,
+    fitted_classes,
+    fitted_predictions,
+    scorer,
+)
 from harness.plugin.method import NO_SCORE
 from harness.plugin.shape import score_rows, target_type
 
 
-def predict(estimator: Any, X: Features, task: str, n_classes: int) -> dict[str, np.ndarray]:
+def predict(
+    estimator: Any, X: Features, task: str, n_classes: int, probabilities: bool = False
+) -> dict[str, np.ndarray]:
     """Predict points that `fit` did not see.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : (n, d) array
+    task : str
+    n_classes : int
+    probabilities : bool, default False
+        Whether scores are probabilities, if the estimator has some.
 
     Returns
     -------
@@ -37,7 +54,7 @@ def predict(estimator: Any, X: Features, task: str, n_classes: int) -> dict[str,
     if task == "regression":
         return {"values": _numbers("predict", estimator.predict(X), (n,))}
     if task in ("binary", "multiclass"):
-        scoring = scorer(estimator)
+        scoring = scorer(estimator, probabilities)
         if scoring is not None:
             name, score = scoring
             return _from_scores(estimator, name, score(X), n, n_classes)
@@ -82,7 +99,9 @@ class Transduction:
             yield self.rows(slice(start, min(start + step, rows.stop)))
 
 
-def transduction(estimator: Any, n: int, task: str, n_classes: int) -> Transduction | None:
+def transduction(
+    estimator: Any, n: int, task: str, n_classes: int, probabilities: bool = False
+) -> Transduction | None:
     """Find what `fit` left for the points that it saw; None if it left nothing.
 
     Parameters
@@ -92,13 +111,15 @@ def transduction(estimator: Any, n: int, task: str, n_classes: int) -> Transduct
         Rows of the X of `fit`.
     task : str
     n_classes : int
+    probabilities : bool, default False
+        Whether scores are probabilities, if the estimator has some.
 
     Raises
     ------
     ValueError
         If it is not numbers, or not of `n` points.
     """
-    left = fitted_predictions(estimator, task)
+    left = fitted_predictions(estimator, task, probabilities)
     if left is None:
         return None
     name, raw = left[0], _array(*left)
@@ -106,6 +127,21 @@ def transduction(estimator: Any, n: int, task: str, n_classes: int) -> Transduct
     one_score = name not in SCORE_ATTRIBUTES or classes == 2
     shapes = [(n,)] * one_score + [(n, classes)] * (name in SCORE_ATTRIBUTES)
     return Transduction(estimator, name, _of_shape(name, raw, *shapes), n_classes)
+
+
+def named(part: dict[str, np.ndarray], *sources: str | None) -> dict[str, np.ndarray]:
+    """Call scores probabilities if they are, wherever they come from.
+
+    Parameters
+    ----------
+    part : dict of str to array
+        As `predict` returns it.
+    *sources : str or None
+        Methods and attributes of all parts; None of one without scores.
+    """
+    if "scores" not in part or not set(sources) <= PROBABILITIES:
+        return part
+    return {"probabilities" if name == "scores" else name: part[name] for name in part}
 
 
 def join(parts: Iterable[dict[str, np.ndarray]], total: int) -> dict[str, np.ndarray]:

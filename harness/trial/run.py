@@ -28,7 +28,7 @@ from harness.datasets import (
     x_row_bytes,
     x_slice,
 )
-from harness.plugin.abilities import fits_in_steps
+from harness.plugin.abilities import fits_in_steps, scorer
 from harness.plugin.method import Method
 from harness.plugin.registry import plugin_location
 from harness.plugin.search_space import Distribution, contains
@@ -37,7 +37,7 @@ from harness.sandbox import map_array, return_freed
 from harness.trial.assignment import Assignment
 from harness.trial.checkpoints import fit_in_steps, point
 from harness.trial.model_costs import model_costs
-from harness.trial.prediction import predict, transduction
+from harness.trial.prediction import named, predict, transduction
 from harness.trial.taken_home import send_model
 from harness.trial.tuning import tune
 
@@ -53,9 +53,9 @@ def run_trial(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Run one trial, and send what it predicts as it is predicted.
 
-    Sent are parts of "labels", "scores" or "values", for the unlabeled rows (transductive) or the
-    test rows, in the assignment's order: at each checkpoint and at the end. Never are predictions
-    of more than a block of rows held beside the estimator.
+    Sent are parts of "labels", "scores" (called "probabilities" if they are) or "values", for the
+    unlabeled rows (transductive) or the test rows, in the assignment's order: at each checkpoint
+    and at the end. Never are predictions of more than a block of rows held beside the estimator.
 
     Returns
     -------
@@ -297,26 +297,34 @@ def _predictions(
     be, is there for none.
     """
     n_labeled, task, n_classes = len(assignment.labeled), assignment.task, assignment.n_classes
+    asked = assignment.probabilities
     unseen = assignment.test
     if assignment.transductive:
         seen = len(assignment.kept) if assignment.predicts_seen else 0
         unseen = assignment.unlabeled[seen:]
-    scores = True
+    found = None
     if assignment.predicts_seen:
         assert X is not None, "the points of the fit are held until they are predicted"
-        found = transduction(estimator, X.shape[0], task, n_classes)
-        if found is not None:
-            scores = found.has_scores
-            yield from found.blocks(slice(n_labeled, X.shape[0]))
-        else:
-            for block in _blocks(X, n_labeled):
-                yield predict(estimator, block, task, n_classes)
+        found = transduction(estimator, X.shape[0], task, n_classes, asked)
+    sources = [found.name] if found else []
+    if len(unseen) or not found:
+        scoring = scorer(estimator, asked)
+        sources.append(scoring[0] if scoring else "")
+    scores = found is None or found.has_scores
+    if found is not None:
+        for part in found.blocks(slice(n_labeled, assignment.n_seen)):
+            yield named(part, *sources)
+            del part
+    elif assignment.predicts_seen:
+        assert X is not None, "they are held until then"
+        for block in _blocks(X, n_labeled):
+            yield named(predict(estimator, block, task, n_classes, asked), *sources)
     if "predict" in assignment.method.features:
         blocks = row_blocks(assignment.features, unseen)
     else:
         blocks = _blocks(_zeros(assignment.features, len(unseen)))
     for block in blocks:
-        part = predict(estimator, block, task, n_classes)
+        part = named(predict(estimator, block, task, n_classes, asked), *sources)
         yield part if scores else {"labels": part["labels"]}
         del part
 

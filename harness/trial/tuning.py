@@ -24,12 +24,12 @@ import numpy as np
 
 from harness.datasets import Features, x_row_bytes
 from harness.metrics.functions import evaluate
-from harness.plugin.abilities import splits_fit
+from harness.plugin.abilities import scorer, splits_fit
 from harness.plugin.hookspecs import Evaluate, Metric
 from harness.plugin.search_space import Distribution
 from harness.plugin.shape import block_rows
 from harness.sandbox import return_freed
-from harness.trial.prediction import held_out_predictions, join, predict, transduction
+from harness.trial.prediction import held_out_predictions, join, named, predict, transduction
 
 _Key = tuple[tuple[str, Any], ...]
 """Parameters and their values, by name."""
@@ -102,7 +102,8 @@ def tune(
         If the search scores no setting, or more than `trials`.
     """
     n_labeled = int(np.count_nonzero(np.isfinite(y) if task == "regression" else y >= 0))
-    problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled)
+    asked = metric.needs == "probabilities"
+    problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled, asked)
     tried = _Tried(make, problem, metric, folds, rng, head_params, defaults, trials, validation)
     search(space, tried, trials, rng)
     if not tried.settings:
@@ -159,6 +160,11 @@ class _Tried:
         setting = self.settings[_best(scores, standard_errors, in_doubt)]
         return setting, _mean(self.scores[_key(setting)])
 
+    @property
+    def _splits_fit(self) -> bool:
+        """Whether the fit is split in two, which leaves no probabilities of held-out points."""
+        return not self.problem.probabilities and splits_fit(self.estimator)
+
     @cached_property
     def _parts(self) -> list[np.ndarray]:
         """The held-out rows of each fold.
@@ -182,7 +188,7 @@ class _Tried:
             self.estimator = None  # before the next one takes as much again
             return_freed()
             self.estimator, self.estimator_key = self.make(**group[0]), key
-            if splits_fit(self.estimator):
+            if self._splits_fit:
                 self.estimator.fit_features(problem.X, np.arange(problem.n_labeled))
         for j, held in enumerate(self._parts):
             for i, setting in enumerate(group):
@@ -191,7 +197,7 @@ class _Tried:
 
     def _score_fold(self, setting: dict[str, Any], held: np.ndarray) -> float:
         problem = self.problem
-        if splits_fit(self.estimator):
+        if self._splits_fit:
             changes = {name: setting[name] for name in self.head_params & set(setting)}
             predicted = problem.refit(self.estimator.set_params(**changes), held)
         else:
@@ -254,6 +260,7 @@ class _Problem:
     task: str
     n_classes: int
     uses_unlabeled: bool
+    probabilities: bool = False
 
     def fit(self, estimator: Any, held: np.ndarray) -> dict[str, np.ndarray]:
         """Fit without the labels of a fold and predict it."""
@@ -263,14 +270,18 @@ class _Problem:
             estimator.fit(X[train], y[train])
             return self._predicted(estimator, held)
         estimator.fit(X, self._without(y, held))
-        seen = transduction(estimator, X.shape[0], task, n_classes)
-        return self._predicted(estimator, held) if seen is None else seen.rows(held)
+        seen = transduction(estimator, X.shape[0], task, n_classes, self.probabilities)
+        if seen is None:
+            return self._predicted(estimator, held)
+        return named(seen.rows(held), seen.name)
 
     def _predicted(self, estimator: Any, rows: np.ndarray) -> dict[str, np.ndarray]:
         step = block_rows(x_row_bytes(self.X))
         blocks = (rows[i : i + step] for i in range(0, len(rows), step))
-        parts = (predict(estimator, self.X[b], self.task, self.n_classes) for b in blocks)
-        return join(parts, len(rows))
+        scoring = scorer(estimator, self.probabilities)
+        task, n_classes, asked = self.task, self.n_classes, self.probabilities
+        parts = (predict(estimator, self.X[b], task, n_classes, asked) for b in blocks)
+        return named(join(parts, len(rows)), scoring[0] if scoring else None)
 
     def refit(self, estimator: Any, held: np.ndarray) -> dict[str, np.ndarray]:
         """Do the same where all that no label decides is there already."""

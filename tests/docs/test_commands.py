@@ -64,6 +64,7 @@ ELSEWHERE = {
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
     "harness merge results/first": "tests/jobs/test_merge.py",
     "harness diff results": "tests/report/test_moved.py",
+    "harness rescore first": "tests/workflow/test_predictions.py",
     "harness judge docs/results": "tests/report/test_kept.py",
     "harness compare NAME": "tests/report/test_kept_rows.py",
     "mkdir -p docs/results/NAME": "nobody: NAME is the reader's",

@@ -196,17 +196,20 @@ def test_what_a_job_leaves_is_its_own_and_the_table_leaves_what_all_used(user):
         "usage/bundle/wine/b.json",
         "hosts/h.json",
         "splits/s.npz",
+        "predictions/wine/a.scores",
     ):
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).write_text("{}")
     files = {"usage/bundle/wine/a.json", "timelines/wine/a.jsonl", "hosts/h.json"}
+    files |= {"predictions/wine/a.scores"}
     assert set(left_files(results, "bundle", "wine/a")) == {results / name for name in files}
     pack(left_files(results, "bundle", "wine/a"), results / "left" / "wine" / "a.zip")
     (results / "usage/bundle/wine/a.json").unlink()
     (results / "left" / "wine" / "broken.zip").write_bytes(b"x")
     unpack_left(results)
     used = [results / "usage" / "bundle" / "wine" / name for name in ("a.json", "b.json")]
-    assert left_files(results, "table", "") == [*used, results / "splits" / "s.npz"]
+    beside = [results / "splits" / "s.npz", results / "predictions" / "wine" / "a.scores"]
+    assert left_files(results, "table", "") == [*used, *beside]
     (results / "tables").mkdir()
     (results / "tables" / "best.csv").write_text("")
     assert left_files(results, "report", "") == [results / "tables" / "best.csv"]

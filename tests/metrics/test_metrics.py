@@ -74,10 +74,15 @@ def test_nmse_of_the_mean_is_one_and_of_constants_undefined():
 def test_the_truth_scores_at_the_end_of_every_scale(task):
     n_classes = 2 if task == "binary" else 4
     y = np.arange(40) % n_classes
-    predictions = {"labels": y, "scores": np.eye(n_classes)[y]}
+    predictions = {"labels": y, "probabilities": np.eye(n_classes)[y]}
     values = evaluate(BUILT_IN, task, y, predictions)
+    assert values.pop("log_loss") == pytest.approx(0)
     assert values == {
         "auc": 1,
+        "average_precision": 1,
+        "matthews_corrcoef": pytest.approx(1),
+        "brier_score": 0,
+        "expected_calibration_error": 0,
         "accuracy": 1,
         "balanced_accuracy": 1,
         "error_rate": 0,
@@ -87,7 +92,11 @@ def test_the_truth_scores_at_the_end_of_every_scale(task):
 
 def test_tasks_have_their_own_metrics():
     y = np.array([0.0, 1.0, 2.0])
-    assert evaluate(BUILT_IN, "regression", y, {"values": y}) == {"nmse": 0, "r2": 1}
+    assert evaluate(BUILT_IN, "regression", y, {"values": y}) == {
+        "nmse": 0,
+        "r2": 1,
+        "mean_absolute_error": 0,
+    }
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     labels = np.array([1, 1, 0, 0])
     values = evaluate(BUILT_IN, "clustering", 1 - labels, {"labels": labels}, X)
@@ -174,7 +183,8 @@ def test_the_truth_is_better_than_noise_in_the_direction_that_a_metric_names(met
         y, noise = y % 2, noise % 2
 
     def scored(labels):
-        predictions = {"labels": labels, "scores": labels - 0.5, "values": labels.astype(float)}
+        predictions = {"labels": labels, "values": labels.astype(float)}
+        predictions["probabilities"] = 1.8 * (labels - 0.5)
         return evaluate([metric], task, y, predictions, X)[metric.name]
 
     assert (scored(y) > scored(noise)) is metric.greater_is_better

@@ -7,6 +7,12 @@ import pytest
 import yaml
 
 from harness.errors import HarnessError
+from harness.planning.kept_predictions import (
+    MOST_UNASKED,
+    TRIAL_BYTES,
+    keeps_predictions,
+    predictions_bytes,
+)
 from harness.planning.workload import load_workload
 
 METRIC = """
@@ -50,6 +56,40 @@ def test_trials_are_others_if_another_metric_tunes_them(fingerprint):
     # of two that apply the first decides, of none the default
     assert fingerprint(metrics=["auc"], **tuned) == fingerprint(metrics=["auc", "nmse"], **tuned)
     assert fingerprint(metrics=["nmse", "auc"]) == fingerprint(metrics=["nmse", "f1_macro"])
+
+
+def test_trials_are_others_if_probabilities_or_a_quantile_are_asked_for(fingerprint):
+    plain = fingerprint()
+    asked = fingerprint(metrics=["accuracy", "log_loss"])
+    assert asked != plain
+    assert asked == fingerprint(metrics=["brier_score"])
+    # of a regression alone
+    assert fingerprint(metrics=["accuracy", "pinball_0.9"]) == plain
+    regression = {"datasets": "diabetes-sklearn", "methods": ["prior"]}
+    assert fingerprint(metrics=["pinball_0.9"], **regression) != fingerprint(**regression)
+    assert fingerprint(metrics=["log_loss"], **regression) == fingerprint(**regression)
+    with pytest.raises(HarnessError, match=r"unknown metric 'pinball_1\.5'"):
+        fingerprint(metrics=["pinball_1.5"], **regression)
+
+
+def test_predictions_are_kept_unasked_up_to_a_limit(tmp_path, monkeypatch, built_in):
+    built_in("controls")
+    monkeypatch.chdir(tmp_path)
+
+    def load(**changes):
+        study = {"datasets": "digits", "methods": ["prior"], "labeled": 50, "seeds": 100}
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(study | changes))
+        return load_workload(tmp_path / "study.yaml")
+
+    few, many = load(), load(seeds=10**5)
+    assert predictions_bytes(few) == 100 * (2 * 10 * (1797 - 50) + TRIAL_BYTES)
+    assert keeps_predictions(few)
+    assert predictions_bytes(many) > MOST_UNASKED
+    assert not keeps_predictions(many)
+    assert keeps_predictions(load(seeds=10**5, predictions=True))
+    assert not keeps_predictions(load(predictions=False))
+    tested = load(evaluation={"test": 97})
+    assert predictions_bytes(tested) == 100 * (2 * 10 * 97 + TRIAL_BYTES)
 
 
 def test_trials_are_others_if_a_plugin_scores_them_otherwise(fingerprint):

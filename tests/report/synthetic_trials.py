@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from harness.metrics.names import METRICS
+from harness.metrics.names import METRICS, PROBABILISTIC
 from harness.records.columns import COLUMNS
 
 CONTROLS = ("random", "prior", "oracle")
 QUALITY = {
-    "binary": ("auc", "accuracy", "error_rate"),
-    "multiclass": ("accuracy", "balanced_accuracy", "error_rate", "f1_macro"),
-    "regression": ("nmse", "r2"),
+    "binary": ("auc", "average_precision", "accuracy", "error_rate", *PROBABILISTIC),
+    "multiclass": ("accuracy", "balanced_accuracy", "error_rate", "f1_macro", "matthews_corrcoef"),
+    "regression": ("nmse", "r2", "mean_absolute_error"),
     "clustering": ("adjusted_rand", "fowlkes_mallows", "silhouette", "calinski_harabasz"),
 }
 REASONS = {

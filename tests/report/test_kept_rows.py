@@ -5,7 +5,7 @@ import pytest
 from synthetic_trials import make_trials, with_pair_left_out, write_results
 
 from harness.errors import HarnessError
-from harness.metrics.names import METRICS
+from harness.metrics.names import LATER, METRICS
 from harness.report import write_report
 from harness.report.results import read_results
 from harness.report.rows import IDENTIFIERS, KEPT, kept_rows, read_rows, write_rows
@@ -80,3 +80,13 @@ def test_what_is_no_file_of_rows_is_told(tmp_path):
         read_rows(odd)
     with pytest.raises(HarnessError, match="cannot be written"):
         write_rows(rows, odd / "below" / "rows.parquet")
+
+
+def test_rows_of_before_lack_metrics_that_came_later(tmp_path, results_directory):
+    trials = pd.read_parquet(results_directory / "trials.parquet")
+    path = report(tmp_path / "s", trials)
+    table = pyarrow.parquet.read_table(path)
+    pyarrow.parquet.write_table(table.drop_columns(list(LATER)), path)
+    rows = read_rows(path)
+    assert sorted(rows.columns) == sorted(KEPT)
+    assert rows[list(LATER)].isna().all(axis=None)

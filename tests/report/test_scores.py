@@ -73,4 +73,5 @@ def test_a_direction_that_nothing_states_is_marked(tmp_path):
 
 def test_lower_is_better_for_errors_alone():
     lower = {name for name, score in SCORES.items() if not score.greater_is_better}
-    assert lower == {"error_rate", "nmse"}
+    errors = {"error_rate", "nmse", "mean_absolute_error"}
+    assert lower == {*errors, "log_loss", "brier_score", "expected_calibration_error"}

@@ -52,6 +52,7 @@ def test_a_label_of_two_methods_in_two_cases_is_refused(write, first, second, wh
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"predictions": "some"}, "predictions: 'some' is neither true nor false nor 'auto'"),
         ({"dataset": "a9a"}, "unknown key 'dataset'; did you mean 'datasets'"),
         ({"budgets": ["200 MBB"]}, "budgets.0: '200 MBB' is not bytes: unit 'MBB'"),
         ({"budgets": ["0 landmarks"]}, "'landmarks' stands a whole number above zero, not 0"),

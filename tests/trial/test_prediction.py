@@ -3,7 +3,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from harness.trial.prediction import join, predict, transduction
+from harness.trial.prediction import join, named, predict, transduction
 
 
 class Scores:
@@ -153,3 +153,29 @@ def test_what_fit_left_has_a_number_for_each_point_or_for_each_class(
     task = "binary" if n_classes == 2 else "multiclass"
     with pytest.raises(ValueError, match=message):
         transduction(estimator, 3, task, n_classes)
+
+
+class Both(Scores):
+    """Has decision values, and probabilities beside them."""
+
+    def predict_proba(self, X):
+        p = 1 / (1 + np.exp(-self.raw))
+        return np.column_stack([1 - p, p])
+
+
+def test_probabilities_are_taken_where_they_are_asked_for():
+    estimator = Both(np.array([-1.0, 2.0, 0.5]), [0, 1])
+    assert predict(estimator, X, "binary", 2)["scores"].tolist() == [-1, 2, 0.5]
+    found = predict(estimator, X, "binary", 2, probabilities=True)
+    assert found["scores"] == pytest.approx(np.tanh(np.array([-1, 2, 0.5]) / 2))
+    only = predict(Scores(np.array([-1.0, 2.0, 0.5]), [0, 1]), X, "binary", 2, True)
+    assert only["scores"].tolist() == [-1, 2, 0.5]
+
+
+def test_scores_are_called_probabilities_if_all_of_them_are():
+    part = {"scores": np.zeros(2), "labels": np.zeros(2)}
+    assert set(named(part, "predict_proba", "label_distributions_")) == {"probabilities", "labels"}
+    assert named(part, "label_distributions_", "decision_function") is part
+    assert named(part, "predict_proba", None) is part
+    labels = {"labels": np.zeros(2)}
+    assert named(labels, None) is labels

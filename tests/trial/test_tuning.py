@@ -3,7 +3,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from tuning_problems import METRICS, arguments, every
 
@@ -318,3 +318,25 @@ def test_two_targets_of_a_kind_are_the_fewest_that_can_be_held_out(task, y):
     assert [len(fold) for fold in folds] == [len(y) // 2] * 2
     assert sorted(np.concatenate(folds)) == list(range(len(y)))
     assert not list(_folds(y[:1], task, 5, np.random.default_rng(0)))
+
+
+def test_a_metric_of_probabilities_tunes_what_gives_them():
+    """Of neighbours that are all alike, few are too sure."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.where(np.arange(80) < 60, rng.integers(0, 2, 80), -1)
+    settings = [{"n_neighbors": 1}, {"n_neighbors": 40}]
+    asked = arguments(metric=METRICS["log_loss"])
+    best, score = tune(KNeighborsClassifier, {}, X, y, **every(settings), **asked)
+    assert best == {"n_neighbors": 40}
+    assert 0.5 < score < 0.8  # a coin has 0.69, one neighbour some 18
+
+
+def test_what_gives_no_probabilities_is_not_tuned_by_them():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.arange(40) % 2
+    asked = arguments(metric=METRICS["log_loss"])
+    settings = [{"alpha": 1.0}, {"alpha": 2.0}]
+    best, score = tune(RidgeClassifier, {}, X, y, **every(settings), **asked)
+    assert best == {"alpha": 1.0}
+    assert np.isnan(score)

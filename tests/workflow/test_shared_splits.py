@@ -41,7 +41,10 @@ def test_a_study_writes_its_splits_and_another_takes_them(project):
     earlier = earlier[(earlier["n_labeled"] == 40) & (earlier["seed"] != 1)]
     scores = [table.set_index(key)["auc"].sort_index() for table in (rows, earlier)]
     assert scores[0].equals(scores[1])
-    assert not (project.folder / "results/taken/splits").exists()
+    (again,) = (project.folder / "results/taken/splits").iterdir()
+    assert read_splits(again, 569).split(2).test.tolist() == (
+        read_splits(many, 569).split(2).test.tolist()
+    )
 
     # a split that is another one is run again, and the plan says why
     with np.load(many) as file:
