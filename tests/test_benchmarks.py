@@ -40,6 +40,7 @@ COMMANDS = [
     "row_reading.py --rows 3000 --repeats 1",
     "storage_sweep.py --trials 1 --methods svm nysck prior",
     "sock.py breast_cancer:40 --budgets 2MB --steps 2 --seeds 1",
+    "sparse_reading.py --rows 2000",
     "spectrum.py wine --medians 1",
     "surfaces.py --points 1500 --features 40 --cells 10",
     "svm_cache.py breast_cancer:100 --rows 2 32",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.datasets import Meta, Split, open_mapped, split
+from harness.datasets import Meta, Split, features_file, open_mapped, split
 from harness.datasets.split_files import read_splits
 from harness.metrics.functions import asked_metrics, evaluate, primary_metric
 from harness.planning.size import Plan
@@ -101,7 +101,7 @@ class Referee:
             and self.task in metric.tasks
         ]
         self.primary = primary(workload, block, registry)
-        self.features = workload.prepared(block.dataset) / meta.features
+        self.features = features_file(workload.prepared(block.dataset))
         self.y = np.load(workload.prepared(block.dataset) / "y.npy", allow_pickle=False)
 
     def assign(

@@ -13,7 +13,7 @@ entry point in the group `harness` are found alike. A complete plugin::
         yield Method(
             "class-mean",
             NearestCentroid,
-            storage=lambda shape, size: shape.data_bytes + 16 * shape.n * shape.n_features,
+            storage=lambda shape, size: shape.data_bytes + 24 * shape.n * shape.n_features,
             tasks={"binary", "multiclass"},
             uses_unlabeled=False,
         )
@@ -25,7 +25,9 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
 - `fit(X, y)`; X is read-only and must not be written to; y is -1 (classification) or NaN
   (regression) where a point has no label, and 0 .. n_classes - 1 elsewhere, in the smallest
   integer type that holds them (one byte up to 128 classes: cast before computing). Clustering gets
-  `n_clusters` as a parameter and a y that is -1 throughout.
+  `n_clusters` as a parameter and a y that is -1 throughout. Where the data are sparse, X is a
+  `scipy.sparse.csr_matrix` if scikit-learn's tags say that it may be (`input_tags.sparse`), and
+  the method declines otherwise.
 - Out of sample it answers `decision_function` (or `predict_proba`) and `predict`. A study whose
   metrics need probabilities has `predict_proba` asked first.
 - For the points that `fit` saw it may offer `transduction_` (labels, shape (n,)) together with

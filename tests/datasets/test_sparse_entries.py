@@ -8,8 +8,8 @@ from scipy.io import savemat
 from scipy.sparse import csr_matrix, load_npz, random_array, save_npz
 from sklearn.datasets import dump_svmlight_file
 
-from harness import GeneratedDataset
-from harness.datasets import Meta, prepare
+from harness import GeneratedDataset, add
+from harness.datasets import Meta, load_catalog, prepare
 from harness.datasets.entry import generated_entry
 from harness.errors import HarnessError
 from harness.plugin.shape import csr_bytes
@@ -130,3 +130,21 @@ def test_a_plugin_may_generate_one(tmp_path):
         entry.digest
         != generated_entry(GeneratedDataset("mine", lambda rng: (X, Y), "binary", N, D, 2)).digest
     )
+
+
+def test_a_sparse_matrix_is_added_as_one(tmp_path):
+    path = tmp_path / "mine.npz"
+    path.write_bytes(scipy_npz())
+    found = add(path, catalog=tmp_path / "datasets.yaml")
+    assert found.body["sparse"] is True
+    assert (found.body["nnz"], found.body["scaling"]) == (X.nnz, "maxabs")
+    assert any("% is not zero: kept as a sparse matrix" in told for told in found.told)
+    assert prepare(load_catalog([tmp_path / "datasets.yaml"])["mine"], tmp_path / "p").nnz == X.nnz
+
+
+@pytest.mark.parametrize(("columns", "sparse"), [(9_000_000, True), (900, False)])
+def test_text_of_lines_is_kept_sparse_where_its_zeros_would_be_large(tmp_path, columns, sparse):
+    path = tmp_path / "mine.svm"
+    path.write_text(f"1 1:2 {columns}:1\n0 2:1\n" * 10)
+    found = add(path, catalog=tmp_path / "datasets.yaml")
+    assert found.body.get("sparse", False) is sparse
