@@ -56,8 +56,9 @@ def _storage(
     points = Arrays(X=shape.data_bytes) + targets
     landmarks = Arrays(landmarks=item * s * (d + 1), middle=16 * d)
     rows = min(shape.n_labeled, kernels.kernel_block_rows(s, d, i))
-    # of the factors, a quarter of whose columns are packed at once; and of kernel values
-    factors = kernels.blas_bytes(s, item, terms=min(s // 4, 448))
+    # of the factors, of which a quarter of the columns and a part of a panel are packed at once,
+    # and of kernel values
+    factors = kernels.blas_bytes(s, item, terms=min(s // 4 + 64, 448))
     blas = Arrays(blas=max(factors, kernels.blas_bytes(rows, item, terms=d, others=s)))
     # what a fit packs is there in the next of a search
     before = points + (blas if tuned else Arrays())
