@@ -135,6 +135,31 @@
     }
   });
 
+  // The least peak of what reaches a wanted score; with the interval, of what may and what surely does.
+  const wanted = document.getElementById("wanted");
+  const bytes = (n) => {
+    const unit = ["B", "kB", "MB", "GB", "TB"][Math.min(4, Math.max(0, Math.floor(Math.log10(n) / 3)))];
+    return `${Number((n / 10 ** (3 * ["B", "kB", "MB", "GB", "TB"].indexOf(unit))).toPrecision(3))} ${unit}`;
+  };
+  function least() {
+    const { value: key, selectedOptions: [{ dataset: { sign, label } }] } = document.getElementById("wanted-problem");
+    document.getElementById("wanted-label").textContent = label;
+    const said = document.getElementById("wanted-answer");
+    const target = wanted.valueAsNumber;
+    if (Number.isNaN(target)) { said.textContent = ""; return; }
+    const whole = rows(page.cells[key])
+      .filter((cell) => !cell.control && cell.mean !== null && cell.peak !== null && /^(\d+) of $/.test(cell.ok))
+      .sort((a, b) => a.peak - b.peak);
+    const first = (end) => whole.find((cell) => sign * ((cell[end] ?? cell.mean) - target) >= 0);
+    const [may, does, surely] = (sign > 0 ? ["high", "mean", "low"] : ["low", "mean", "high"]).map(first);
+    const limit = (cell) => (cell.budget === "none" ? "without a limit" : `at ${cell.budget}`);
+    said.textContent = !whole.length ? "No method finished every seed."
+      : !does ? `No method reaches that; ${may ? `the interval of ${may.method} does, from ${bytes(may.peak)}.` : "nor does an interval."}`
+        : `${bytes(does.peak)} (${does.method} ${limit(does)}); at least ${bytes(may.peak)}, surely ${surely ? bytes(surely.peak) : "not known"}.`;
+  }
+  for (const input of document.querySelectorAll("#wanted, #wanted-problem")) input.addEventListener("input", least);
+  if (wanted) least();
+
   // Of thousands of cells, those are in the document that were chosen.
   const chosen = page.chosen;
   const most = 300;
@@ -157,16 +182,17 @@
   const verdicts = { yes: "Yes.", no: "Not shown.", few: "Cannot tell.", alone: "No rival.", none: "No score." };
   const limit = (place) => (chosen.budgets[place] === "none" ? "no limit" : chosen.budgets[place]);
 
-  function writeAnswer([problem, budget, method, score, verdict, comparison, warning]) {
+  function writeAnswer([problem, budget, cheapest, method, score, verdict, comparison, warning]) {
     const row = element("tr", undefined, `${verdict} first`);
-    const best = element("td");
-    best.append(element(method === null ? "em" : "strong", method ?? "none"));
+    const take = element("td");
+    take.append(element(cheapest === null ? "em" : "strong", cheapest ?? "none"));
     const told = element("td");
     told.append(element("b", verdicts[verdict], "verdict"), ` ${comparison} `);
     if (warning) told.append(element("b", warning, "mark"));
     const given = element("td", limit(budget));
     given.dataset.v = budget;
-    row.append(element("td", chosen.problems[problem].name), given, best, cell(score, parseFloat(score)), told);
+    row.append(element("td", chosen.problems[problem].name), given, take, element("td", method ?? "none"),
+      cell(score, parseFloat(score)), told);
     return row;
   }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from harness.report.pairs import compare_with_best
+from harness.report.pairs import PairedScores, compare_with_best
 from harness.report.scores import Score
 from harness.report.statistics import MIN_PAIRS, TIE_DECIMALS
 from harness.units import format_bytes
@@ -47,6 +47,12 @@ class Answer:
         The most that the method held while it predicted; NaN where that is not known.
     model_bytes : float
         Of the fitted model in a file; likewise.
+    cheapest : str or None
+        Of the methods that finished every seed and cannot be told apart from the best, the one of
+        the smallest measured peak; the best itself where nothing can be told.
+    cheapest_score : str
+    cheapest_peak_bytes, cheapest_train_s : float
+        Its largest peak over seeds, and its mean time of tuning and fitting; NaN where unknown.
     """
 
     problem: str
@@ -59,6 +65,10 @@ class Answer:
     sentence: str
     predict_peak_bytes: float = math.nan
     model_bytes: float = math.nan
+    cheapest: str | None = None
+    cheapest_score: str = NO_SCORE
+    cheapest_peak_bytes: float = math.nan
+    cheapest_train_s: float = math.nan
 
 
 def at_budget(budget: str) -> str:
@@ -91,7 +101,20 @@ def decimals(mean: float, half: float = 0.0) -> int:
 
 def make_answers(results: Results, scores: Mapping[str, Score], tables: Tables) -> list[Answer]:
     """Find and word the answer of each problem and budget, in the order of the tables."""
-    compared = tables.cells.join(compare_with_best(results, scores, tables.cells))
+    paired = PairedScores(results, scores)
+    return answers_of(tables.cells.join(compare_with_best(paired, tables.cells)), scores)
+
+
+def answers_of(compared: pd.DataFrame, scores: Mapping[str, Score]) -> list[Answer]:
+    """Find and word the answer of each problem and budget, in the order of the tables.
+
+    Parameters
+    ----------
+    compared : pandas.DataFrame
+        `Tables.cells` joined with `compare_with_best` of them.
+    scores : mapping of str to Score
+        The primary metric of each problem.
+    """
     groups = itertools.groupby(compared.itertuples(index=False), _place)
     return [
         _answer(problem, budget, list(group), scores[problem])
@@ -121,6 +144,7 @@ def _answer(problem: str, budget: str, group: list[Any], score: Score) -> Answer
         f"{where}, {best.method} is best: {score.label} {mean.split(' [')[0]} ({interval}). "
         f"{comparison}{' ' + warning if warning else ''}"
     )
+    cheapest = min(_level(scored), key=_cost)
     return Answer(
         problem,
         budget,
@@ -130,11 +154,31 @@ def _answer(problem: str, budget: str, group: list[Any], score: Score) -> Answer
         comparison,
         warning,
         sentence,
-        *(
-            math.nan if pd.isna(n) else float(n)
-            for n in (best.predict_peak_bytes, best.model_bytes)
-        ),
+        _known(best.predict_peak_bytes),
+        _known(best.model_bytes),
+        cheapest=cheapest.method,
+        cheapest_score=format_score(cheapest.mean, cheapest.ci_low, cheapest.ci_high),
+        cheapest_peak_bytes=_known(cheapest.peak_bytes),
+        cheapest_train_s=_known(cheapest.train_s),
     )
+
+
+def _known(value: float) -> float:
+    return math.nan if pd.isna(value) else float(value)
+
+
+def _level(scored: list[Any]) -> list[Any]:
+    """Return the best and what cannot be told apart from it, if that finished every seed."""
+    return [
+        cell
+        for place, cell in enumerate(scored)
+        if place == 0 or (cell.n_scored == cell.n and cell.p_holm >= SIGNIFICANCE)
+    ]
+
+
+def _cost(cell: Any) -> tuple[float, float]:
+    peak, time = (math.inf if pd.isna(n) else float(n) for n in (cell.peak_bytes, cell.train_s))
+    return peak, time
 
 
 def _bounds(cell: Any) -> str:
@@ -269,6 +313,9 @@ def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:
             "problem": [answer.problem for answer in answers],
             "budget": [answer.budget for answer in answers],
             "method": [answer.method for answer in answers],
+            "cheapest": [answer.cheapest for answer in answers],
+            "cheapest_peak_bytes": [answer.cheapest_peak_bytes for answer in answers],
+            "cheapest_train_s": [answer.cheapest_train_s for answer in answers],
             "next_is_worse": [answer.verdict for answer in answers],
             "sentence": [answer.sentence for answer in answers],
         }
@@ -278,5 +325,6 @@ def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:
     primary = tables.cells[["problem", "budget", "method", "metric"]]
     whole = primary.merge(tables.means)[["problem", "budget", "method", *figures]]
     table = words.merge(whole, on=["problem", "budget", "method"], how="left")
-    order = ["problem", "budget", "method", *figures, "next_is_worse", "sentence"]
+    cheapest = ["cheapest", "cheapest_peak_bytes", "cheapest_train_s"]
+    order = ["problem", "budget", "method", *figures, *cheapest, "next_is_worse", "sentence"]
     return table[order].rename(columns={"problem": "dataset"})

@@ -21,6 +21,7 @@ from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import BYTES, SECONDS, Align, layered, least_range, log_axis
 from harness.report.far_controls import ABOVE, BELOW, at_the_edge, far_controls
+from harness.report.pareto import front_layers
 from harness.report.scores import Score
 from harness.report.theme import GREY
 
@@ -191,7 +192,8 @@ class Charts:
         """Every chart of a problem, by kind."""
         return {
             "score": self.score_against_budget(),
-            "score_time": self.score_against_time(),
+            "score_peak": self.score_against("peak"),
+            "score_time": self.score_against("train"),
             "train": self.time_against_budget("train"),
             "predict": self.time_against_budget("predict"),
             "peak": self.peak_against_budget(),
@@ -235,15 +237,22 @@ class Charts:
             bars,
         )
 
-    def score_against_time(self) -> dict[str, Any]:
-        """Score against seconds of training, one path a method through its budgets."""
+    def score_against(self, cost: str) -> dict[str, Any]:
+        """Score against the measured "peak" or seconds to "train", with the Pareto front."""
         score = alt.Y("mean:Q", scale=self._score_scale(), title=self._score_title())
-        x = alt.X("train:Q", title="training time (tune + fit)", **log_axis("x", SECONDS))
+        title, label = {
+            "peak": ("measured peak (bytes)", BYTES),
+            "train": ("training time (tune + fit)", SECONDS),
+        }[cost]
+        x = alt.X(f"{cost}:Q", title=title, **log_axis("x", label))
         base = self._base().transform_filter("!datum.control")
+        line, *names = front_layers(base, cost, x, score)
         return self._finish(
+            line,
             *self._lines(base, x, score, alt.Order("place:Q")),
+            *names,
             least_range(base, "mean", score, self.axes.logarithmic),
-            least_range(base, "train", x),
+            least_range(base, cost, x),
         )
 
     def time_against_budget(self, stage: str) -> dict[str, Any]:

@@ -27,22 +27,26 @@ from harness.report import theme as looks
 from harness.report.answers import (
     NO_SCORE,
     Answer,
+    answers_of,
     best_table,
     decimals,
     format_score,
-    make_answers,
     overall_sentences,
 )
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
 from harness.report.csv_text import csv_text
+from harness.report.decision import decide, decision_table, seconds
 from harness.report.kept import comparison_tables
 from harness.report.label_curves import make_label_curves
 from harness.report.metric_bounds import within_range
 from harness.report.overview import make_overview, sum_up
+from harness.report.pairs import PairedScores, compare_with_best
+from harness.report.pareto import NORMALISED, front_columns, over_data_sets
 from harness.report.plan_calibration import measured_over_planned
+from harness.report.profiles import make_profiles, profile_chart, profile_table
 from harness.report.provenance import describe_provenance
 from harness.report.published_comparison import Comparison, compare
-from harness.report.ranking import mean_rank_chart
+from harness.report.ranking import critical_difference_diagram
 from harness.report.results import STUDY, Results, read_results
 from harness.report.rows import FILE as ROWS
 from harness.report.rows import write_kept_rows
@@ -51,7 +55,8 @@ from harness.report.single_budget_charts import specifications
 from harness.report.tables import HONEST, Tables, csv_tables, make_tables
 from harness.report.timelines import make_timelines
 from harness.report.times import of_usual_cpu, other_times, times_by_place
-from harness.units import format_bytes, format_duration
+from harness.report.trade_offs import front_steps, least_bytes, switch_points
+from harness.units import format_bytes
 
 if TYPE_CHECKING:
     from harness.plugin.hookspecs import ReportSection
@@ -72,11 +77,20 @@ def make_report(
     results = read_results(directory)
     scores = choose_scores(results, metric)
     tables = make_tables(results, scores)
-    answers = make_answers(results, scores, tables)
+    paired = PairedScores(results, scores)
+    compared = tables.cells.join(compare_with_best(paired, tables.cells))
+    answers = answers_of(compared, scores)
+    decisions = decide(compared, scores)
     best = best_table(answers, tables)
     comparisons = _comparisons(results)
     points = checkpoint_table(results)
+    profiles = make_profiles(paired, tables.cells, scores)
+    front = front_steps(paired, tables.cells, scores)
+    least = least_bytes(tables.cells, scores)
+    switches = switch_points(paired, tables.cells, scores, results.budgets)
     figures = _figures(results, scores, tables)
+    for i, profile in enumerate(profiles):
+        figures["specs"][f"profile-{i}"] = profile_chart(profile, figures["looks"])
     anytime = make_anytime(results, scores, points, figures["looks"])
     labels = make_label_curves(scores, tables, figures["looks"])
     for drawn in ("data", "specs"):
@@ -91,6 +105,11 @@ def make_report(
         scores=scores,
         tables=tables,
         answers=answers,
+        decisions=decisions,
+        profiles=profiles,
+        front=front,
+        least=least,
+        switches=switches,
         overview=make_overview(answers, tables, results.budgets),
         overall=overall_sentences(tables),
         printed=[{"made": made, **beside.layout(made)} for made in comparisons],
@@ -106,6 +125,13 @@ def make_report(
         sections=[_section(section, results.trials) for section in sections],
     )
     files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
+    files |= {
+        "decision": decision_table(decisions),
+        "profiles": profile_table(profiles),
+        "front": front.rename(columns={"problem": "dataset"}),
+        "least_bytes": least.rename(columns={"problem": "dataset"}),
+        "switch_points": switches.rename(columns={"problem": "dataset"}),
+    }
     for name, table in (files | anytime_tables(points)).items():
         write_whole(csv_text(table), results.directory / "tables" / f"{name}.csv")
     write_kept_rows(results, results.directory / "tables" / ROWS)
@@ -134,7 +160,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "bytes": functools.partial(_shown, format_bytes),
-        "duration": functools.partial(_shown, _duration),
+        "duration": functools.partial(_shown, seconds),
         "shortened": looks.shortened,
         "budget": lambda text: "no limit" if text == "none" else text,
     }
@@ -147,6 +173,7 @@ def _environment() -> jinja2.Environment:
         "not_had": beside.not_had,
         "decimals": decimals,
         "within_range": within_range,
+        "even_columns": even_columns,
         "honest": HONEST,
         "inks": looks.INKS,
         "palettes": looks.PALETTES,
@@ -154,6 +181,27 @@ def _environment() -> jinja2.Environment:
         "vega": _vega,
     }
     return environment
+
+
+def even_columns(number: int) -> dict[str, int]:
+    """Return in how many columns so many charts stand, so that no place stays empty.
+
+    Parameters
+    ----------
+    number : int
+
+    Returns
+    -------
+    dict
+        For places of at most two, three and four columns: `two`, `three`, `four`, and
+        `last-of-two` and so on, how many columns the last chart spans.
+    """
+    found = {}
+    for name, most in (("two", 2), ("three", 3), ("four", 4)):
+        columns = -(-number // -(-number // most)) if number else 1
+        found[name] = columns
+        found[f"last-of-{name}"] = 1 + -number % columns
+    return found
 
 
 @functools.cache
@@ -164,10 +212,6 @@ def _vega() -> Markup:
 
 def _shown(write: Any, value: float | None) -> str:
     return NO_SCORE if value is None or value != value else write(value)
-
-
-def _duration(seconds: float) -> str:
-    return f"{1000 * seconds:.2g} ms" if seconds < 0.01 else format_duration(seconds)
 
 
 def _comparisons(results: Results) -> list[Comparison]:
@@ -225,7 +269,9 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
             numbers[axes] = len(numbers)
             built = specifications(axes, tuple(styles), single)
             specs |= {f"{kind}-{numbers[axes]}": spec for kind, spec in built.items()}
-        data[str(i)] = charts.chart_data(of_usual_cpu(mine), budgets, list(styles))
+        shown = of_usual_cpu(mine)
+        data[str(i)] = charts.chart_data(shown, budgets, list(styles))
+        data[str(i)] |= front_columns(shown, scores[problem])
         if others:
             times[str(i)] = other_times(others, mine)
         problems.append(
@@ -238,25 +284,41 @@ def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> d
                 "one_seed": bool((mine["n_scored"].max() or 0) <= 1),
                 "scored": bool(mine.loc[~mine["control"], "n_scored"].sum()),
                 "axes": numbers[axes],
+                "methods": sorted(mine.loc[~mine["control"], "method"].unique()),
             }
         )
+    over = []
+    for family, mine in over_data_sets(tables, scores).items():
+        key = f"over-{family}"
+        budgets = [text for text in results.budgets if text in set(mine["budget"])]
+        built = specifications(charts.axes_of(NORMALISED, mine, budgets), tuple(styles), single)
+        specs |= {f"{kind}-{key}": built[kind] for kind in ("score_peak", "score_time")}
+        data[key] = charts.chart_data(mine, budgets, list(styles))
+        data[key] |= front_columns(mine, NORMALISED)
+        over.append({"family": family, "key": key})
     if tables.honesty["n"].any():
         specs["planned"] = measured_over_planned(tables.honesty)
     rankings: list[dict[str, Any]] = []
     for (family, budget), part in tables.ranks.groupby(["family", "budget"], sort=False):
         if len(part) > 1:
             name = f"rank-{len(rankings)}"
-            specs[name] = mean_rank_chart(part, styles)
+            specs[name] = critical_difference_diagram(part, styles)
             tested = bool(part["p_holm"].notna().any())
             rankings.append({"family": family, "budget": budget, "spec": name, "tested": tested})
     crowded = not single and len(styles) > MOST_PICKED + 2
+    # a chart of one method compares nothing, unless the study has no other
+    drawn = [problem for problem in problems if len(problem["methods"]) > 1] or problems
+    left_out = [problem for problem in problems if problem not in drawn]
     return {
+        "drawn": drawn,
+        "left_out": _some([f"{p['name']} ({', '.join(p['methods'])})" for p in left_out]),
         "single": single,
         "uneven": any(any(marks["few"]) for marks in data.values()),
         "kinds": len(set(charts.budget_kinds(results.budgets).values())),
         "over_budget": tables.honesty.loc[tables.honesty["over_budget"] > 0].to_dict("records"),
         "in_bytes": bool(cells["budget_bytes"].notna().any()),
         "rankings": rankings,
+        "over": over,
         "problems": problems,
         "data": data,
         "times": times,
@@ -283,8 +345,8 @@ def _chosen(
         ],
         "answers": [
             [
-                *(places[answer.problem], budgets[answer.budget], answer.method, answer.score),
-                *(answer.verdict, answer.comparison, answer.warning),
+                *(places[answer.problem], budgets[answer.budget], answer.cheapest, answer.method),
+                *(answer.score, answer.verdict, answer.comparison, answer.warning),
             ]
             for answer in answers
         ],
