@@ -76,13 +76,18 @@ def at_budget(budget: str) -> str:
     return "without a limit" if budget == "none" else f"at {budget}"
 
 
-def format_score(mean: float, low: float = math.nan, high: float = math.nan) -> str:
-    """Write a score, and its interval if there is one, with as many digits as that bears."""
+def format_score(
+    mean: float, low: float = math.nan, high: float = math.nan, digits: int | None = None
+) -> str:
+    """Write a score, and its interval if there is one.
+
+    With as many decimal places as the interval bears, or `digits` of them.
+    """
     if math.isnan(mean):
         return NO_SCORE
     if math.isnan(low):
-        return f"{mean:.{decimals(mean)}f}"
-    digits = decimals(mean, (high - low) / 2)
+        return f"{mean:.{decimals(mean) if digits is None else digits}f}"
+    digits = decimals(mean, (high - low) / 2) if digits is None else digits
     return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
@@ -97,6 +102,28 @@ def decimals(mean: float, half: float = 0.0) -> int:
         return min(5, max(0, (1 if half / 10**place < 3.55 else 0) - place))
     whole = math.floor(math.log10(abs(mean))) + 1 if mean else 0
     return min(5, max(0, 3 - max(0, whole)))
+
+
+def equal_decimals(cells: pd.DataFrame, scores: Mapping[str, Score]) -> dict[str, int | None]:
+    """Return the decimal places that a column of scores has, by problem.
+
+    All problems of a metric have those that most of its means bear; None where their sizes are so
+    different that each needs its own.
+    """
+    known = cells[cells["n_scored"] > 0]
+    halves = ((known["ci_high"] - known["ci_low"]) / 2).fillna(0)
+    bears = pd.Series(
+        [decimals(mean, half) for mean, half in zip(known["mean"], halves, strict=True)],
+        known.index,
+        dtype="int64",
+    )
+    names = {problem: score.name for problem, score in scores.items()}
+    grouped = bears.groupby(known["problem"].map(names))
+    digits: dict[str, int | None] = {}
+    for metric, mine in grouped:
+        spread = int(mine.quantile(0.95) - mine.quantile(0.05))
+        digits[metric] = int(mine.mode().max()) if spread < 3 else None
+    return {problem: digits.get(name) for problem, name in names.items()}
 
 
 def make_answers(results: Results, scores: Mapping[str, Score], tables: Tables) -> list[Answer]:
@@ -116,8 +143,9 @@ def answers_of(compared: pd.DataFrame, scores: Mapping[str, Score]) -> list[Answ
         The primary metric of each problem.
     """
     groups = itertools.groupby(compared.itertuples(index=False), _place)
+    digits = equal_decimals(compared, scores)
     return [
-        _answer(problem, budget, list(group), scores[problem])
+        _answer(problem, budget, list(group), scores[problem], digits[problem])
         for (problem, budget), group in groups
     ]
 
@@ -126,7 +154,9 @@ def _place(cell: Any) -> tuple[str, str]:
     return cell.problem, cell.budget
 
 
-def _answer(problem: str, budget: str, group: list[Any], score: Score) -> Answer:
+def _answer(
+    problem: str, budget: str, group: list[Any], score: Score, digits: int | None
+) -> Answer:
     ranked = [cell for cell in group if not cell.control]
     scored = [cell for cell in ranked if cell.n_scored]  # in the order of their ranks
     where = f"{at_budget(budget)[:1].upper()}{at_budget(budget)[1:]} on {problem}"
@@ -138,8 +168,9 @@ def _answer(problem: str, budget: str, group: list[Any], score: Score) -> Answer
     verdict, comparison = _compare(best, scored, ranked, score)
     warning = _warning(best, group, score)
     n = int(best.n_scored)
-    interval = f"95 % interval {_bounds(best)}, {n} seeds" if n > 1 else "one seed, so no interval"
-    mean = format_score(best.mean, best.ci_low, best.ci_high)
+    bounds = f"95 % interval {_bounds(best, digits)}, {n} seeds"
+    interval = bounds if n > 1 else "one seed, so no interval"
+    mean = format_score(best.mean, best.ci_low, best.ci_high, digits)
     sentence = (
         f"{where}, {best.method} is best: {score.label} {mean.split(' [')[0]} ({interval}). "
         f"{comparison}{' ' + warning if warning else ''}"
@@ -157,7 +188,7 @@ def _answer(problem: str, budget: str, group: list[Any], score: Score) -> Answer
         _known(best.predict_peak_bytes),
         _known(best.model_bytes),
         cheapest=cheapest.method,
-        cheapest_score=format_score(cheapest.mean, cheapest.ci_low, cheapest.ci_high),
+        cheapest_score=format_score(cheapest.mean, cheapest.ci_low, cheapest.ci_high, digits),
         cheapest_peak_bytes=_known(cheapest.peak_bytes),
         cheapest_train_s=_known(cheapest.train_s),
     )
@@ -181,8 +212,9 @@ def _cost(cell: Any) -> tuple[float, float]:
     return peak, time
 
 
-def _bounds(cell: Any) -> str:
-    digits = decimals(cell.mean, (cell.ci_high - cell.ci_low) / 2)
+def _bounds(cell: Any, digits: int | None) -> str:
+    if digits is None:
+        digits = decimals(cell.mean, (cell.ci_high - cell.ci_low) / 2)
     return f"{cell.ci_low:.{digits}f} to {cell.ci_high:.{digits}f}"
 
 

@@ -32,6 +32,8 @@ _EDGES: dict[str, dict[str, Any]] = {
     ABOVE: {"arrow": "\u2191", "x": 4, "y": 8, "align": "left"},
     BELOW: {"arrow": "\u2193", "x": 4, "y": HEIGHT - 8, "align": "left"},
 }
+BESIDE = {"train": "predict", "predict": "train"}
+"""One axis of time within a data set."""
 _DODGE = 0.5
 _PICKED = "indexof(picked, datum.method) >= 0"
 _GREYED = {"test": f"!({_PICKED})", "value": GREY}
@@ -252,7 +254,7 @@ class Charts:
             *self._lines(base, x, score, alt.Order("place:Q")),
             *names,
             least_range(base, "mean", score, self.axes.logarithmic),
-            least_range(base, cost, x),
+            least_range(base, cost, x, beside=BESIDE.get(cost, "")),
         )
 
     def time_against_budget(self, stage: str) -> dict[str, Any]:
@@ -261,7 +263,9 @@ class Charts:
         y = alt.Y(f"{stage}:Q", title=title, **log_axis("y", SECONDS))
         base = self._base().transform_filter("!datum.control")
         lines = self._lines(base, self._budget_axis(), y, alt.Order("place:Q"))
-        return self._finish(*self._between_kinds(), *lines, least_range(base, stage, y))
+        return self._finish(
+            *self._between_kinds(), *lines, least_range(base, stage, y, beside=BESIDE[stage])
+        )
 
     def peak_against_budget(self) -> dict[str, Any]:
         """Largest measured peak against the budget, with the line peak = budget."""

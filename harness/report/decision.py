@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from harness.report.answers import SIGNIFICANCE
+from harness.report.pareto import signs
 from harness.report.statistics import MIN_PAIRS
 from harness.report.verdicts import metric_margin
 from harness.units import format_bytes, format_duration
@@ -76,8 +77,7 @@ def standings(compared: pd.DataFrame, scores: Mapping[str, Score]) -> pd.DataFra
         `peak_bytes` and `train_s` over the rows.
     """
     cells = compared[~compared["control"]]
-    direction = {name: 1 if score.greater_is_better else -1 for name, score in scores.items()}
-    sign = cells["problem"].map(direction)
+    sign = signs(cells, scores)
     key = [cells["problem"], cells["budget"]]
     best = cells["mean"].where(cells["n_scored"] > 0).groupby(key, sort=False).transform("first")
     least = best.groupby(cells["problem"]).transform("max").fillna(0)
@@ -91,7 +91,7 @@ def standings(compared: pd.DataFrame, scores: Mapping[str, Score]) -> pd.DataFra
     told = cells["p_holm"] < SIGNIFICANCE
     worse = ~failed & ~few & ~leads & told & (short > margin)
     chance = compared[compared["control"] & ~compared["truth"]]
-    floor = (chance["problem"].map(direction) * chance["mean"]).groupby(chance["problem"]).max()
+    floor = (signs(chance, scores) * chance["mean"]).groupby(chance["problem"]).max()
     table = pd.DataFrame(
         {
             "family": cells["family"],

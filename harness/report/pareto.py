@@ -7,7 +7,7 @@ means: what of its steps is more than chance is said by `trade_offs`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -43,7 +43,7 @@ def on_front(cells: pd.DataFrame, cost: str, scores: Mapping[str, Score]) -> pd.
     """
     whole = ~cells["control"] & (cells["n_scored"] > 0) & (cells["n_scored"] == cells["n"])
     known = cells[whole & (cells[cost] > 0)]
-    sign = known["problem"].map({name: _sign(score) for name, score in scores.items()})
+    sign = signs(known, scores)
     marks = pd.DataFrame({"problem": known["problem"], "cost": known[cost].astype("float64")})
     marks["worth"] = sign * known["mean"]
     marks = marks.sort_values(["problem", "cost", "worth"], ascending=[True, True, False])
@@ -55,29 +55,86 @@ def on_front(cells: pd.DataFrame, cost: str, scores: Mapping[str, Score]) -> pd.
     return front.astype(bool).reindex(cells.index, fill_value=False)
 
 
-def _sign(score: Score) -> int:
-    return 1 if score.greater_is_better else -1
+def signs(cells: pd.DataFrame, scores: Mapping[str, Score]) -> pd.Series:
+    """Return 1 for each cell whose score is better the higher it is, and -1 for the others."""
+    known = {name: 1 if score.greater_is_better else -1 for name, score in scores.items()}
+    return cells["problem"].map(known).astype("int64")
 
 
-def front_columns(cells: pd.DataFrame, score: Score) -> dict[str, list[Any]]:
+def with_fronts(cells: pd.DataFrame, scores: Mapping[str, Score]) -> pd.DataFrame:
+    """Add to cells whether they are on the front of each cost, as `front_peak` and `front_train`.
+
+    At once for all problems: a study may have thousands.
+    """
+    found = {f"front_{short}": on_front(cells, cost, scores) for short, cost in COSTS.items()}
+    return cells.assign(**found)
+
+
+def front_columns(cells: pd.DataFrame) -> dict[str, list[Any]]:
     """Turn the fronts of one problem into columns, as the charts read them.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        Of one problem, as from `with_fronts`.
 
     Returns
     -------
     dict
-        Of each cost: `front_...`, whether a mark is on the front, and `name_...`, where the name
-        of its method stands ("above", "below"; "" without): once a run of marks of one method.
+        Of each cost: `front_...`, whether a mark is on the front, and `name_...`, how many pixels
+        below the mark the name of its method stands (None without): once a run of marks of one
+        method, where it hides no other name.
     """
     found: dict[str, list[Any]] = {}
     for short, column in COSTS.items():
-        front = on_front(cells, column, dict.fromkeys(cells["problem"].unique(), score))
+        front = cells[f"front_{short}"]
         order = cells.loc[front].sort_values(column, kind="stable")
-        names = pd.Series("", cells.index)
-        new = order["method"] != order["method"].shift()
-        named = order.index[new]
-        names[named] = ["above" if place % 2 else "below" for place in range(len(named))]
-        found |= {f"front_{short}": list(map(bool, front)), f"name_{short}": list(names)}
+        named = order[order["method"] != order["method"].shift()]
+        places: dict[Any, int] = dict(
+            zip(named.index, _places_of_names(named, cells, column), strict=True)
+        )
+        found |= {
+            f"front_{short}": list(map(bool, front)),
+            f"name_{short}": [places.get(index) for index in cells.index],
+        }
     return found
+
+
+_CHART = (250.0, 190.0)
+"""Pixels of a small chart: names that are clear of each other there are in a larger one."""
+_LETTER, _LINE, _ASIDE = 6.0, 11, 6.0
+
+
+def _places_of_names(named: pd.DataFrame, cells: pd.DataFrame, column: str) -> list[int]:
+    """Place names from left to right, each as near its mark as earlier ones leave room."""
+    drawn = cells[~cells["control"] & cells["mean"].notna() & (cells[column] > 0)]
+    logs = np.log(drawn[column].astype("float64"))
+    x = _pixels(np.log(named[column].astype("float64")), logs, _CHART[0])
+    y = _CHART[1] - _pixels(named["mean"], drawn["mean"], _CHART[1])
+    taken: list[tuple[float, float, float]] = []
+    places = []
+    for left, height, name in zip(x + _ASIDE, y, named["method"], strict=True):
+        right = left + _LETTER * len(name)
+        shifts = [side * (_LINE * step - 2) for step in range(1, 6) for side in (-1, 1)]
+        for shift in shifts:
+            at = height + shift
+            clear = all(
+                right < start or end < left or abs(at - other) >= _LINE
+                for start, end, other in taken
+            )
+            if clear and at < _CHART[1]:
+                break
+        else:
+            shift = shifts[0]
+        taken.append((left, right, height + shift))
+        places.append(int(shift))
+    return places
+
+
+def _pixels(values: pd.Series, drawn: pd.Series, most: float) -> np.ndarray:
+    low, high = drawn.min(), drawn.max()
+    span = high - low if high > low else 1.0
+    return (values.to_numpy("float64") - low) / span * most
 
 
 def front_layers(base: alt.Chart, cost: str, x: alt.X, y: alt.Y) -> list[alt.Chart]:
@@ -93,17 +150,12 @@ def front_layers(base: alt.Chart, cost: str, x: alt.X, y: alt.Y) -> list[alt.Cha
     """
     marks = base.transform_filter(f"datum.front_{cost}")
     line = marks.mark_line(interpolate="step-after", strokeWidth=5, opacity=0.22)
-    sides: list[tuple[str, Literal["bottom", "top"], int]] = [
-        ("above", "bottom", -3),
-        ("below", "top", 4),
-    ]
-    names = [
-        base.transform_filter(f"datum.name_{cost} == '{place}'")
-        .mark_text(align="left", baseline=side, dx=6, dy=dy, fontSize=11)
-        .encode(x, y, text="method:N")
-        for place, side, dy in sides
-    ]
-    return [line.encode(x, y, order=alt.Order(f"{cost}:Q")), *names]
+    named = base.transform_filter(f"isValid(datum.name_{cost})")
+    names = named.mark_text(
+        align="left", baseline="middle", dx=_ASIDE, dy=alt.ExprRef(f"datum.name_{cost}")
+    )
+    order = alt.Order(f"{cost}:Q")
+    return [line.encode(x, y, order=order), names.encode(x, y, text="method:N")]
 
 
 def over_data_sets(tables: Tables, scores: Mapping[str, Score]) -> dict[str, pd.DataFrame]:
@@ -120,7 +172,7 @@ def over_data_sets(tables: Tables, scores: Mapping[str, Score]) -> dict[str, pd.
         that every data set of the family has; `n_ok` of `n` data sets finished every seed.
     """
     cells = tables.cells[~tables.cells["control"]]
-    sign = cells["problem"].map({name: _sign(score) for name, score in scores.items()})
+    sign = signs(cells, scores)
     whole = (cells["n_scored"] > 0) & (cells["n_scored"] == cells["n"])
     worth = (sign * cells["mean"]).where(whole)
     by = worth.groupby(cells["problem"])
@@ -154,6 +206,7 @@ def over_data_sets(tables: Tables, scores: Mapping[str, Score]) -> dict[str, pd.
         for name in COSTS.values():
             table[name] = np.exp(table[name])
         table[["ci_low", "ci_high", "predict_s"]] = np.nan
-        table["n_scored"] = table["n_ok"]
+        # failures have counted already
+        table["n_scored"] = table["n"]
         found[family] = table.assign(problem=family, control=False, truth=False)
     return found

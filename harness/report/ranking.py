@@ -106,4 +106,4 @@ def critical_difference_diagram(
                 alt.X("high:Q", scale=scale, title=None), y=above
             ),
         ]
-    return {**layered(layers), "height": {"step": ROW}}
+    return {**layered(layers), "height": ROW * len(part)}

@@ -66,6 +66,7 @@ def theme(scheme: str) -> dict[str, Any]:
         "font": "system-ui, sans-serif",
         "range": {"category": PALETTES[scheme]},
         "view": {"stroke": None},
+        "legend": {"labelColor": inks["soft"], "titleColor": inks["soft"]},
         "axis": text
         | {
             "gridColor": inks["line"],

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from harness.report.answers import SIGNIFICANCE
-from harness.report.pareto import on_front
+from harness.report.pareto import on_front, signs
 from harness.report.statistics import holm
 from harness.report.verdicts import metric_margin
 
@@ -30,12 +30,6 @@ def _whole(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of methods that finished every seed, with a measured peak."""
     whole = (cells["n_scored"] > 0) & (cells["n_scored"] == cells["n"])
     return cells[~cells["control"] & whole & (cells["peak_bytes"] > 0)]
-
-
-def _signs(cells: pd.DataFrame, scores: Mapping[str, Score]) -> pd.Series:
-    return cells["problem"].map(
-        {name: 1 if score.greater_is_better else -1 for name, score in scores.items()}
-    )
 
 
 def front_steps(
@@ -64,7 +58,7 @@ def front_steps(
         ["problem_place", "peak_bytes"], kind="stable"
     )
     marks = marks.drop_duplicates(["problem", "peak_bytes", "mean"])
-    sign = _signs(marks, scores)
+    sign = signs(marks, scores)
     by = marks.groupby("problem", sort=False)
     before = by["cell"].shift()
     steps = paired.against(before.fillna(marks["cell"]).astype("int64").set_axis(marks["cell"]))
@@ -108,28 +102,30 @@ def least_bytes(cells: pd.DataFrame, scores: Mapping[str, Score]) -> pd.DataFram
         margin are left out.
     """
     known = _whole(cells).sort_values(["problem_place", "peak_bytes", "rank"], kind="stable")
-    rows = []
-    for problem, mine in known.groupby("problem", sort=False):
-        score = scores[problem]
-        sign = 1 if score.greater_is_better else -1
-        best = (sign * mine["mean"]).max() * sign
-        margin = metric_margin(score.name, best)
-        ends = ("ci_high", "ci_low") if score.greater_is_better else ("ci_low", "ci_high")
-        hopeful, sure = (mine[end].fillna(mine["mean"]) for end in ends)
-        for margins in WITHIN if margin else ():
-            wanted = best - sign * margins * margin
-            reached = mine[sign * (mine["mean"] - wanted) >= 0].iloc[0]
-            rows.append(
-                {
-                    "problem": problem,
-                    "wanted": wanted,
-                    **{name: reached[name] for name in ("method", "budget", "peak_bytes")},
-                    "low_bytes": mine["peak_bytes"][sign * (hopeful - wanted) >= 0].min(),
-                    "high_bytes": mine["peak_bytes"][sign * (sure - wanted) >= 0].min(),
-                }
-            )
+    sign = signs(known, scores)
+    worth = sign * known["mean"]
+    best = worth.groupby(known["problem"]).transform("max")
+    names = known["problem"].map({name: score.name for name, score in scores.items()})
+    margin = pd.Series(
+        [metric_margin(*pair) for pair in zip(names, best, strict=True)], known.index, dtype=float
+    )
+    low, high = (sign * known[end].fillna(known["mean"]) for end in ("ci_low", "ci_high"))
+    ends = {"low_bytes": np.fmax(low, high), "high_bytes": np.fmin(low, high)}
+    parts = []
+    for margins in WITHIN:
+        wanted = (best - margins * margin)[margin > 0]
+        reached = known.loc[wanted.index][worth[wanted.index] >= wanted]
+        first = reached.drop_duplicates("problem").set_index("problem")
+        part = first[["problem_place", "method", "budget", "peak_bytes"]]
+        of_one = (sign * wanted)[reached.index].groupby(reached["problem"]).first()
+        part = part.assign(order=-margins, wanted=of_one)
+        for name, end in ends.items():
+            far = known.loc[wanted.index][end[wanted.index] >= wanted]
+            part[name] = far.drop_duplicates("problem").set_index("problem")["peak_bytes"]
+        parts.append(part.reset_index())
+    table = pd.concat(parts).sort_values(["problem_place", "order"], ignore_index=True)
     columns = ["problem", "wanted", "method", "budget", "peak_bytes", "low_bytes", "high_bytes"]
-    return pd.DataFrame(rows, columns=columns)
+    return table[columns]
 
 
 def switch_points(
@@ -157,8 +153,8 @@ def switch_points(
         if one of them has no score at the other's budget.
     """
     known = _whole(cells)
-    signs = _signs(known, scores)
-    best = known.assign(worth=signs * known["mean"]).sort_values(
+    sign = signs(known, scores)
+    best = known.assign(worth=sign * known["mean"]).sort_values(
         ["problem_place", "place", "worth"], ascending=[True, True, False], kind="stable"
     )
     winners = best.drop_duplicates(["problem", "budget"])[
@@ -175,7 +171,7 @@ def switch_points(
         keys = pd.MultiIndex.from_frame(changes[["problem", budget, method]])
         return pd.Series(cell_of.reindex(keys).to_numpy(), changes.index)
 
-    direction = _signs(changes, scores)
+    direction = signs(changes, scores)
     table = {
         "problem": changes["problem"],
         "below": changes["budget"],

@@ -6,9 +6,9 @@ import pytest
 from synthetic_trials import bad_endings, make_trials, write_results
 
 from harness.report.pairs import PairedScores
-from harness.report.pareto import NORMALISED, front_columns, on_front, over_data_sets
+from harness.report.pareto import NORMALISED, front_columns, on_front, over_data_sets, with_fronts
 from harness.report.results import read_results
-from harness.report.scores import choose_scores
+from harness.report.scores import SCORES, choose_scores
 from harness.report.statistics import holm, paired_p
 from harness.report.tables import make_tables
 from harness.report.trade_offs import front_steps, least_bytes, switch_points
@@ -56,13 +56,32 @@ def test_a_mark_is_on_the_front_unless_another_is_no_worse_and_cheaper(judged, c
 def test_names_stand_once_where_a_run_of_marks_of_a_method_begins(judged):
     _, scores, tables = judged
     mine = tables.cells[tables.cells["problem"] == "one"]
-    columns = pd.DataFrame(front_columns(mine, scores["one"])).assign(
+    columns = pd.DataFrame(front_columns(with_fronts(mine, scores))).assign(
         method=mine["method"].to_numpy(), cost=mine["peak_bytes"].to_numpy()
     )
     front = columns[columns["front_peak"]].sort_values("cost")
-    assert (columns.loc[~columns["front_peak"], "name_peak"] == "").all()
+    assert columns.loc[~columns["front_peak"], "name_peak"].isna().all()
     new = front["method"] != front["method"].shift()
-    assert ((front["name_peak"] != "") == new).all()
+    assert (front["name_peak"].notna() == new).all()
+
+
+def test_names_of_marks_at_one_place_do_not_hide_each_other():
+    cells = pd.DataFrame(
+        {
+            "problem": "one",
+            "method": ["first", "second", "third", "far"],
+            "mean": [0.90, 0.901, 0.902, 0.1],
+            "peak_bytes": [1e6, 1.01e6, 1.02e6, 1e8],
+            "train_s": [1.0, 1.01, 1.02, 100.0],
+            "control": False,
+            "n": 5,
+            "n_scored": 5,
+        }
+    )
+    places = front_columns(with_fronts(cells, {"one": SCORES["auc"]}))["name_peak"]
+    assert places[3] is None
+    heights = sorted(places[:3])
+    assert min(later - before for before, later in itertools.pairwise(heights)) >= 10
 
 
 def test_over_data_sets_the_best_is_1_the_worst_and_failures_0(judged):
@@ -86,7 +105,8 @@ def test_over_data_sets_the_best_is_1_the_worst_and_failures_0(judged):
         mean = np.exp(logs.mean()) if len(logs) else np.nan
         assert row["peak_bytes"] == pytest.approx(mean, nan_ok=True)
     assert len(table) == 4 * 4
-    assert len(front_columns(found["classification"], NORMALISED)["front_peak"]) == 16
+    marks = with_fronts(found["classification"], {"classification": NORMALISED})
+    assert marks["front_peak"].any()
 
 
 def test_each_step_is_tested_against_the_mark_before(judged):
