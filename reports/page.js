@@ -32,6 +32,7 @@
     const [kind] = (holder.dataset.spec ?? "").split("-");
     const name = other && page.specs[`${kind}-${other.axes}`] ? `${kind}-${other.axes}` : holder.dataset.spec;
     const spec = structuredClone(timeline ? page.timeline : page.specs[name]);
+    spec.description = holder.getAttribute("aria-label");
     if (timeline) spec.datasets = moments(timeline);
     if (key) spec.datasets = { cells: rows({ ...page.cells[key], ...other?.cells, ...page.times[key]?.[cpu] }) };
     for (const param of spec.params || []) {
@@ -50,9 +51,19 @@
         downloadFileName: holder.getAttribute("aria-label"),
       });
       if (old) old.finalize();
+      describe(holder);
       drawn.set(holder, made);
     } catch (error) {
       holder.textContent = `This chart could not be drawn: ${error.message}`;
+    }
+  }
+
+  // A screen reader is told what the menu is, and not of layers that hold nothing.
+  function describe(holder) {
+    holder.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
+    for (const layer of holder.querySelectorAll('[role="graphics-symbol"]:not([aria-label])')) {
+      layer.removeAttribute("role");
+      layer.removeAttribute("aria-roledescription");
     }
   }
 

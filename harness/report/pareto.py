@@ -83,19 +83,20 @@ def front_columns(cells: pd.DataFrame) -> dict[str, list[Any]]:
     dict
         Of each cost: `front_...`, whether a mark is on the front, and `name_...`, how many pixels
         below the mark the name of its method stands (None without): once a run of marks of one
-        method, where it hides no other name.
+        method, where it hides no other name; `left_...`, whether to the left of the mark.
     """
     found: dict[str, list[Any]] = {}
     for short, column in COSTS.items():
         front = cells[f"front_{short}"]
         order = cells.loc[front].sort_values(column, kind="stable")
         named = order[order["method"] != order["method"].shift()]
-        places: dict[Any, int] = dict(
-            zip(named.index, _places_of_names(named, cells, column), strict=True)
-        )
+        placed = zip(named.index, _places_of_names(named, cells, column), strict=True)
+        places: dict[Any, tuple[int | None, bool]] = dict(placed)
+        of_cells = [places.get(index, (None, False)) for index in cells.index]
         found |= {
             f"front_{short}": list(map(bool, front)),
-            f"name_{short}": [places.get(index) for index in cells.index],
+            f"name_{short}": [down for down, _ in of_cells],
+            f"left_{short}": [left for _, left in of_cells],
         }
     return found
 
@@ -105,7 +106,9 @@ _CHART = (250.0, 190.0)
 _LETTER, _LINE, _ASIDE = 6.0, 11, 6.0
 
 
-def _places_of_names(named: pd.DataFrame, cells: pd.DataFrame, column: str) -> list[int]:
+def _places_of_names(
+    named: pd.DataFrame, cells: pd.DataFrame, column: str
+) -> list[tuple[int, bool]]:
     """Place names from left to right, each as near its mark as earlier ones leave room."""
     drawn = cells[~cells["control"] & cells["mean"].notna() & (cells[column] > 0)]
     logs = np.log(drawn[column].astype("float64"))
@@ -113,8 +116,11 @@ def _places_of_names(named: pd.DataFrame, cells: pd.DataFrame, column: str) -> l
     y = _CHART[1] - _pixels(named["mean"], drawn["mean"], _CHART[1])
     taken: list[tuple[float, float, float]] = []
     places = []
-    for left, height, name in zip(x + _ASIDE, y, named["method"], strict=True):
-        right = left + _LETTER * len(name)
+    for mark, height, name in zip(x, y, named["method"], strict=True):
+        width = _LETTER * len(name)
+        outside = mark + _ASIDE + width > _CHART[0]
+        left = mark - _ASIDE - width if outside else mark + _ASIDE
+        right = left + width
         shifts = [side * (_LINE * step - 2) for step in range(1, 6) for side in (-1, 1)]
         for shift in shifts:
             at = height + shift
@@ -127,7 +133,7 @@ def _places_of_names(named: pd.DataFrame, cells: pd.DataFrame, column: str) -> l
         else:
             shift = shifts[0]
         taken.append((left, right, height + shift))
-        places.append(int(shift))
+        places.append((int(shift), bool(outside)))
     return places
 
 
@@ -152,7 +158,10 @@ def front_layers(base: alt.Chart, cost: str, x: alt.X, y: alt.Y) -> list[alt.Cha
     line = marks.mark_line(interpolate="step-after", strokeWidth=5, opacity=0.22)
     named = base.transform_filter(f"isValid(datum.name_{cost})")
     names = named.mark_text(
-        align="left", baseline="middle", dx=_ASIDE, dy=alt.ExprRef(f"datum.name_{cost}")
+        baseline="middle",
+        align=alt.ExprRef(f"datum.left_{cost} ? 'right' : 'left'"),
+        dx=alt.ExprRef(f"datum.left_{cost} ? -{_ASIDE} : {_ASIDE}"),
+        dy=alt.ExprRef(f"datum.name_{cost}"),
     )
     order = alt.Order(f"{cost}:Q")
     return [line.encode(x, y, order=order), names.encode(x, y, text="method:N")]

@@ -19,6 +19,7 @@ from harness.report.statistics import MIN_PAIRS, cliques, critical_difference
 from harness.report.theme import GREY, NAME_AXIS
 
 ROW = 17
+TITLE = "mean rank (1 is best)"
 
 
 @debug_mode(False)
@@ -43,7 +44,10 @@ def critical_difference_diagram(
     ]
     base = alt.Chart(alt.Data(values=values))
     names = alt.Axis(ticks=False, domain=False, **NAME_AXIS)
-    y = alt.Y("method:N", sort=list(part["method"]), title=None, axis=names)
+    methods = list(part["method"])
+    # an order of its own: bars have other names for what stands here
+    rows = alt.Scale(domain=methods)
+    y = alt.Y("method:N", sort=None, scale=rows, title=None, axis=names)
     n_methods, n_datasets = (int(part[name].iloc[0]) for name in ("n_methods", "n_datasets"))
     difference, groups = math.nan, []
     if n_datasets >= MIN_PAIRS and n_methods > 1:
@@ -55,7 +59,7 @@ def critical_difference_diagram(
     ticks = list(range(1, n_methods + 1))
     places = alt.Axis(format="d", values=ticks, labelOverlap=True)
     x = {
-        end: alt.X(f"{field}:Q", title="mean rank (1 is best)", scale=scale, axis=places)
+        end: alt.X(f"{field}:Q", title=TITLE, scale=scale, axis=places)
         for end, field in (("mean", "mean_rank"), ("least", "min_rank"))
     }
     tooltip = [
@@ -82,7 +86,6 @@ def critical_difference_diagram(
             shape=alt.Shape("method:N", legend=None, scale=shapes),
         ),
     ]
-    methods = list(part["method"])
     bars = [
         {"x": beside + step * (place + 0.5), "first": methods[first], "last": methods[last]}
         for place, (first, last) in enumerate(groups)
@@ -91,19 +94,19 @@ def critical_difference_diagram(
         of_group = alt.Chart(alt.Data(values=bars))
         layers.append(
             of_group.mark_rule(strokeWidth=4, tooltip=None).encode(
-                alt.X("x:Q", scale=scale, title=None),
-                alt.Y("first:N", sort=methods, title=None),
+                alt.X("x:Q", scale=scale, title=TITLE),
+                alt.Y("first:N", sort=None, scale=rows, title=None),
                 y2="last:N",
             )
         )
     if difference < n_methods - 0.7:
         told = alt.Chart(alt.Data(values=[{"low": 1, "high": 1 + difference}]))
-        ends = alt.X("low:Q", scale=scale, title=None)
+        ends = alt.X("low:Q", scale=scale, title=TITLE)
         above = alt.value(-9)
         layers += [
             told.mark_rule(strokeWidth=2, tooltip=None).encode(ends, x2="high:Q", y=above),
             told.mark_text(align="left", dx=6, text=f"CD {difference:.2f}").encode(
-                alt.X("high:Q", scale=scale, title=None), y=above
+                alt.X("high:Q", scale=scale, title=TITLE), y=above
             ),
         ]
     return {**layered(layers), "height": ROW * len(part)}

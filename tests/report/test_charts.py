@@ -115,11 +115,14 @@ def test_the_diagram_joins_what_differs_by_less_than_the_critical_difference(tmp
     for method, mean in zip(part["method"], part["mean_rank"], strict=True):
         told = re.search(rf"method: {method}; mean rank: ([\d.]+)", svg)
         assert float(told[1]) == pytest.approx(mean, abs=0.0051)
+    written = re.findall(r">([\w-]+)</text>", svg)
+    assert [name for name in written if name in marks] == list(part["method"])
     bars = [layer for layer in spec["layer"] if layer["encoding"]["y"].get("field") == "first"]
     if n_datasets < 5:
         assert not bars
         assert "CD " not in svg
         return
+    assert ">mean rank (1 is best)</text>" in svg
     assert "CD 2.16" in svg  # 2.728 sqrt(5 * 6 / (6 * 8))
     rank = part.set_index("method")["mean_rank"]
     joined = [(rank[bar["first"]], rank[bar["last"]]) for bar in bars[0]["data"]["values"]]
