@@ -1,12 +1,13 @@
-"use strict";
-(() => {
-  const page = JSON.parse(document.getElementById("data").textContent);
+// Charts in the reader's colours, the legend and its choices, filters, and cells that are chosen.
+{
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const printing = window.matchMedia("print");
   const holders = [...document.querySelectorAll(".chart")];
   const drawn = new Map();
-  let picked = page.picked;
-  let controls = true;
+  const asked = inAddress();
+  let picked = asked.get("methods")?.split("|") ?? page.picked;
+  let controls = asked.get("controls") !== "no";
+  let metric = asked.get("metric") ?? "";
   let cpu = "0";
   let turn = 0;
 
@@ -26,10 +27,14 @@
 
   async function draw(holder) {
     const timeline = page.timelines[holder.dataset.timeline];
-    const spec = structuredClone(timeline ? page.timeline : page.specs[holder.dataset.spec]);
-    if (timeline) spec.datasets = moments(timeline);
     const key = holder.dataset.cells;
-    if (key) spec.datasets = { cells: rows({ ...page.cells[key], ...page.times[key]?.[cpu] }) };
+    const other = page.metrics[key]?.[metric];
+    const [kind] = (holder.dataset.spec ?? "").split("-");
+    const name = other && page.specs[`${kind}-${other.axes}`] ? `${kind}-${other.axes}` : holder.dataset.spec;
+    const spec = structuredClone(timeline ? page.timeline : page.specs[name]);
+    spec.description = holder.getAttribute("aria-label");
+    if (timeline) spec.datasets = moments(timeline);
+    if (key) spec.datasets = { cells: rows({ ...page.cells[key], ...other?.cells, ...page.times[key]?.[cpu] }) };
     for (const param of spec.params || []) {
       if (param.name === "picked") param.value = picked;
       if (param.name === "controls") param.value = controls;
@@ -39,15 +44,26 @@
       const made = await vegaEmbed(holder, spec, {
         mode: "vega-lite",
         renderer: "svg",
+        logLevel: 1, // errors: a layer without rows is none, and is warned of
         config: page.themes[scheme()],
         tooltip: { theme: scheme() === "dark" ? "dark" : "light" },
         actions: { export: true, source: false, compiled: false, editor: false },
         downloadFileName: holder.getAttribute("aria-label"),
       });
       if (old) old.finalize();
+      describe(holder);
       drawn.set(holder, made);
     } catch (error) {
       holder.textContent = `This chart could not be drawn: ${error.message}`;
+    }
+  }
+
+  // A screen reader is told what the menu is, and not of layers that hold nothing.
+  function describe(holder) {
+    holder.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
+    for (const layer of holder.querySelectorAll('[role="graphics-symbol"]:not([aria-label])')) {
+      layer.removeAttribute("role");
+      layer.removeAttribute("aria-roledescription");
     }
   }
 
@@ -75,19 +91,34 @@
     for (const key of keys) key.setAttribute("aria-pressed", methods.includes(key.dataset.method));
     signal("picked", picked);
   }
+  const pickAnew = (methods) => {
+    pick(methods);
+    toAddress({ methods: methods.join("|") });
+  };
+  if (asked.has("methods")) pick(picked);
   for (const key of keys) {
     key.addEventListener("click", () => {
       const method = key.dataset.method;
-      pick(picked.includes(method) ? picked.filter((name) => name !== method) : [...picked, method]);
+      pickAnew(picked.includes(method) ? picked.filter((name) => name !== method) : [...picked, method]);
     });
   }
   for (const button of document.querySelectorAll("[data-pick]")) {
     button.addEventListener("click", () =>
-      pick(button.dataset.pick === "all" ? keys.map((key) => key.dataset.method) : []));
+      pickAnew(button.dataset.pick === "all" ? keys.map((key) => key.dataset.method) : []));
   }
-  document.getElementById("controls")?.addEventListener("change", (event) => {
-    controls = event.target.checked;
+  const withControls = document.getElementById("controls");
+  if (withControls) withControls.checked = controls;
+  withControls?.addEventListener("change", () => {
+    controls = withControls.checked;
     signal("controls", controls);
+    toAddress({ controls: controls ? null : "no" });
+  });
+  const metrics = document.getElementById("metric");
+  if (metrics) metrics.value = metric;
+  metrics?.addEventListener("change", () => {
+    metric = metrics.value;
+    toAddress({ metric: metric || null });
+    drawAll();
   });
 
   for (const choice of document.querySelectorAll("[name=cpu]")) {
@@ -98,35 +129,7 @@
     });
   }
 
-  // What has no number sorts last, whichever way.
-  const value = (row, column) => {
-    const cell = row.cells[column];
-    const text = cell.dataset.v ?? cell.textContent.trim();
-    const number = Number(text);
-    return text === "" || text === "–" || text === "nan" ? null : Number.isNaN(number) ? text : number;
-  };
-  const compare = (a, b) =>
-    typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
-  for (const table of document.querySelectorAll(".sortable")) {
-    const heads = [...table.tHead.rows[0].cells];
-    const sort = (head, column) => {
-      const down = head.getAttribute("aria-sort") === "ascending";
-      for (const other of heads) other.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const body = table.tBodies[0];
-      const keyed = [...body.rows].map((row) => [value(row, column), row]);
-      keyed.sort(([a], [b]) =>
-        a === null || b === null ? (a === null) - (b === null) : (down ? -1 : 1) * compare(a, b));
-      body.append(...keyed.map(([, row]) => row));
-    };
-    heads.forEach((head, column) => {
-      head.tabIndex = 0;
-      head.addEventListener("click", () => sort(head, column));
-      head.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sort(head, column); }
-      });
-    });
-  }
+  for (const table of document.querySelectorAll(".sortable")) makeSortable(table);
   document.getElementById("filter")?.addEventListener("input", (event) => {
     const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const row of document.getElementById("means").tBodies[0].rows) {
@@ -135,17 +138,32 @@
     }
   });
 
+  // The least peak of what reaches a wanted score; with the interval, of what may and what surely does.
+  const wanted = document.getElementById("wanted");
+  function least() {
+    const { value: key, selectedOptions: [{ dataset: { sign, label } }] } = document.getElementById("wanted-problem");
+    document.getElementById("wanted-label").textContent = label;
+    const said = document.getElementById("wanted-answer");
+    const target = wanted.valueAsNumber;
+    if (Number.isNaN(target)) { said.textContent = ""; return; }
+    const whole = rows(page.cells[key])
+      .filter((cell) => !cell.control && cell.mean !== null && cell.peak !== null && /^(\d+) of \1$/.test(cell.ok))
+      .sort((a, b) => a.peak - b.peak);
+    const first = (end) => whole.find((cell) => sign * ((cell[end] ?? cell.mean) - target) >= 0);
+    const [may, does, surely] = (sign > 0 ? ["high", "mean", "low"] : ["low", "mean", "high"]).map(first);
+    const limit = (cell) => (cell.budget === "none" ? "without a limit" : `at ${cell.budget}`);
+    said.textContent = !whole.length ? "No method finished every seed."
+      : !does ? `No method reaches that; ${may ? `the interval of ${may.method} does, from ${bytesText(may.peak)}.` : "nor does an interval."}`
+        : `${bytesText(does.peak)} (${does.method} ${limit(does)}); at least ${bytesText(may.peak)}, surely ${surely ? bytesText(surely.peak) : "not known"}.`;
+  }
+  for (const input of document.querySelectorAll("#wanted, #wanted-problem")) input.addEventListener("input", least);
+  if (wanted) least();
+
   // Of thousands of cells, those are in the document that were chosen.
   const chosen = page.chosen;
   const most = 300;
-  const element = (name, text, type) => {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (type) made.className = type;
-    return made;
-  };
   const cell = (text, value) => {
-    const made = element("td", text, value === undefined ? "" : "num");
+    const made = make("td", text, value === undefined ? "" : "num");
     if (value !== undefined) made.dataset.v = value ?? "";
     return made;
   };
@@ -157,31 +175,32 @@
   const verdicts = { yes: "Yes.", no: "Not shown.", few: "Cannot tell.", alone: "No rival.", none: "No score." };
   const limit = (place) => (chosen.budgets[place] === "none" ? "no limit" : chosen.budgets[place]);
 
-  function writeAnswer([problem, budget, method, score, verdict, comparison, warning]) {
-    const row = element("tr", undefined, `${verdict} first`);
-    const best = element("td");
-    best.append(element(method === null ? "em" : "strong", method ?? "none"));
-    const told = element("td");
-    told.append(element("b", verdicts[verdict], "verdict"), ` ${comparison} `);
-    if (warning) told.append(element("b", warning, "mark"));
-    const given = element("td", limit(budget));
+  function writeAnswer([problem, budget, cheapest, method, score, verdict, comparison, warning]) {
+    const row = make("tr", undefined, `${verdict} first`);
+    const take = make("td");
+    take.append(make(cheapest === null ? "em" : "strong", cheapest ?? "none"));
+    const told = make("td");
+    told.append(make("b", verdicts[verdict], "verdict"), ` ${comparison} `);
+    if (warning) told.append(make("b", warning, "mark"));
+    const given = make("td", limit(budget));
     given.dataset.v = budget;
-    row.append(element("td", chosen.problems[problem].name), given, best, cell(score, parseFloat(score)), told);
+    row.append(make("td", chosen.problems[problem].name), given, take, make("td", method ?? "none"),
+      cell(score, parseFloat(score)), told);
     return row;
   }
 
   function writeCell([problem, at]) {
     const of = { ...page.cells[problem], ...page.times[problem]?.[cpu] };
-    const row = element("tr", undefined, of.control[at] ? "control" : "");
+    const row = make("tr", undefined, of.control[at] ? "control" : "");
     const number = (name, scale = 1) => {
       const value = of[name][at];
       return cell(value === null ? "–" : `${Number((value / scale).toPrecision(4))}`, value);
     };
-    const given = element("td", of.budget[at] === "none" ? "no limit" : of.budget[at]);
+    const given = make("td", of.budget[at] === "none" ? "no limit" : of.budget[at]);
     given.dataset.v = chosen.budgets.indexOf(of.budget[at]);
     row.append(
-      element("td", chosen.problems[problem].name), given, element("td", of.method[at]),
-      number("mean"), number("low"), number("high"), element("td", of.ok[at]),
+      make("td", chosen.problems[problem].name), given, make("td", of.method[at]),
+      number("mean"), number("low"), number("high"), make("td", of.ok[at]),
       number("train"), number("predict"), number("peak", 1e6));
     return row;
   }
@@ -252,4 +271,4 @@
   } else {
     drawAll();
   }
-})();
+}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from harness.report.pairs import compare_with_best
+from harness.report.pairs import PairedScores, compare_with_best
 from harness.report.scores import Score
 from harness.report.statistics import MIN_PAIRS, TIE_DECIMALS
 from harness.units import format_bytes
@@ -47,6 +47,12 @@ class Answer:
         The most that the method held while it predicted; NaN where that is not known.
     model_bytes : float
         Of the fitted model in a file; likewise.
+    cheapest : str or None
+        Of the methods that finished every seed and cannot be told apart from the best, the one of
+        the smallest measured peak; the best itself where nothing can be told.
+    cheapest_score : str
+    cheapest_peak_bytes, cheapest_train_s : float
+        Its largest peak over seeds, and its mean time of tuning and fitting; NaN where unknown.
     """
 
     problem: str
@@ -59,6 +65,10 @@ class Answer:
     sentence: str
     predict_peak_bytes: float = math.nan
     model_bytes: float = math.nan
+    cheapest: str | None = None
+    cheapest_score: str = NO_SCORE
+    cheapest_peak_bytes: float = math.nan
+    cheapest_train_s: float = math.nan
 
 
 def at_budget(budget: str) -> str:
@@ -66,13 +76,18 @@ def at_budget(budget: str) -> str:
     return "without a limit" if budget == "none" else f"at {budget}"
 
 
-def format_score(mean: float, low: float = math.nan, high: float = math.nan) -> str:
-    """Write a score, and its interval if there is one, with as many digits as that bears."""
+def format_score(
+    mean: float, low: float = math.nan, high: float = math.nan, digits: int | None = None
+) -> str:
+    """Write a score, and its interval if there is one.
+
+    With as many decimal places as the interval bears, or `digits` of them.
+    """
     if math.isnan(mean):
         return NO_SCORE
     if math.isnan(low):
-        return f"{mean:.{decimals(mean)}f}"
-    digits = decimals(mean, (high - low) / 2)
+        return f"{mean:.{decimals(mean) if digits is None else digits}f}"
+    digits = decimals(mean, (high - low) / 2) if digits is None else digits
     return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
@@ -89,12 +104,48 @@ def decimals(mean: float, half: float = 0.0) -> int:
     return min(5, max(0, 3 - max(0, whole)))
 
 
+def equal_decimals(cells: pd.DataFrame, scores: Mapping[str, Score]) -> dict[str, int | None]:
+    """Return the decimal places that a column of scores has, by problem.
+
+    All problems of a metric have those that most of its means bear; None where their sizes are so
+    different that each needs its own.
+    """
+    known = cells[cells["n_scored"] > 0]
+    halves = ((known["ci_high"] - known["ci_low"]) / 2).fillna(0)
+    bears = pd.Series(
+        [decimals(mean, half) for mean, half in zip(known["mean"], halves, strict=True)],
+        known.index,
+        dtype="int64",
+    )
+    names = {problem: score.name for problem, score in scores.items()}
+    grouped = bears.groupby(known["problem"].map(names))
+    digits: dict[str, int | None] = {}
+    for metric, mine in grouped:
+        spread = int(mine.quantile(0.95) - mine.quantile(0.05))
+        digits[metric] = int(mine.mode().max()) if spread < 3 else None
+    return {problem: digits.get(name) for problem, name in names.items()}
+
+
 def make_answers(results: Results, scores: Mapping[str, Score], tables: Tables) -> list[Answer]:
     """Find and word the answer of each problem and budget, in the order of the tables."""
-    compared = tables.cells.join(compare_with_best(results, scores, tables.cells))
+    paired = PairedScores(results, scores)
+    return answers_of(tables.cells.join(compare_with_best(paired, tables.cells)), scores)
+
+
+def answers_of(compared: pd.DataFrame, scores: Mapping[str, Score]) -> list[Answer]:
+    """Find and word the answer of each problem and budget, in the order of the tables.
+
+    Parameters
+    ----------
+    compared : pandas.DataFrame
+        `Tables.cells` joined with `compare_with_best` of them.
+    scores : mapping of str to Score
+        The primary metric of each problem.
+    """
     groups = itertools.groupby(compared.itertuples(index=False), _place)
+    digits = equal_decimals(compared, scores)
     return [
-        _answer(problem, budget, list(group), scores[problem])
+        _answer(problem, budget, list(group), scores[problem], digits[problem])
         for (problem, budget), group in groups
     ]
 
@@ -103,7 +154,9 @@ def _place(cell: Any) -> tuple[str, str]:
     return cell.problem, cell.budget
 
 
-def _answer(problem: str, budget: str, group: list[Any], score: Score) -> Answer:
+def _answer(
+    problem: str, budget: str, group: list[Any], score: Score, digits: int | None
+) -> Answer:
     ranked = [cell for cell in group if not cell.control]
     scored = [cell for cell in ranked if cell.n_scored]  # in the order of their ranks
     where = f"{at_budget(budget)[:1].upper()}{at_budget(budget)[1:]} on {problem}"
@@ -115,12 +168,14 @@ def _answer(problem: str, budget: str, group: list[Any], score: Score) -> Answer
     verdict, comparison = _compare(best, scored, ranked, score)
     warning = _warning(best, group, score)
     n = int(best.n_scored)
-    interval = f"95 % interval {_bounds(best)}, {n} seeds" if n > 1 else "one seed, so no interval"
-    mean = format_score(best.mean, best.ci_low, best.ci_high)
+    bounds = f"95 % interval {_bounds(best, digits)}, {n} seeds"
+    interval = bounds if n > 1 else "one seed, so no interval"
+    mean = format_score(best.mean, best.ci_low, best.ci_high, digits)
     sentence = (
         f"{where}, {best.method} is best: {score.label} {mean.split(' [')[0]} ({interval}). "
         f"{comparison}{' ' + warning if warning else ''}"
     )
+    cheapest = min(_level(scored), key=_cost)
     return Answer(
         problem,
         budget,
@@ -130,15 +185,36 @@ def _answer(problem: str, budget: str, group: list[Any], score: Score) -> Answer
         comparison,
         warning,
         sentence,
-        *(
-            math.nan if pd.isna(n) else float(n)
-            for n in (best.predict_peak_bytes, best.model_bytes)
-        ),
+        _known(best.predict_peak_bytes),
+        _known(best.model_bytes),
+        cheapest=cheapest.method,
+        cheapest_score=format_score(cheapest.mean, cheapest.ci_low, cheapest.ci_high, digits),
+        cheapest_peak_bytes=_known(cheapest.peak_bytes),
+        cheapest_train_s=_known(cheapest.train_s),
     )
 
 
-def _bounds(cell: Any) -> str:
-    digits = decimals(cell.mean, (cell.ci_high - cell.ci_low) / 2)
+def _known(value: float) -> float:
+    return math.nan if pd.isna(value) else float(value)
+
+
+def _level(scored: list[Any]) -> list[Any]:
+    """Return the best and what cannot be told apart from it, if that finished every seed."""
+    return [
+        cell
+        for place, cell in enumerate(scored)
+        if place == 0 or (cell.n_scored == cell.n and cell.p_holm >= SIGNIFICANCE)
+    ]
+
+
+def _cost(cell: Any) -> tuple[float, float]:
+    peak, time = (math.inf if pd.isna(n) else float(n) for n in (cell.peak_bytes, cell.train_s))
+    return peak, time
+
+
+def _bounds(cell: Any, digits: int | None) -> str:
+    if digits is None:
+        digits = decimals(cell.mean, (cell.ci_high - cell.ci_low) / 2)
     return f"{cell.ci_low:.{digits}f} to {cell.ci_high:.{digits}f}"
 
 
@@ -269,6 +345,9 @@ def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:
             "problem": [answer.problem for answer in answers],
             "budget": [answer.budget for answer in answers],
             "method": [answer.method for answer in answers],
+            "cheapest": [answer.cheapest for answer in answers],
+            "cheapest_peak_bytes": [answer.cheapest_peak_bytes for answer in answers],
+            "cheapest_train_s": [answer.cheapest_train_s for answer in answers],
             "next_is_worse": [answer.verdict for answer in answers],
             "sentence": [answer.sentence for answer in answers],
         }
@@ -278,5 +357,6 @@ def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:
     primary = tables.cells[["problem", "budget", "method", "metric"]]
     whole = primary.merge(tables.means)[["problem", "budget", "method", *figures]]
     table = words.merge(whole, on=["problem", "budget", "method"], how="left")
-    order = ["problem", "budget", "method", *figures, "next_is_worse", "sentence"]
+    cheapest = ["cheapest", "cheapest_peak_bytes", "cheapest_train_s"]
+    order = ["problem", "budget", "method", *figures, *cheapest, "next_is_worse", "sentence"]
     return table[order].rename(columns={"problem": "dataset"})

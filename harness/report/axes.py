@@ -44,7 +44,11 @@ def log_axis(channel: str, label: str) -> dict[str, Any]:
 
 
 def least_range(
-    base: alt.Chart, field: str, channel: alt.X | alt.Y, logarithmic: bool = True
+    base: alt.Chart,
+    field: str,
+    channel: alt.X | alt.Y,
+    logarithmic: bool = True,
+    beside: str = "",
 ) -> alt.Chart:
     """Draw nothing, but keep an axis from showing the digits of a difference that is none.
 
@@ -58,7 +62,10 @@ def least_range(
         What the axis shows: "mean" for a score.
     channel : altair.X or altair.Y
     logarithmic : bool, default True
+    beside : str, default ""
+        A further field that the axis spans, so that charts of either have the same.
     """
+    beside = beside or field
     judged = "true" if field == "mean" else "false"
     ends = (
         (
@@ -73,10 +80,14 @@ def least_range(
     )
     x_or_y = "x" if isinstance(channel, alt.X) else "y"
     spread = (
-        base.transform_filter(f"isValid(datum.{field})")
+        base.transform_filter(f"isValid(datum.{field}) || isValid(datum.{beside})")
         .transform_calculate(
-            from_=f"{judged} && isValid(datum.low) ? datum.low : datum.{field}",
-            to=f"{judged} && isValid(datum.high) ? datum.high : datum.{field}",
+            one=f"isValid(datum.{field}) ? datum.{field} : datum.{beside}",
+            other=f"isValid(datum.{beside}) ? datum.{beside} : datum.{field}",
+        )
+        .transform_calculate(
+            from_=f"{judged} && isValid(datum.low) ? datum.low : min(datum.one, datum.other)",
+            to=f"{judged} && isValid(datum.high) ? datum.high : max(datum.one, datum.other)",
         )
         .transform_aggregate(least="min(from_)", most="max(to)")
         .transform_filter("isValid(datum.least)")

@@ -21,6 +21,7 @@ from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import BYTES, SECONDS, Align, layered, least_range, log_axis
 from harness.report.far_controls import ABOVE, BELOW, at_the_edge, far_controls
+from harness.report.pareto import front_layers
 from harness.report.scores import Score
 from harness.report.theme import GREY
 
@@ -31,6 +32,8 @@ _EDGES: dict[str, dict[str, Any]] = {
     ABOVE: {"arrow": "\u2191", "x": 4, "y": 8, "align": "left"},
     BELOW: {"arrow": "\u2193", "x": 4, "y": HEIGHT - 8, "align": "left"},
 }
+BESIDE = {"train": "predict", "predict": "train"}
+"""One axis of time within a data set."""
 _DODGE = 0.5
 _PICKED = "indexof(picked, datum.method) >= 0"
 _GREYED = {"test": f"!({_PICKED})", "value": GREY}
@@ -191,7 +194,8 @@ class Charts:
         """Every chart of a problem, by kind."""
         return {
             "score": self.score_against_budget(),
-            "score_time": self.score_against_time(),
+            "score_peak": self.score_against("peak"),
+            "score_time": self.score_against("train"),
             "train": self.time_against_budget("train"),
             "predict": self.time_against_budget("predict"),
             "peak": self.peak_against_budget(),
@@ -235,15 +239,22 @@ class Charts:
             bars,
         )
 
-    def score_against_time(self) -> dict[str, Any]:
-        """Score against seconds of training, one path a method through its budgets."""
+    def score_against(self, cost: str) -> dict[str, Any]:
+        """Score against the measured "peak" or seconds to "train", with the Pareto front."""
         score = alt.Y("mean:Q", scale=self._score_scale(), title=self._score_title())
-        x = alt.X("train:Q", title="training time (tune + fit)", **log_axis("x", SECONDS))
+        title, label = {
+            "peak": ("measured peak (bytes)", BYTES),
+            "train": ("training time (tune + fit)", SECONDS),
+        }[cost]
+        x = alt.X(f"{cost}:Q", title=title, **log_axis("x", label))
         base = self._base().transform_filter("!datum.control")
+        line, *names = front_layers(base, cost, x, score)
         return self._finish(
+            line,
             *self._lines(base, x, score, alt.Order("place:Q")),
+            *names,
             least_range(base, "mean", score, self.axes.logarithmic),
-            least_range(base, "train", x),
+            least_range(base, cost, x, beside=BESIDE.get(cost, "")),
         )
 
     def time_against_budget(self, stage: str) -> dict[str, Any]:
@@ -252,7 +263,9 @@ class Charts:
         y = alt.Y(f"{stage}:Q", title=title, **log_axis("y", SECONDS))
         base = self._base().transform_filter("!datum.control")
         lines = self._lines(base, self._budget_axis(), y, alt.Order("place:Q"))
-        return self._finish(*self._between_kinds(), *lines, least_range(base, stage, y))
+        return self._finish(
+            *self._between_kinds(), *lines, least_range(base, stage, y, beside=BESIDE[stage])
+        )
 
     def peak_against_budget(self) -> dict[str, Any]:
         """Largest measured peak against the budget, with the line peak = budget."""

@@ -7,8 +7,9 @@ outside and are escaped by Jinja2; the page's content security policy refuses ev
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,37 +22,38 @@ from markupsafe import Markup
 from harness.errors import HarnessError
 from harness.files import write_whole
 from harness.project import TEMPLATES
-from harness.report import charts
 from harness.report import published_layout as beside
 from harness.report import theme as looks
 from harness.report.answers import (
     NO_SCORE,
-    Answer,
+    answers_of,
     best_table,
     decimals,
+    equal_decimals,
     format_score,
-    make_answers,
     overall_sentences,
 )
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
 from harness.report.csv_text import csv_text
+from harness.report.decision import decide, decision_table, seconds
+from harness.report.figures import chosen_answers, make_figures
 from harness.report.kept import comparison_tables
 from harness.report.label_curves import make_label_curves
 from harness.report.metric_bounds import within_range
 from harness.report.overview import make_overview, sum_up
-from harness.report.plan_calibration import measured_over_planned
+from harness.report.page_rows import logs_of_blocks, methods_and_papers, pack_rows
+from harness.report.pairs import PairedScores, compare_with_best
+from harness.report.profiles import make_profiles, profile_chart, profile_table
 from harness.report.provenance import describe_provenance
 from harness.report.published_comparison import Comparison, compare
-from harness.report.ranking import mean_rank_chart
 from harness.report.results import STUDY, Results, read_results
 from harness.report.rows import FILE as ROWS
 from harness.report.rows import write_kept_rows
-from harness.report.scores import Score, choose_scores
-from harness.report.single_budget_charts import specifications
-from harness.report.tables import HONEST, Tables, csv_tables, make_tables
+from harness.report.scores import Score, choose_scores, declared_metrics, score_of
+from harness.report.tables import HONEST, csv_tables, make_tables
 from harness.report.timelines import make_timelines
-from harness.report.times import of_usual_cpu, other_times, times_by_place
-from harness.units import format_bytes, format_duration
+from harness.report.trade_offs import front_steps, least_bytes, switch_points
+from harness.units import format_bytes
 
 if TYPE_CHECKING:
     from harness.plugin.hookspecs import ReportSection
@@ -60,9 +62,6 @@ MOST_ROWS = 4000
 """Rows of one table on the page; the CSV file beside it always holds all of them."""
 FEWER_ROWS = 500
 """The same where there are so many answers that cells are shown as they are chosen."""
-MOST_PICKED = 8
-"""Methods drawn in colour at first; more lines than this cannot be told apart at a glance.
-Dots that stand in rows under their names can, so studies of one budget show all."""
 
 
 def make_report(
@@ -72,18 +71,29 @@ def make_report(
     results = read_results(directory)
     scores = choose_scores(results, metric)
     tables = make_tables(results, scores)
-    answers = make_answers(results, scores, tables)
+    paired = PairedScores(results, scores)
+    compared = tables.cells.join(compare_with_best(paired, tables.cells))
+    answers = answers_of(compared, scores)
+    decisions = decide(compared, scores)
     best = best_table(answers, tables)
     comparisons = _comparisons(results)
     points = checkpoint_table(results)
-    figures = _figures(results, scores, tables)
+    profiles = make_profiles(paired, tables.cells, scores)
+    front = front_steps(paired, tables.cells, scores)
+    least = least_bytes(tables.cells, scores)
+    switches = switch_points(paired, tables.cells, scores, results.budgets)
+    many = sum_up(answers, results.budgets)
+    figures = make_figures(results, scores, tables, every_metric=many is None)
+    for i, profile in enumerate(profiles):
+        figures["specs"][f"profile-{i}"] = profile_chart(profile, figures["looks"])
     anytime = make_anytime(results, scores, points, figures["looks"])
-    labels = make_label_curves(scores, tables, figures["looks"])
+    drawn = tables.cells["problem"].isin([problem["name"] for problem in figures["problems"]])
+    some = replace(tables, cells=tables.cells[drawn])
+    labels = make_label_curves(scores, some, figures["looks"])
     for drawn in ("data", "specs"):
         figures[drawn] |= anytime[drawn] | labels[drawn]
-    many = sum_up(answers, results.budgets)
     if many is not None:
-        many["data"] = _chosen(results, answers, figures["problems"])
+        many["data"] = chosen_answers(results, answers, figures["problems"])
     page = _render(
         many=many,
         most_rows=MOST_ROWS if many is None else FEWER_ROWS,
@@ -91,6 +101,11 @@ def make_report(
         scores=scores,
         tables=tables,
         answers=answers,
+        decisions=decisions,
+        profiles=profiles,
+        front=front,
+        least=least,
+        switches=switches,
         overview=make_overview(answers, tables, results.budgets),
         overall=overall_sentences(tables),
         printed=[{"made": made, **beside.layout(made)} for made in comparisons],
@@ -98,6 +113,9 @@ def make_report(
         notes=[*results.notes, *_undeclared(scores)],
         summary=_summary(results),
         figures=figures,
+        drill=_drill(results),
+        digits=equal_decimals(tables.cells, scores),
+        cell_ids=dict(zip(_names(tables.cells), tables.cells["cell"].tolist(), strict=True)),
         anytime=anytime,
         labels=labels,
         timelines=make_timelines(results),
@@ -106,6 +124,13 @@ def make_report(
         sections=[_section(section, results.trials) for section in sections],
     )
     files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
+    files |= {
+        "decision": decision_table(decisions),
+        "profiles": profile_table(profiles),
+        "front": front.rename(columns={"problem": "dataset"}),
+        "least_bytes": least.rename(columns={"problem": "dataset"}),
+        "switch_points": switches.rename(columns={"problem": "dataset"}),
+    }
     for name, table in (files | anytime_tables(points)).items():
         write_whole(csv_text(table), results.directory / "tables" / f"{name}.csv")
     write_kept_rows(results, results.directory / "tables" / ROWS)
@@ -134,7 +159,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "bytes": functools.partial(_shown, format_bytes),
-        "duration": functools.partial(_shown, _duration),
+        "duration": functools.partial(_shown, seconds),
         "shortened": looks.shortened,
         "budget": lambda text: "no limit" if text == "none" else text,
     }
@@ -147,6 +172,8 @@ def _environment() -> jinja2.Environment:
         "not_had": beside.not_had,
         "decimals": decimals,
         "within_range": within_range,
+        "even_columns": even_columns,
+        "fixed": fixed,
         "honest": HONEST,
         "inks": looks.INKS,
         "palettes": looks.PALETTES,
@@ -154,6 +181,34 @@ def _environment() -> jinja2.Environment:
         "vega": _vega,
     }
     return environment
+
+
+def even_columns(number: int) -> dict[str, int]:
+    """Return in how many columns so many charts stand, so that no place stays empty.
+
+    Parameters
+    ----------
+    number : int
+
+    Returns
+    -------
+    dict
+        For places of at most two, three and four columns: `two`, `three`, `four`, and
+        `last-of-two` and so on, how many columns the last chart spans.
+    """
+    found = {}
+    for name, most in (("two", 2), ("three", 3), ("four", 4)):
+        columns = -(-number // -(-number // most)) if number else 1
+        found[name] = columns
+        found[f"last-of-{name}"] = 1 + -number % columns
+    return found
+
+
+def fixed(values: Iterable[float]) -> str:
+    """Return a format for a column of differences: equal places, two digits of the middle one."""
+    known = sorted(abs(value) for value in values if value == value and value)
+    middle = known[len(known) // 2] if known else 1.0
+    return f"{{:.{min(5, max(0, 1 - math.floor(math.log10(middle))))}f}}"
 
 
 @functools.cache
@@ -164,10 +219,6 @@ def _vega() -> Markup:
 
 def _shown(write: Any, value: float | None) -> str:
     return NO_SCORE if value is None or value != value else write(value)
-
-
-def _duration(seconds: float) -> str:
-    return f"{1000 * seconds:.2g} ms" if seconds < 0.01 else format_duration(seconds)
 
 
 def _comparisons(results: Results) -> list[Comparison]:
@@ -194,6 +245,25 @@ def _summary(results: Results) -> dict[str, Any]:
     }
 
 
+def _names(cells: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    return zip(cells["problem"], cells["budget"], cells["method"], strict=True)
+
+
+def _drill(results: Results) -> dict[str, Any]:
+    """Return what leads from the page to trials, logs, sources and papers."""
+    rows = pack_rows(results)
+    blocks = {cell[4] for cell in rows["cells"]} if rows else set()
+    logs = logs_of_blocks(results.directory) if rows else {}
+    declared = declared_metrics(results)
+    return {
+        "study": str(results.provenance.get("study") or results.directory.name),
+        "rows": rows,
+        "logs": {block: paths for block, paths in logs.items() if block in blocks},
+        "methods": methods_and_papers(results),
+        "labels": {name: score_of(name, declared).label for name in results.metrics},
+    }
+
+
 def _most_shortened(cells: pd.DataFrame) -> tuple[str, str] | None:
     """Return a method's name on the page and its label, an example for all."""
     both = cells[["method", "label"]].drop_duplicates()
@@ -204,110 +274,6 @@ def _most_shortened(cells: pd.DataFrame) -> tuple[str, str] | None:
 def _undeclared(scores: Mapping[str, Score]) -> list[str]:
     names = sorted({score.name for score in scores.values() if not score.declared})
     return [f"{name} is read as higher is better: nothing states its direction." for name in names]
-
-
-def _figures(results: Results, scores: Mapping[str, Score], tables: Tables) -> dict[str, Any]:
-    """Everything that the page's script draws, and the legend and notes beside it."""
-    cells = tables.cells
-    by_rank = cells[~cells["control"]].groupby("method")["rank"].mean().sort_values(kind="stable")
-    styles = looks.styles(list(by_rank.index))
-    single = bool(cells.groupby("problem")["budget"].nunique().max() == 1)
-    problems: list[dict[str, Any]] = []
-    data: dict[str, Any] = {}
-    specs: dict[str, Any] = {}
-    times: dict[str, Any] = {}
-    others = times_by_place(results, tables.times)
-    numbers: dict[charts.Axes, int] = {}
-    for i, (problem, mine) in enumerate(cells.groupby("problem", sort=False)):
-        budgets = [text for text in results.budgets if text in set(mine["budget"])]
-        axes = charts.axes_of(scores[problem], mine, budgets)
-        if axes not in numbers:
-            numbers[axes] = len(numbers)
-            built = specifications(axes, tuple(styles), single)
-            specs |= {f"{kind}-{numbers[axes]}": spec for kind, spec in built.items()}
-        data[str(i)] = charts.chart_data(of_usual_cpu(mine), budgets, list(styles))
-        if others:
-            times[str(i)] = other_times(others, mine)
-        problems.append(
-            {
-                "id": str(i),
-                "name": problem,
-                "task": mine["task"].iloc[0],
-                "score": scores[problem],
-                "lacking": _lacking(mine, budgets),
-                "one_seed": bool((mine["n_scored"].max() or 0) <= 1),
-                "scored": bool(mine.loc[~mine["control"], "n_scored"].sum()),
-                "axes": numbers[axes],
-            }
-        )
-    if tables.honesty["n"].any():
-        specs["planned"] = measured_over_planned(tables.honesty)
-    rankings: list[dict[str, Any]] = []
-    for (family, budget), part in tables.ranks.groupby(["family", "budget"], sort=False):
-        if len(part) > 1:
-            name = f"rank-{len(rankings)}"
-            specs[name] = mean_rank_chart(part, styles)
-            tested = bool(part["p_holm"].notna().any())
-            rankings.append({"family": family, "budget": budget, "spec": name, "tested": tested})
-    crowded = not single and len(styles) > MOST_PICKED + 2
-    return {
-        "single": single,
-        "uneven": any(any(marks["few"]) for marks in data.values()),
-        "kinds": len(set(charts.budget_kinds(results.budgets).values())),
-        "over_budget": tables.honesty.loc[tables.honesty["over_budget"] > 0].to_dict("records"),
-        "in_bytes": bool(cells["budget_bytes"].notna().any()),
-        "rankings": rankings,
-        "problems": problems,
-        "data": data,
-        "times": times,
-        "looks": styles,
-        "picked": list(styles)[:MOST_PICKED] if crowded else list(styles),
-        "specs": specs,
-        "themes": {scheme: looks.theme(scheme) for scheme in looks.PALETTES},
-    }
-
-
-def _chosen(
-    results: Results, answers: list[Answer], problems: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """Return what the script shows of the answers that are chosen."""
-    places = {problem["name"]: place for place, problem in enumerate(problems)}
-    budgets = {text: place for place, text in enumerate(results.budgets)}
-    datasets = results.cells.drop_duplicates("problem").set_index("problem")["dataset"]
-    shown = ("name", "axes", "scored", "lacking")
-    return {
-        "budgets": results.budgets,
-        "problems": [
-            {name: problem[name] for name in shown} | {"dataset": datasets[problem["name"]]}
-            for problem in problems
-        ],
-        "answers": [
-            [
-                *(places[answer.problem], budgets[answer.budget], answer.method, answer.score),
-                *(answer.verdict, answer.comparison, answer.warning),
-            ]
-            for answer in answers
-        ],
-    }
-
-
-def _lacking(cells: pd.DataFrame, budgets: list[str]) -> list[str]:
-    """Say what a chart cannot draw: per budget, which methods have no score and why."""
-    causes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    without = cells[(cells["n_scored"] == 0) & ~cells["control"]]
-    for cell in without.itertuples():
-        causes[cell.budget][cell.status or "no score"].append(cell.method)
-    words = []
-    for budget in budgets:
-        here = "; ".join(f"{_some(names)} ({status})" for status, names in causes[budget].items())
-        if here:
-            words.append(f"{'no limit' if budget == 'none' else budget}: {here}")
-    return words
-
-
-def _some(names: list[str], most: int = 5) -> str:
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest
 
 
 def _calibration(results: Results) -> dict[str, Any]:

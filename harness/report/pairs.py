@@ -12,45 +12,105 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from harness.report.statistics import TIE_DECIMALS, holm, p_of_moments
+from harness.report.statistics import TIE_DECIMALS, half_width, holm, p_of_moments
 
 if TYPE_CHECKING:
     from harness.report.results import Results
     from harness.report.scores import Score
 
 
-def compare_with_best(
-    results: Results, scores: Mapping[str, Score], cells: pd.DataFrame
-) -> pd.DataFrame:
-    """Compare every method with the best of its problem and budget, corrected by Holm.
+class PairedScores:
+    """The scores of a study by cell and seed, sorted once, to set cells side by side.
 
     Parameters
     ----------
     results : Results
     scores : mapping of str to Score
         The primary metric of each problem.
+    """
+
+    def __init__(self, results: Results, scores: Mapping[str, Score]) -> None:
+        self._rows = rows = _primary(results, scores)
+        self.n_cells = int(results.cells["cell"].max()) + 1
+        self._cell, self._score = rows["cell"].to_numpy(), rows["score"].to_numpy()
+        seed, seeds = pd.factorize(rows["seed"])
+        self._n_seeds = len(seeds)
+        self._trial = self._cell * self._n_seeds + seed
+        self._order = np.argsort(self._trial, kind="stable")
+        self._seed = seed
+
+    def trials(self) -> pd.DataFrame:
+        """Return `cell`, `seed` and `score` of every trial that has one."""
+        return self._rows
+
+    def against(self, rivals: pd.Series) -> pd.DataFrame:
+        """Compare cells with others, paired over the seeds that both finished.
+
+        Parameters
+        ----------
+        rivals : pandas.Series
+            Cells, indexed by the cells that are compared with them. One compared with itself has
+            no pairs.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the index of `rivals`: `pairs`, `difference` (mean, cell minus rival; NaN without
+            a pair), `half` (half the width of its 95 % interval; NaN below two pairs), `ties`
+            (pairs of equal scores) and `p` of the paired t-test.
+        """
+        rival = np.full(self.n_cells, -1)
+        rival[rivals.index.to_numpy()] = rivals.to_numpy()
+        n, mean, squares, ties = self._moments(rival)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            std = np.sqrt(squares / np.where(n > 1, n - 1, np.nan))
+        found = {"pairs": n, "difference": mean, "half": half_width(std, n), "ties": ties}
+        table = pd.DataFrame(found | {"p": p_of_moments(n, mean, squares)})
+        return table.reindex(rivals.index)
+
+    def _moments(self, rival: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return, of each cell and its rival: pairs, mean, squared deviations, equal scores."""
+        cell, score = self._cell, self._score
+        others = np.flatnonzero((rival[cell] >= 0) & (rival[cell] != cell))
+        wanted = rival[cell[others]] * self._n_seeds + self._seed[others]
+        place = np.searchsorted(self._trial, wanted, sorter=self._order)
+        place = self._order[np.minimum(place, len(self._order) - 1)]
+        both = self._trial[place] == wanted
+        others, place = others[both], place[both]
+        differences, own = score[others] - score[place], cell[others]
+        n = np.bincount(own, minlength=self.n_cells)
+        with np.errstate(invalid="ignore"):
+            mean = np.bincount(own, differences, minlength=self.n_cells) / n
+        squares = np.bincount(own, (differences - mean[own]) ** 2, minlength=self.n_cells)
+        equal = np.round(differences, TIE_DECIMALS) == 0
+        ties = np.bincount(own, equal, minlength=self.n_cells).astype(int)
+        return n, mean, squares, ties
+
+
+def compare_with_best(paired: PairedScores, cells: pd.DataFrame) -> pd.DataFrame:
+    """Compare every method with the best of its problem and budget, corrected by Holm.
+
+    Parameters
+    ----------
+    paired : PairedScores
     cells : pandas.DataFrame
         `Tables.cells`, in the order of ranks. Controls and cells without a score are not compared.
 
     Returns
     -------
     pandas.DataFrame
-        With the index of `cells`: `pairs` (seeds that both finished), `difference` (mean, method
-        minus best; NaN without a pair), `ties` (pairs of equal scores), `p` of the paired t-test
-        and `p_holm`, adjusted over the methods of the problem and budget. The best itself, and
-        what is not compared, has no pairs.
+        With the index of `cells`, the columns of `PairedScores.against` and `p_holm`, adjusted
+        over the methods of the problem and budget. The best itself, and what is not compared, has
+        no pairs.
     """
     compared = cells[~cells["control"] & (cells["n_scored"] > 0)]
     group = [compared["problem"], compared["budget"]]
     best = compared["cell"].groupby(group, sort=False).transform("first")
-    rival = pd.Series(-1, range(int(results.cells["cell"].max()) + 1))
-    rival[compared["cell"]] = best.to_numpy()
-    n, mean, squares, ties = _moments(_primary(results, scores), rival.to_numpy())
-    p = p_of_moments(n, mean, squares)
-    found = pd.DataFrame({"pairs": n, "difference": mean, "ties": ties, "p": p})
-    found = found.reindex(cells["cell"]).set_axis(cells.index)
-    found.loc[compared.index[compared["cell"] == best], "p"] = np.nan
-    found["p_holm"] = _adjusted(found["p"].loc[compared.index], best).reindex(cells.index)
+    found = paired.against(best.set_axis(compared["cell"])).set_axis(compared.index)
+    found.loc[compared["cell"] == best, "p"] = np.nan
+    found["p_holm"] = _adjusted(found["p"], best)
+    found = found.reindex(cells.index)
+    found["pairs"], found["ties"] = found["pairs"].fillna(0), found["ties"].fillna(0)
     return found
 
 
@@ -66,30 +126,6 @@ def _primary(results: Results, scores: Mapping[str, Score]) -> pd.DataFrame:
     values[(rows["outcome"] != "ok").to_numpy()] = np.nan
     table = pd.DataFrame({"cell": rows["cell"], "seed": rows["seed"], "score": values})
     return table[~np.isnan(values)]
-
-
-def _moments(
-    rows: pd.DataFrame, rival: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return, of each cell and its rival: pairs, mean, squared deviations, equal scores."""
-    cell = rows["cell"].to_numpy()
-    seed, seeds = pd.factorize(rows["seed"])
-    score = rows["score"].to_numpy()
-    trial = cell * len(seeds) + seed
-    order = np.argsort(trial, kind="stable")
-    others = np.flatnonzero((rival[cell] >= 0) & (rival[cell] != cell))
-    wanted = rival[cell[others]] * len(seeds) + seed[others]
-    place = np.minimum(np.searchsorted(trial, wanted, sorter=order), len(order) - 1)
-    place = order[place]
-    both = trial[place] == wanted
-    others, place = others[both], place[both]
-    differences, own = score[others] - score[place], cell[others]
-    n = np.bincount(own, minlength=len(rival))
-    with np.errstate(invalid="ignore"):
-        mean = np.bincount(own, differences, minlength=len(rival)) / n
-    squares = np.bincount(own, (differences - mean[own]) ** 2, minlength=len(rival))
-    equal = np.round(differences, TIE_DECIMALS) == 0
-    return n, mean, squares, np.bincount(own, equal, minlength=len(rival)).astype(int)
 
 
 def _adjusted(p: pd.Series, group: pd.Series) -> pd.Series:

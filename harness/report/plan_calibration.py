@@ -64,7 +64,7 @@ def measured_over_planned(honesty: pd.DataFrame) -> dict[str, Any]:
     ]
     # layers share one axis of rows otherwise: names on the left or words on the right
     resolve = {"axis": {"y": "independent"}}
-    return {**layered(layers), "height": {"step": 20}, "resolve": resolve}
+    return {**layered(layers), "height": 20 * len(honesty), "resolve": resolve}
 
 
 def _words_beside(honesty: pd.DataFrame) -> alt.Axis | None:

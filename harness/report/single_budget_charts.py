@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from harness.report.axes import BYTES, SECONDS, Align, least_range, log_axis
-from harness.report.charts import Axes, Charts
+from harness.report.charts import BESIDE, Axes, Charts
 from harness.report.far_controls import ABOVE, BELOW, at_the_edge
 from harness.report.theme import GREY, NAME_AXIS, styles
 
@@ -80,7 +80,9 @@ class SingleBudgetCharts(Charts):
         title = {"train": "training time (tune + fit)", "predict": "prediction time"}[stage]
         x = alt.X(f"{stage}:Q", title=title, **log_axis("x", SECONDS))
         base = self._base().transform_filter("!datum.control")
-        return self._rows_of(self._points(base, x), least_range(base, stage, x))
+        return self._rows_of(
+            self._points(base, x), least_range(base, stage, x, beside=BESIDE[stage])
+        )
 
     def peak_against_budget(self) -> dict[str, Any]:
         """Largest measured peak; the budget, if it is one of bytes, is a grey line."""
@@ -103,4 +105,4 @@ class SingleBudgetCharts(Charts):
         return points
 
     def _rows_of(self, *layers: alt.Chart) -> dict[str, Any]:
-        return {**self._finish(*layers), "height": {"step": ROW}}
+        return {**self._finish(*layers), "height": ROW * len(self.looks)}

@@ -251,3 +251,44 @@ def compare_mean_ranks(mean_ranks: ArrayLike, n_blocks: int) -> np.ndarray:
         p = 2 * stats.norm.sf(z)
         p[np.argmin(mean_ranks)] = np.nan
     return holm(p)
+
+
+def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:
+    """Return Nemenyi's critical difference of two mean ranks.
+
+    q_alpha sqrt(k (k + 1) / (6 N)), with q_alpha the quantile of the studentized range of k
+    groups and infinite degrees of freedom over sqrt(2) (Demsar 2006, section 3.2.2).
+
+    Parameters
+    ----------
+    n_methods : int
+        k, 2 or more.
+    n_blocks : int
+        N, the data sets that were averaged over.
+    alpha : float, default 0.05
+    """
+    quantile = stats.studentized_range.ppf(1 - alpha, n_methods, math.inf) / math.sqrt(2)
+    return float(quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
+
+
+def cliques(mean_ranks: ArrayLike, difference: float) -> list[tuple[int, int]]:
+    """Group mean ranks that differ by no more than a critical difference.
+
+    Parameters
+    ----------
+    mean_ranks : array-like, shape (k,)
+        Ascending.
+    difference : float
+
+    Returns
+    -------
+    list of (int, int)
+        First and last place of each group of two or more that lies in no larger one.
+    """
+    ranks_ = np.asarray(mean_ranks, float)
+    ends = np.searchsorted(ranks_, ranks_ + difference + 1e-9, "right") - 1
+    return [
+        (first, int(last))
+        for first, last in enumerate(ends)
+        if last > first and (first == 0 or ends[first - 1] < last)
+    ]

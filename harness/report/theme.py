@@ -11,8 +11,14 @@ PALETTES = {
     "dark": ["#4C9FE6", "#F07F3C", "#2FC79A", "#DB8FC4", "#EDB33B", "#9AD4F5"],
 }
 INKS = {
-    "light": {"ink": "#1d2127", "soft": "#5c6570", "line": "#d9dde2", "ground": "#ffffff"},
-    "dark": {"ink": "#e6e9ed", "soft": "#a3acb7", "line": "#363c44", "ground": "#16191d"},
+    "light": {
+        **{"ink": "#1d2127", "soft": "#5c6570", "line": "#d9dde2", "ground": "#ffffff"},
+        "alert": "#ad4800",
+    },
+    "dark": {
+        **{"ink": "#e6e9ed", "soft": "#a3acb7", "line": "#363c44", "ground": "#16191d"},
+        "alert": "#f07f3c",
+    },
 }
 GREY = "#8a929c"
 """Controls and methods that are not picked: it reads on both grounds."""
@@ -66,6 +72,7 @@ def theme(scheme: str) -> dict[str, Any]:
         "font": "system-ui, sans-serif",
         "range": {"category": PALETTES[scheme]},
         "view": {"stroke": None},
+        "legend": {"labelColor": inks["soft"], "titleColor": inks["soft"]},
         "axis": text
         | {
             "gridColor": inks["line"],

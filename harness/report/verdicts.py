@@ -60,6 +60,25 @@ class Judgement:
     margin: float = math.nan
 
 
+def metric_margin(metric: str, value: float) -> float:
+    """Return the difference from a score that nobody would choose a method by.
+
+    Parameters
+    ----------
+    metric : str
+    value : float
+        The score, which the margins of metrics without a scale of their own are shares of.
+
+    Returns
+    -------
+    float
+        0 for a metric of a plugin: nobody said what matters in it.
+    """
+    if metric in RELATIVE_MARGINS:
+        return RELATIVE_MARGINS[metric] * abs(value)
+    return MARGINS.get(metric, 0.0)
+
+
 def margin_of(printed: Printed) -> float:
     """Return the margin of a printed figure, in its unit.
 
@@ -67,11 +86,9 @@ def margin_of(printed: Printed) -> float:
     square root of the runs) where these are more: nobody can ask to agree more closely with a mean
     than it is known.
     """
-    value = abs(float(printed.value))
-    if printed.metric in RELATIVE_MARGINS:
-        margin = RELATIVE_MARGINS[printed.metric] * value
-    else:
-        margin = MARGINS[printed.metric] * (100 if printed.unit == "%" else 1)
+    margin = metric_margin(printed.metric, float(printed.value))
+    if printed.unit == "%" and printed.metric not in RELATIVE_MARGINS:
+        margin *= 100
     if printed.std is None or printed.runs is None:
         return margin
     return max(margin, 2 * printed.std / math.sqrt(printed.runs))

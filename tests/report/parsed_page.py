@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 SECTIONS = [
     "answer",
+    "fronts",
     "score",
     "cost",
     "timelines",

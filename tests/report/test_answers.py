@@ -14,7 +14,7 @@ from harness.report.answers import (
     make_answers,
     overall_sentences,
 )
-from harness.report.pairs import compare_with_best
+from harness.report.pairs import PairedScores, compare_with_best
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
 from harness.report.statistics import compare_with
@@ -233,7 +233,7 @@ def test_all_comparisons_at_once_are_those_of_one_table_each(tmp_path):
     results = read_results(write_results(tmp_path / "s", trials[~lost]))
     scores = choose_scores(results)
     cells = make_tables(results, scores).cells
-    found = cells.join(compare_with_best(results, scores, cells))
+    found = cells.join(compare_with_best(PairedScores(results, scores), cells))
     compared = 0
     for (problem, budget), mine in found.groupby(["problem", "budget"]):
         ranked = mine[~mine["control"] & (mine["n_scored"] > 0)]

@@ -10,7 +10,7 @@ from synthetic_trials import bad_endings, make_trials, write_results
 from harness.report import charts, write_report
 from harness.report import theme as looks
 from harness.report.plan_calibration import measured_over_planned
-from harness.report.ranking import mean_rank_chart
+from harness.report.ranking import critical_difference_diagram
 from harness.report.results import read_results
 from harness.report.scores import choose_scores
 from harness.report.single_budget_charts import specifications
@@ -37,7 +37,7 @@ def drawn(spec, data, scheme="light"):
     return vl_convert.vegalite_to_svg(json.dumps(full), config=looks.theme(scheme))
 
 
-@pytest.mark.parametrize("kind", ["score", "score_time", "train", "predict", "peak"])
+@pytest.mark.parametrize("kind", ["score", "score_peak", "score_time", "train", "predict", "peak"])
 def test_every_chart_draws_every_method_that_has_a_score(parts, kind):
     tables, score, budgets = parts
     marks = looks.styles(["1nn", "harmonic", "nysck", "rff-mssksc", "svm"])
@@ -50,11 +50,11 @@ def test_every_chart_draws_every_method_that_has_a_score(parts, kind):
     assert ("oracle" in svg) == (kind == "score")
     palette = looks.PALETTES["light"][: len(marks)]
     assert all(colour in svg for colour in palette)
-    assert "no limit" in svg or kind == "score_time"
+    assert "no limit" in svg or kind in ("score_peak", "score_time")
 
 
 @pytest.mark.parametrize("text", ["none", "10MB"])
-@pytest.mark.parametrize("kind", ["score", "score_time", "train", "predict", "peak"])
+@pytest.mark.parametrize("kind", ["score", "score_peak", "score_time", "train", "predict", "peak"])
 def test_with_one_budget_methods_stand_in_rows_under_their_names(parts, kind, text):
     tables, score, _ = parts
     cells = tables.cells[tables.cells["budget"] == text]
@@ -70,7 +70,7 @@ def test_with_one_budget_methods_stand_in_rows_under_their_names(parts, kind, te
     labels = re.findall(r">([\w-]+)</text>", svg)
     told = " ".join(re.findall(r">([^<]+)</text>", svg)).replace(",", "").split()
     rows_of_methods = [label for label in labels if label in order]
-    assert rows_of_methods == ([] if kind == "score_time" else order)
+    assert rows_of_methods == ([] if kind in ("score_peak", "score_time") else order)
     assert ({"random", "prior", "oracle"} <= set(told)) == (kind == "score")
     limited = kind == "peak" and text != "none"
     assert (f'stroke="{looks.GREY}" stroke-width="2.5"' in svg) == limited
@@ -102,7 +102,7 @@ def test_colours_that_come_again_are_hollow(parts):
 
 
 @pytest.mark.parametrize("n_datasets", [3, 8])
-def test_mean_ranks_shade_what_cannot_be_told_from_the_best(tmp_path, n_datasets):
+def test_the_diagram_joins_what_differs_by_less_than_the_critical_difference(tmp_path, n_datasets):
     datasets = [(f"d{i}", "binary") for i in range(n_datasets)]
     results = read_results(write_results(tmp_path / "s", make_trials(datasets)))
     ranks = make_tables(results, choose_scores(results)).ranks
@@ -110,21 +110,27 @@ def test_mean_ranks_shade_what_cannot_be_told_from_the_best(tmp_path, n_datasets
     assert (part["min_rank"] <= part["mean_rank"]).all()
     assert (part["mean_rank"] <= part["max_rank"]).all()
     marks = looks.styles(sorted(part["method"]))
-    spec = mean_rank_chart(part, marks)
+    spec = critical_difference_diagram(part, marks)
     svg = drawn(spec, {})
     for method, mean in zip(part["method"], part["mean_rank"], strict=True):
         told = re.search(rf"method: {method}; mean rank: ([\d.]+)", svg)
         assert float(told[1]) == pytest.approx(mean, abs=0.0051)
-    bands = [layer for layer in spec["layer"] if layer["mark"]["type"] == "rect"]
+    written = re.findall(r">([\w-]+)</text>", svg)
+    assert [name for name in written if name in marks] == list(part["method"])
+    bars = [layer for layer in spec["layer"] if layer["encoding"]["y"].get("field") == "first"]
     if n_datasets < 5:
-        assert not bands
+        assert not bars
+        assert "CD " not in svg
         return
-    (band,) = bands[0]["data"]["values"]
-    worse = part[part["p_holm"] < 0.05]
-    assert band["low"] == part["mean_rank"].min()
-    assert 0 < len(worse) < len(part) - 1
-    assert (worse["mean_rank"] > band["high"]).all()
-    assert (part.drop(worse.index)["mean_rank"] <= band["high"]).all()
+    assert ">mean rank (1 is best)</text>" in svg
+    assert "CD 2.16" in svg  # 2.728 sqrt(5 * 6 / (6 * 8))
+    rank = part.set_index("method")["mean_rank"]
+    joined = [(rank[bar["first"]], rank[bar["last"]]) for bar in bars[0]["data"]["values"]]
+    assert len(joined) > 0
+    for a in rank:
+        for b in rank:
+            near = any(low <= min(a, b) and max(a, b) <= high for low, high in joined)
+            assert near == (abs(a - b) < 2.157) or a == b
 
 
 def test_dark_charts_use_the_dark_palette(parts):

@@ -71,5 +71,5 @@ def test_a_browser_shows_what_is_chosen(many, tmp_path):
     assert answers.count("<td>&lt;c&gt;</td>") == 1
     cells = re.search(r'id="chosen-cells".*?</table>', dom, re.DOTALL)[0]
     assert cells.count("<td>&lt;c&gt;</td>") == 8
-    assert dom.count("<h4>&lt;c&gt;</h4>") == 5
+    assert dom.count("<h4>&lt;c&gt;</h4>") == 6
     assert "could not be drawn" not in dom
