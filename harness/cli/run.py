@@ -203,9 +203,8 @@ def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_js
 def _enter_environment(workload: Workload, row: str) -> None:
     """Go on where the plugin of a row's method can be imported."""
     from harness.jobs.recorded import find_row
-    from harness.planning.bundles import requirements
 
-    enter_environment(requirements(workload, find_row(workload, row).block))
+    enter_environment(workload.requirements(find_row(workload, row).block))
 
 
 def _tell_agreement(found: Agreement) -> None:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from harness.files import below
 from harness.planning.workload import Workload
-from harness.plugin.index import method_entry
 from harness.records.prediction_files import ENDING, FOLDER
 from harness.study.budget import JOB_BYTES
 from harness.study.study import Block
@@ -171,15 +170,10 @@ def timed(workload: Workload, bundle: Bundle, timings: Timings) -> Bundle:
     return replace(bundle, seconds=sum(workload.seconds(*pair) for pair in each))
 
 
-def requirements(workload: Workload, block: Block) -> tuple[str, ...]:
-    """Return what the plugin of a block's method needs besides what the harness installs."""
-    return tuple(method_entry(workload.index, block.method.name)["plugin_requirements"])
-
-
 def _needs(workload: Workload, block: Block) -> tuple[Any, ...]:
     """Return what blocks of one job have in common."""
     doublings = int(math.log2(workload.memory_bytes(block) / JOB_BYTES))
-    needed = requirements(workload, block)
+    needed = workload.requirements(block)
     return block.dataset, block.grid.limits.threads, block.grid.data, doublings, needed
 
 

@@ -25,7 +25,6 @@ from harness.planning.bundles import (
     cut,
     memory_mb,
     minutes,
-    requirements,
     timed,
     uncovered,
 )
@@ -162,7 +161,7 @@ def needs(workload: Workload, bundle: Bundle) -> dict[str, Any]:
         "mem_mb": memory_mb(workload, bundle),
         "minutes": first,
         "most_minutes": most,
-        "requirements": list(requirements(workload, bundle.blocks[0])),
+        "requirements": list(workload.requirements(bundle.blocks[0])),
     }
 
 

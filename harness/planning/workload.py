@@ -129,6 +129,10 @@ class Workload:
         measured = USUAL_RUNS if self._learns(block) else 0
         return (len(block.seeds) + measured) * each
 
+    def requirements(self, block: Block) -> tuple[str, ...]:
+        """Return what the plugin of a block's method needs besides what the harness installs."""
+        return tuple(method_entry(self.index, block.method.name)["plugin_requirements"])
+
     def _learns(self, block: Block) -> bool:
         return method_entry(self.index, block.method.name)["learns_storage"]
 

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 
+from harness.plugin.abilities import PROBABILITIES, scorer
+
 _FIRST_ERROR = 0.5
 _MOST_ROUNDS = 100
 
@@ -79,8 +81,9 @@ class TriTraining(ClassifierMixin, BaseEstimator):
         """Return the mean of the three; of classifiers without probabilities, shares of votes."""
         found = np.zeros((len(X), len(self.classes_)))
         for model in self.estimators_:
-            if hasattr(model, "predict_proba"):
-                found += model.predict_proba(X)
+            scoring = scorer(model, probabilities=True)
+            if scoring and scoring[0] in PROBABILITIES:
+                found += scoring[1](X)
             else:
                 found += model.predict(X)[:, None] == self.classes_
         found /= 3

@@ -33,6 +33,7 @@ def workload(seeds_per_job=None):
     return SimpleNamespace(
         study=SimpleNamespace(seeds_per_job=seeds_per_job),
         memory_bytes=lambda block: block.memory_bytes,
+        requirements=lambda block: (),
         seconds=lambda block, each: len(block.seeds) * each,
     )
 
