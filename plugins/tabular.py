@@ -76,12 +76,14 @@ CLASSIFIERS: Mapping[str, tuple[type, dict[str, Any]]] = {
 }
 """Names, estimators and what a method says of each."""
 
+_REFERENCE = "scikit-learn"
+
 
 @hookimpl
 def harness_methods() -> Iterator[Method]:
     """Provide each classifier on the labeled points, and in self-training on all."""
     for name, (estimator, about) in CLASSIFIERS.items():
-        yield sklearn_method(estimator, name, **about)
+        yield sklearn_method(estimator, name, reference=_REFERENCE, **about)
         # the unlabeled points are given up before trees are
         alone = {key: value for key, value in about.items() if key not in ("size", "sizes")}
         yield sklearn_method(
@@ -89,5 +91,6 @@ def harness_methods() -> Iterator[Method]:
             f"self-training-{name}",
             unlabeled="self-training",
             size="n_unlabeled",
+            reference=_REFERENCE,
             **alone,
         )

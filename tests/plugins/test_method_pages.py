@@ -7,7 +7,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import yaml
+
 from harness.plugin.index import read_index
+from harness.project import TEMPLATES
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "methods"
 BLOCK = re.compile(
@@ -62,6 +65,12 @@ def test_every_method_of_the_project_has_one_table_of_parameters():
 def test_every_method_has_one_row_in_the_index():
     rows = re.findall(r"(?m)^\| \[`([^`]+)`\]", (PAGES / "README.md").read_text())
     assert Counter(rows) == Counter(registered().keys())
+
+
+def test_every_paper_that_a_method_cites_is_written_in_full():
+    papers = yaml.safe_load((TEMPLATES / "papers.yaml").read_text())
+    cited = {entry["reference"] for entry in registered().values()} - {""}
+    assert cited == papers.keys()
 
 
 if __name__ == "__main__":
