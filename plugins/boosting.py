@@ -34,7 +34,7 @@ def harness_methods() -> Iterator[Method]:
         space={
             "learning_rate": log_uniform(0.02, 0.5),
             "num_leaves": choice([3, 7, 15, 31]),
-            "reg_lambda": log_uniform(1e-6, 10),
+            "reg_lambda": choice([0.0, 0.1, 1.0, 10.0]),
         },
         reference="ke2017",
     )
@@ -43,11 +43,12 @@ def harness_methods() -> Iterator[Method]:
         "xgboost",
         size="n_estimators",
         sizes=most_trees,
-        params={"n_jobs": 1},
+        # what its own None stands for, so that a search begins there
+        params={"n_jobs": 1, "learning_rate": 0.3, "max_depth": 6, "reg_lambda": 1.0},
         space={
             "learning_rate": log_uniform(0.02, 0.5),
             "max_depth": choice([2, 3, 4, 6]),
-            "reg_lambda": log_uniform(1e-3, 10),
+            "reg_lambda": choice([0.0, 0.1, 1.0, 10.0]),
         },
         reference="chen2016",
     )

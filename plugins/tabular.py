@@ -31,7 +31,7 @@ CLASSIFIERS: Mapping[str, tuple[type, dict[str, Any]]] = {
             "space": {
                 "learning_rate": log_uniform(0.02, 0.5),
                 "max_leaf_nodes": choice([3, 7, 15, 31]),
-                "l2_regularization": log_uniform(1e-6, 10),
+                "l2_regularization": choice([0.0, 0.1, 1.0, 10.0]),
             },
         },
     ),

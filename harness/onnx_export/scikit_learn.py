@@ -9,6 +9,7 @@ import numpy as np
 from onnx import ModelProto, TensorProto, compose, helper
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
+from sklearn.semi_supervised import SelfTrainingClassifier
 
 from harness.errors import HarnessError
 from harness.onnx_export.graph import OPSETS, Graph, Value
@@ -43,6 +44,8 @@ def through_skl2onnx(
     HarnessError
         If skl2onnx does not convert it.
     """
+    if isinstance(estimator, SelfTrainingClassifier):
+        estimator = estimator.estimator_  # which answers for it
     found = compose.add_prefix(_converted(estimator, n_features, scores), _PREFIX)
     body = found.graph
     X = graph.cast(X, np.float32)
