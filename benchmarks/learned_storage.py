@@ -45,7 +45,7 @@ SUPERVISED = {
     "nearest": ("sklearn.neighbors", 'KNeighborsClassifier, "nearest"'),
     "libsvm": ("sklearn.svm", 'SVC, "libsvm"'),
     "boosting": ("sklearn.ensemble", 'HistGradientBoostingClassifier, "boosting"'),
-    "mlp": ("sklearn.neural_network", 'MLPClassifier, "mlp"'),
+    "network": ("sklearn.neural_network", 'MLPClassifier, "network"'),
     "forest": (
         "sklearn.ensemble",
         'RandomForestClassifier, "forest", size="n_estimators", sizes=lambda shape: (1, 500)',
@@ -66,14 +66,15 @@ SUPERVISED = {
         'SVC, "self-training-svc", unlabeled="self-training", params={"probability": True}, '
         'size="n_unlabeled"',
     ),
-    "lightgbm": (
+    "lightgbm-self-training": (
         "lightgbm",
-        'LGBMClassifier, "lightgbm", unlabeled="self-training", size="n_estimators", '
+        'LGBMClassifier, "lightgbm-self-training", unlabeled="self-training", '
+        'size="n_estimators", '
         'sizes=lambda shape: (1, 100), params={"n_jobs": 1, "verbose": -1}',
     ),
-    "xgboost": (
+    "xgboost-self-training": (
         "xgboost",
-        'XGBClassifier, "xgboost", unlabeled="self-training", size="n_estimators", '
+        'XGBClassifier, "xgboost-self-training", unlabeled="self-training", size="n_estimators", '
         "sizes=lambda shape: (1, 100)",
     ),
 }
@@ -110,8 +111,15 @@ NAMED = {
 }
 
 METHODS = (
-    *("sgd-in-chunks", "landmarks-ridge", "boosting", "river", "xgboost", "rbf-label-spreading"),
-    *("nearest", "libsvm", "mlp", "lightgbm", "forest", "self-training-svc"),
+    *(
+        "sgd-in-chunks",
+        "landmarks-ridge",
+        "boosting",
+        "river",
+        "xgboost-self-training",
+        "rbf-label-spreading",
+    ),
+    *("nearest", "libsvm", "network", "lightgbm-self-training", "forest", "self-training-svc"),
 )
 DATASETS = (
     *("kr-vs-kp", "adult", "covertype_subset", "cod-rna", "magic"),

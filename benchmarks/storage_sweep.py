@@ -253,7 +253,9 @@ def main() -> None:
     parser.add_argument("--csv", type=Path, help="a line for each trial")
     arguments = parser.parse_args()
     registry = Registry.load()
-    methods = [method for method, _ in registry.items("methods")]
+    # what learns its storage has no formula to hold a peak against
+    known = (method for method, _ in registry.items("methods"))
+    methods = [method for method in known if not method.learns_storage]
     if arguments.methods:
         methods = [registry.get("methods", name)[0] for name in arguments.methods]
     found: list[Drawn] = []

@@ -46,7 +46,7 @@ CLASSIFIERS: Mapping[str, tuple[type, dict[str, Any]]] = {
             },
         },
     ),
-    "logistic-regression": (
+    "logistic": (
         LogisticRegression,
         {"params": {"max_iter": 1000}, "space": {"C": log_uniform(1e-4, 1e4)}},
     ),

@@ -104,7 +104,7 @@ def check_methods(
         Method after method, as soon as it is known.
     """
     with threadpoolctl.threadpool_limits(1):
-        warm_up()
+        warm_up(sparse=True)
         # after the import: what a trial inherits must not be counted as its own
         with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
             for method in methods:

@@ -151,7 +151,8 @@ def running(blocks: Sequence[BlockTrials]) -> Iterator[Running]:
             scratch=scratch,
         )
         provided = [block.provided() for block in blocks]
-        runner = TrialRunner(workload.study.settings.enforcement, reach, provided)
+        sparse = workload.entry(blocks[0].block).row_nnz is not None
+        runner = TrialRunner(workload.study.settings.enforcement, reach, provided, sparse)
         yield Running(runner, mapped)
         runner.stop()
 

@@ -47,6 +47,8 @@ class TrialRunner:
         What of the file system its trials may reach.
     provided : sequence of mapping
         For each kind of trial, fields of its assignments that only the fork can hand over.
+    sparse : bool, default False
+        Whether the trials have sparse data.
 
     Attributes
     ----------
@@ -62,7 +64,11 @@ class TrialRunner:
     """
 
     def __init__(
-        self, enforcement: str, reach: Reach, provided: Sequence[Mapping[str, Any]]
+        self,
+        enforcement: str,
+        reach: Reach,
+        provided: Sequence[Mapping[str, Any]],
+        sparse: bool = False,
     ) -> None:
         from harness.sandbox import prctl
         from harness.sandbox import process_tree as tree
@@ -74,7 +80,7 @@ class TrialRunner:
         self.lost = ""
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
-        arguments = (theirs, self._connection, os.getpid(), enforcement, reach, provided)
+        arguments = (theirs, self._connection, os.getpid(), enforcement, reach, provided, sparse)
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
@@ -187,6 +193,7 @@ def _serve(
     enforcement: str,
     reach: Reach,
     provided: Sequence[Mapping[str, Any]],
+    sparse: bool,
 ) -> None:
     from harness.sandbox import Isolation, Sandbox, prctl
     from harness.trial.assignment import Assignment
@@ -198,7 +205,7 @@ def _serve(
     try:
         # first of all: the kernel gives namespaces to processes of one thread
         isolation = Isolation(reach, os.environ.get(ISOLATION, "auto"))
-        warm_up()
+        warm_up(sparse)
         sandbox = Sandbox(enforcement, isolation=isolation, beat=_beat(connection))
     except HarnessError as error:
         connection.send((str(error), ""))

@@ -229,9 +229,12 @@ def centered_rows(
     m, d = X.shape[0] if rows is None else len(rows), X.shape[1]
     near = np.empty((m, d), dtype)
     for block in row_blocks(m, 2 * d):
-        part: Any = centered(X[block if rows is None else rows[block]], center, dtype)
-        near[block] = part.toarray() if issparse(part) else part
+        near[block] = _dense(centered(X[block if rows is None else rows[block]], center, dtype))
     return near
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X.toarray() if issparse(X) else X
 
 
 def _move(X: np.ndarray, center: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import math
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 
@@ -70,7 +71,7 @@ class TriTraining(ClassifierMixin, BaseEstimator):
             for i, (rows, error) in updates.items():
                 targets = labeled[(i + 1) % 3][rows]
                 self.estimators_[i] = clone(self.estimator).fit(
-                    np.concatenate([X_known, others[rows]]), np.concatenate([codes, targets])
+                    _stacked(X_known, others[rows]), np.concatenate([codes, targets])
                 )
                 errors[i], taken[i] = error, len(rows)
             changed = bool(updates)
@@ -79,7 +80,7 @@ class TriTraining(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the mean of the three; of classifiers without probabilities, shares of votes."""
-        found = np.zeros((len(X), len(self.classes_)))
+        found = np.zeros((X.shape[0], len(self.classes_)))
         for model in self.estimators_:
             scoring = scorer(model, probabilities=True)
             if scoring and scoring[0] in PROBABILITIES:
@@ -92,6 +93,12 @@ class TriTraining(ClassifierMixin, BaseEstimator):
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class of the highest probability."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    if sparse.issparse(first):
+        return sparse.vstack([first, second], format="csr")
+    return np.concatenate([first, second])
 
 
 def _bootstrap(codes: np.ndarray, rng: np.random.RandomState) -> np.ndarray:

@@ -7,12 +7,18 @@ import os
 from harness.sandbox.heap import fill_small_holes
 
 
-def warm_up() -> None:
+def warm_up(sparse: bool = False) -> None:
     """Let libraries set up their buffers and caches here, or every child pays for its own.
 
     Those of BLAS and LAPACK, in NumPy's library and in SciPy's, and those of scikit-learn's
     validation of data: it reads the entry points of all installed packages when first called.
     joblib asks another program, once, how many cores there are: a trial may not start any.
+
+    Parameters
+    ----------
+    sparse : bool, default False
+        Whether trials have sparse data, of which libraries take a small block for each row: those
+        shall not lie in holes of this process. All else would hold some 100 kB more for it.
     """
     import numpy as np
     from joblib import cpu_count
@@ -32,7 +38,8 @@ def warm_up() -> None:
     _fill_blas_buffers()
     validate_data(BaseEstimator(), np.ones((2, 1)))
     cpu_count(only_physical_cores=True)
-    fill_small_holes()
+    if sparse:
+        fill_small_holes()
 
 
 def _fill_blas_buffers() -> None:

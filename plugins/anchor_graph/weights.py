@@ -62,7 +62,8 @@ class AnchorWeights:
         np.subtract(self._half_norms, far, out=far)
         s = self.n_neighbors
         if s < len(self._anchors):
-            nearest = np.argpartition(far, s - 1, axis=1)[:, :s]
+            # a copy: a view would keep the order of all anchors
+            nearest = np.argpartition(far, s - 1, axis=1)[:, :s].copy()
         else:
             nearest = np.tile(np.arange(s), (len(rows), 1))
         del far
@@ -87,7 +88,7 @@ class AnchorWeights:
         The row itself is picked in float64 and moved in float32. Then there are products of its
         anchors in both types, and vectors of the embedding.
         """
-        return 3 * d + max(3 * m, s * d + 3 * s * s) + 40 * s + 24
+        return 3 * d + max(3 * m, s * d + 3 * s * s) + 52 * s + 24
 
     @classmethod
     def bytes(cls, n: int, m: int, n_features: int, n_neighbors: int, picked: bool = False) -> int:

@@ -141,7 +141,7 @@ def test_wrong_entries_are_told_where_data_sets_are_listed(table):
     catalog.write_text("\n".join(lines) + "\n")
     assert load_catalog()["orders"].d == 5
     row = next(line for line in run("datasets").splitlines() if line.startswith("orders"))
-    assert row.split()[1:6] == ["binary", "200", "-", "5", "2"]
+    assert row.split()[1:7] == ["binary", "200", "-", "5", "-", "2"]
 
 
 @pytest.mark.slow

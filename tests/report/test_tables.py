@@ -116,6 +116,7 @@ def test_the_long_form_holds_every_metric_that_has_values(tables):
         "balanced_accuracy",
         "error_rate",
         "f1_macro",
+        "matthews_corrcoef",
     }
     error = made.means[made.means["metric"] == "error_rate"]
     assert (error.groupby(["problem", "budget"])["rank"].min() == 1).all()

@@ -70,7 +70,7 @@ def test_names_above_the_panels_take_two_lines_and_leave_the_button_its_place(tm
     assert f'<h4 title="{fits}">{fits} <small>' in section
     assert f'<h4 title="{long}">budget-svm[xxxxxxxxxxx…xxxxxx, smoothing=0.5] <small>' in section
     style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
-    assert ".grid h4 { padding-right" in style
+    assert ".grid h4, .grid h5 { padding-right" in style
 
 
 def test_pictures_of_other_trials_are_not_shown(tmp_path, trials):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
@@ -59,12 +61,13 @@ def _first_of_equals(X: np.ndarray, rows: np.ndarray, factors: np.ndarray) -> np
     prints = np.empty(len(rows), np.uint64)
     odd = factors | np.uint64(1)
     for block in row_blocks(len(rows), _width(X.shape[1], X.dtype.itemsize)):
-        some = X[rows[block]]
-        values = (some.data if issparse(X) else some) + X.dtype.type(0)  # -0 is 0
+        values: Any = X[rows[block]]
+        places = (values.indices, values.indptr) if issparse(X) else None
+        values = (values.data if places else values) + X.dtype.type(0)  # -0 is 0
         bits = values.view(f"u{X.dtype.itemsize}").astype(np.uint64, copy=False)
         bits ^= bits >> np.uint64(32)  # small whole numbers have their bits in the upper half
-        if issparse(X):  # zeros have no bits
-            bits = csr_matrix((bits, some.indices, some.indptr), some.shape)
+        if places:  # zeros have no bits
+            bits = csr_matrix((bits, *places), (len(places[1]) - 1, X.shape[1]))
         prints[block] = bits @ odd
     return np.sort(np.unique(prints, return_index=True)[1])
 

@@ -179,7 +179,7 @@ def opened(question: Question) -> Iterator[tuple[Design, Callable[[Wanted], Resu
             scratch,
         )
         isolation = Isolation(reach, os.environ.get(ISOLATION, "auto"))
-        warm_up()
+        warm_up(question.shape["row_nnz"] is not None)
         sandbox = stack.enter_context(Sandbox(question.enforcement, isolation=isolation))
 
         def run(wanted: Wanted) -> Result:
