@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg import get_blas_funcs
 from scipy.sparse import issparse
 
-from harness.kernels.sparse import products, sparse_squares
+from harness.kernels.sparse import filled, products, sparse_squares
 from harness.layers import Center, KernelValues, Layer, Linear
 
 Most = Callable[[int, float, float], tuple[float, ...]]
@@ -229,12 +228,8 @@ def centered_rows(
     m, d = X.shape[0] if rows is None else len(rows), X.shape[1]
     near = np.empty((m, d), dtype)
     for block in row_blocks(m, 2 * d):
-        near[block] = _dense(centered(X[block if rows is None else rows[block]], center, dtype))
+        near[block] = filled(centered(X[block if rows is None else rows[block]], center, dtype))
     return near
-
-
-def _dense(X: Any) -> np.ndarray:
-    return X.toarray() if issparse(X) else X
 
 
 def _move(X: np.ndarray, center: np.ndarray, out: np.ndarray) -> np.ndarray:

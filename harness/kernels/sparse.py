@@ -34,3 +34,8 @@ def products(
 def sparse_squares(X: csr_matrix) -> np.ndarray:
     """Return the squared Euclidean norm of each row, shape (n,); holds a copy of X."""
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+
+
+def filled(X: np.ndarray | csr_matrix) -> np.ndarray:
+    """Return X with its zeros; a dense one as it is."""
+    return X.toarray() if issparse(X) else X

@@ -54,7 +54,7 @@ class TriTraining(ClassifierMixin, BaseEstimator):
             clone(self.estimator).fit(X_known[rows], codes[rows]) for rows in samples
         ]
         errors, taken = np.full(3, _FIRST_ERROR), np.zeros(3)
-        self.n_iter_, changed = 0, len(others) > 0
+        self.n_iter_, changed = 0, others.shape[0] > 0
         while changed and self.n_iter_ < _MOST_ROUNDS:
             self.n_iter_ += 1
             seen = np.array([model.predict(X_known) for model in self.estimators_])
