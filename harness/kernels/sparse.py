@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
@@ -36,6 +38,6 @@ def sparse_squares(X: csr_matrix) -> np.ndarray:
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
 
-def filled(X: np.ndarray | csr_matrix) -> np.ndarray:
+def filled(X: Any) -> np.ndarray:
     """Return X with its zeros; a dense one as it is."""
     return X.toarray() if issparse(X) else X
