@@ -44,6 +44,7 @@ ELSEWHERE = {
     "pip install .": "tests/test_wheel.py",
     "mkdir empty && cd empty": "tests/test_wheel.py",
     "harness run quickstart            #": "tests/test_wheel.py",
+    "pip install 'memory-budget-harness[boosting]'": ".ci/run, as a part of [test]",
     "pip install 'memory-budget-harness[onnx]'": ".ci/run, as a part of [test]",
     "pip install 'memory-budget-harness[slurm]'": "whoever has a cluster",
     "harness run first --profile slurm": "tests/workflow/test_slurm_runs.py",
