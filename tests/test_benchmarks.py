@@ -18,10 +18,8 @@ COMMANDS = [
     "degrees.py --points 600 --features 20 --repeats 1",
     "exponents.py --scale 0.02 --repeats 1",
     "faults.py --trials 100 --per-job 50 --faults 3 --every 3",
-    "from_python.py --repeats 1",
     "graph.py --seeds 2 --budgets 1 3",
     "hinge_smoothing.py digits --points 1000 --seeds 2",
-    "kept_sample.py --cells 1 --cores 1 --datasets breast_cancer --minutes 0.3",
     "kept_predictions.py --datasets breast_cancer --methods svm --seeds 1",
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
     "kernel_solvers.py --dataset digits --landmarks 100 --solvers falkon pcg-krr krr",
@@ -52,7 +50,10 @@ COMMANDS = [
 ]
 
 # It boots another kernel in an emulator, with what no test installs.
-UNTRIED = {"other_kernel.py"}
+UNTRIED = {"from_python.py", "kept_sample.py", "other_kernel.py"}
+"""An emulator; and a minute each of runs that tests/python/test_running.py and
+tests/jobs/test_reproduce.py try.
+"""
 
 
 @pytest.mark.slow
