@@ -240,3 +240,19 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def signature(file: BinaryIO, path: Path) -> tuple[int, ...] | None:
+    """Return what changes when someone else writes to an open file, or puts another in its place.
+
+    Returns
+    -------
+    tuple of int or None
+        Size and times, of which nobody can set back when the inode changed. None where the path is
+        another file, or none.
+    """
+    with suppress(OSError):
+        own, found = os.fstat(file.fileno()), path.stat()
+        if os.path.samestat(own, found):
+            return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return None

@@ -11,6 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
+from harness.kernels.conjugate_gradients import steps
+
 
 def solve_graph_systems(
     multiply: Callable[[np.ndarray], np.ndarray],
@@ -45,34 +47,21 @@ def solve_graph_systems(
     error : float
         Of x / root: the largest residual, over the smallest eigenvalue that was met.
     """
-    x, residual, direction = np.zeros(b.shape), b, b.copy()
-    squares = np.einsum("ij,ij->j", residual, residual)
-    steps: list[np.ndarray] = []
+    lengths: list[np.ndarray] = []
     ratios: list[np.ndarray] = []
-    while True:
-        local = np.abs(residual / root).max(axis=0)
+    for at in steps(multiply, b):
+        if at.done:
+            lengths.append(at.length)
+            ratios.append(at.ratio)
+        local = np.abs(at.residual / root).max(axis=0)
         worst = int(local.argmax())
         error = float(local[worst])
         # No eigenvalue is far above 1: what is too large already need not be divided.
-        if error <= tolerance or len(steps) == max_iterations:
-            error /= _smallest_ritz_value(steps, ratios, worst, least)
-            if error <= tolerance or len(steps) == max_iterations:
-                return x, len(steps), error
-        product = multiply(direction)
-        curvature = np.einsum("ij,ij->j", direction, product)
-        # A column that has nothing left to solve stays as it is.
-        unsolved = squares > 0
-        step = np.divide(squares, curvature, out=np.zeros_like(squares), where=unsolved)
-        x += step * direction
-        product *= step
-        residual -= product
-        del product  # or it is held beside the next one
-        previous, squares = squares, np.einsum("ij,ij->j", residual, residual)
-        ratio = np.divide(squares, previous, out=np.zeros_like(squares), where=unsolved)
-        direction *= ratio
-        direction += residual
-        steps.append(step)
-        ratios.append(ratio)
+        if error <= tolerance or at.done == max_iterations:
+            error /= _smallest_ritz_value(lengths, ratios, worst, least)
+            if error <= tolerance or at.done == max_iterations:
+                break
+    return at.solution, at.done, error
 
 
 def steps_bytes(columns: int, max_iterations: int) -> int:

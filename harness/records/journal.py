@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from harness.errors import HarnessError
-from harness.files import DAMAGED, is_file, temporary_beside
+from harness.files import DAMAGED, is_file, signature, temporary_beside
 from harness.records.table import parse_rows, writable_row
 
 
@@ -81,7 +81,7 @@ class Journal:
 
     def altered(self) -> bool:
         """Tell whether someone else has written to the file since the last row, or replaced it."""
-        if self._state is not None and self._state == self._signature():
+        if self._state is not None and self._state == signature(self._file, self.path):
             return False
         try:
             rows, faults = parse_rows(self.path, self.path.read_bytes())
@@ -160,15 +160,7 @@ class Journal:
         self._file = file
 
     def _note(self) -> None:
-        self._state = self._signature()
-
-    def _signature(self) -> tuple[int, ...] | None:
-        with suppress(OSError):
-            own, found = os.fstat(self._file.fileno()), self.path.stat()
-            if os.path.samestat(own, found):
-                # nobody can set back when the inode changed
-                return found.st_size, found.st_mtime_ns, found.st_ctime_ns
-        return None
+        self._state = signature(self._file, self.path)
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from harness.errors import DamagedFileError, HarnessError, shown
-from harness.files import is_file, whole_file, write_whole
+from harness.files import is_file, signature, whole_file, write_whole
 
 FOLDER = "predictions"
 """Of a study's results."""
@@ -151,7 +151,7 @@ class PredictionsFile:
 
     def altered(self) -> bool:
         """Tell whether someone else has written to the file since, or replaced it."""
-        return self._state is None or self._state != self._signature()
+        return self._state is None or self._state != signature(self._file, self.path)
 
     def drop(self) -> None:
         """Write the file anew, with nothing in it: what was altered tells nothing of any trial."""
@@ -162,14 +162,7 @@ class PredictionsFile:
         self._note()
 
     def _note(self) -> None:
-        self._state = self._signature()
-
-    def _signature(self) -> tuple[int, ...] | None:
-        with suppress(OSError):
-            own, found = os.fstat(self._file.fileno()), self.path.stat()
-            if os.path.samestat(own, found):
-                return found.st_size, found.st_mtime_ns, found.st_ctime_ns
-        return None
+        self._state = signature(self._file, self.path)
 
 
 def read_kept(path: Path, wanted: Container[str]) -> Iterator[tuple[Kept, bytes]]:
