@@ -42,8 +42,9 @@ from harness.plugin.registry import Registry
 from harness.sandbox import Limits, Sandbox
 from harness.study.schema import Tuning
 from harness.trial.generated import assign
-from harness.trial.run import run_trial, searched_space
+from harness.trial.run import run_trial
 from harness.trial.search import grid
+from harness.trial.searched_space import searched_space
 from harness.trial.warm_up import warm_up
 
 SLACK = 25_000

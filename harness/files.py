@@ -6,6 +6,7 @@ A name from a study, a catalog, a plugin or a table is data. Whatever makes a pa
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -240,6 +241,24 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def write_sealed(text: str, path: Path) -> None:
+    """Write a text under its digest, where it can be written: a cache is made again elsewhere."""
+    with suppress(HarnessError):
+        write_whole(f"{_seal(text)}\n{text}", path)
+
+
+def read_sealed(path: Path) -> str | None:
+    """Return a text that `write_sealed` wrote; None where it is not what was written."""
+    with suppress(OSError, ValueError):
+        seal, _, text = path.read_text(encoding="utf-8").partition("\n")
+        return text if seal == _seal(text) else None
+    return None
+
+
+def _seal(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def signature(file: BinaryIO, path: Path) -> tuple[int, ...] | None:

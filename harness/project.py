@@ -5,7 +5,10 @@ within it (`pyproject.toml`). The current folder is the user's: results, prepare
 go there, and what it holds of the same kind comes first.
 """
 
+import os
 from pathlib import Path
+
+import platformdirs
 
 PACKAGE = Path(__file__).resolve().parent
 _IN_WHEEL = PACKAGE / "_project"
@@ -22,6 +25,12 @@ TEMPLATES = ROOT / "reports"
 PUBLISHED = TEMPLATES / "published"
 CACHE = Path(".harness")
 """What can be made again, in the current folder."""
+
+
+def cache_directory() -> Path:
+    """Return the user's folder of what every project of his needs: downloads, built-in answers."""
+    named = os.environ.get("HARNESS_CACHE")
+    return Path(named) if named else platformdirs.user_cache_path("memory-budget-harness")
 
 
 def own(name: str) -> Path | None:

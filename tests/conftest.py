@@ -91,7 +91,7 @@ def answers_here(monkeypatch):
 @pytest.fixture
 def built_in(answers_here, monkeypatch, tmp_path_factory):
     """Return a function that leaves only the named modules of the built-in plugins."""
-    from harness.plugin import registry
+    from harness.plugin import index, registry
     from harness.project import PLUGINS
 
     def keep(*names):
@@ -103,6 +103,7 @@ def built_in(answers_here, monkeypatch, tmp_path_factory):
             else:
                 shutil.copy(PLUGINS / f"{name}.py", folder)
         monkeypatch.setattr(registry, "PLUGINS", folder)
+        monkeypatch.setattr(index, "cache_directory", lambda: folder.parent / "cache")
 
     return keep
 

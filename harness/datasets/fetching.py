@@ -25,6 +25,7 @@ from harness.datasets.entry import Declared
 from harness.datasets.reading import File
 from harness.errors import HarnessError
 from harness.files import below, is_file
+from harness.project import cache_directory
 from harness.units import format_bytes
 
 RETRIES = 3
@@ -57,14 +58,6 @@ def _opener(path: Path) -> _Opener | None:
     with path.open("rb") as stream:
         start = stream.read(6)
     return next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
-
-
-def cache_directory() -> Path:
-    """Return the folder that keeps downloads."""
-    import pooch
-
-    named = os.environ.get("HARNESS_CACHE")
-    return Path(named) if named else Path(pooch.os_cache("memory-budget-harness"))
 
 
 def fetch(entry: Declared) -> list[Path]:

@@ -20,10 +20,11 @@ from harness.datasets import reading
 from harness.datasets.arff import read_arff
 from harness.datasets.encoding import Source
 from harness.datasets.entry import Declared
-from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
+from harness.datasets.fetching import RETRIES, open_unpacked
 from harness.errors import HarnessError
 from harness.files import below
 from harness.lean_process import import_scikit_learn, importing
+from harness.project import cache_directory
 from harness.units import format_bytes
 
 

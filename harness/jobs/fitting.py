@@ -20,7 +20,7 @@ from harness.jobs.prepared import entry_with_data
 from harness.jobs.recorded import Recorded, find_row
 from harness.metrics.names import METRICS
 from harness.planning.workload import Workload
-from harness.trial.run import searched_space
+from harness.trial.searched_space import searched_space
 from harness.trial.taken_home import ARRAY, CHECKED, Label
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from harness.plugin.method import Method
 from harness.plugin.registry import Registry
 from harness.study.study import Block
 from harness.trial.assignment import Assignment
-from harness.trial.run import searched_space
+from harness.trial.searched_space import searched_space
 
 
 def seed_sequence(study_seed: int, dataset: str, seed: int) -> np.random.SeedSequence:

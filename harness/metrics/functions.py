@@ -1,7 +1,8 @@
 """Scores of predictions against the truth: ranking, classification, regression, clustering.
 
 Those of classification are a line or two of NumPy each: every trial computes them all, and
-scikit-learn's take 6 ms, most of it spent on checking their input.
+scikit-learn's take 6 ms, most of it spent on checking their input. What computes nothing, such as
+a report, asks for names and tasks alone: libraries are imported where something is computed.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
-from scipy.stats import rankdata
-from sklearn import config_context, metrics
 
 from harness.errors import unknown_name
 from harness.metrics.names import (
@@ -119,7 +118,9 @@ def silhouette(X: np.ndarray, labels: np.ndarray) -> float:
     rows = np.random.default_rng(0).permutation(X.shape[0])[:SILHOUETTE_SAMPLE]
     if not 1 < len(np.unique(labels[rows])) < len(rows):
         return float("nan")
-    return metrics.silhouette_score(X[rows], labels[rows])
+    from sklearn.metrics import silhouette_score
+
+    return silhouette_score(X[rows], labels[rows])
 
 
 def calinski_harabasz(X: np.ndarray, labels: np.ndarray) -> float:
@@ -128,7 +129,23 @@ def calinski_harabasz(X: np.ndarray, labels: np.ndarray) -> float:
         return float("nan")
     if issparse(X):
         return _sparse_dispersions(X, labels)
-    return metrics.calinski_harabasz_score(X, labels)
+    from sklearn.metrics import calinski_harabasz_score
+
+    return calinski_harabasz_score(X, labels)
+
+
+def adjusted_rand(y_true: np.ndarray, labels: np.ndarray) -> float:
+    """Share of pairs that both partitions join or part, above that of chance."""
+    from sklearn.metrics import adjusted_rand_score
+
+    return adjusted_rand_score(y_true, labels)
+
+
+def fowlkes_mallows(y_true: np.ndarray, labels: np.ndarray) -> float:
+    """Geometric mean of precision and recall over pairs of one cluster."""
+    from sklearn.metrics import fowlkes_mallows_score
+
+    return fowlkes_mallows_score(y_true, labels)
 
 
 def _sparse_dispersions(X: csr_matrix, labels: np.ndarray) -> float:
@@ -164,8 +181,8 @@ BUILT_IN = (
         needs="values",
         greater_is_better=False,
     ),
-    Metric("adjusted_rand", metrics.adjusted_rand_score, CLUSTERING),
-    Metric("fowlkes_mallows", metrics.fowlkes_mallows_score, CLUSTERING),
+    Metric("adjusted_rand", adjusted_rand, CLUSTERING),
+    Metric("fowlkes_mallows", fowlkes_mallows, CLUSTERING),
     Metric("silhouette", silhouette, CLUSTERING, needs="features"),
     Metric("calinski_harabasz", calinski_harabasz, CLUSTERING, needs="features"),
 )
@@ -227,6 +244,8 @@ def evaluate(
     dict of str to float
         NaN where a metric is not defined for these data.
     """
+    from sklearn import config_context
+
     values = {}
     offered = dict(predictions)
     if "probabilities" in offered:
@@ -267,6 +286,8 @@ def _average_precision(positive: np.ndarray, scores: np.ndarray) -> float:
 
 
 def _rank_auc(positive: np.ndarray, scores: np.ndarray) -> float:
+    from scipy.stats import rankdata
+
     n_positive = np.count_nonzero(positive)
     above = rankdata(scores)[positive].sum() - n_positive * (n_positive + 1) / 2
     return float(above / (n_positive * (len(scores) - n_positive)))

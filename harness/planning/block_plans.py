@@ -24,7 +24,7 @@ from harness.plugin.method import Method
 from harness.plugin.registry import Registry, plugin_location
 from harness.plugin.shape import Shape
 from harness.study.study import Block
-from harness.trial.run import searched_space
+from harness.trial.searched_space import searched_space
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +18,21 @@ from harness.plugin.environments import Environment, environment_for
 from harness.plugin.method import Method
 from harness.plugin.out_of_process import ask
 from harness.plugin.parameters import describe_parameters, own_names
-from harness.plugin.registry import BUILT_IN, PROVIDERS, Registry, Source, built_in
+from harness.plugin.registry import (
+    BUILT_IN,
+    PROVIDERS,
+    Registry,
+    Source,
+    built_in,
+    comes_with_harness,
+    find_sources,
+)
+from harness.project import CACHE, cache_directory
 
 _MODULE = "harness.plugin.index"
+BUILT_IN_ONLY, OWN_ONLY = "built-in", "own"
+_MONTH_S = 30 * 86_400
+"""After which an answer, mostly of a harness that was replaced, is made again."""
 
 
 def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
@@ -44,13 +59,42 @@ def read_index(folders: Sequence[Path] = ()) -> dict[str, Any]:
     HarnessError
         If a folder is missing, or a plugin takes the describing process down with it.
     """
-    index = ask(_MODULE, folders)
+    # of those that come with the harness the answer is the same in all projects
+    kept_in = _answers_of_user()
+    index = ask(_MODULE, folders, BUILT_IN_ONLY, of=comes_with_harness, kept_in=kept_in)
+    sources = find_sources(folders)
+    if not all(map(comes_with_harness, sources)):
+        own = ask(_MODULE, folders, OWN_ONLY)
+        index = _joined(index, own, [source.location for source in sources])
     apart = {tuple(plugin["requirements"]) for plugin in index["plugins"] if plugin["environment"]}
     for environment in map(Environment, sorted(apart)):
         if environment.is_made:
             told = ask(_MODULE, folders, python=environment.python)
             index = _with_told(index, told, environment.name)
     return index
+
+
+def _answers_of_user() -> Path:
+    """Return the user's folder of answers, or the project's where he has none to write to."""
+    folder = cache_directory() / "plugins"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        for answer in folder.iterdir():
+            if answer.stat().st_mtime < time.time() - _MONTH_S:
+                answer.unlink(missing_ok=True)
+    return folder if os.access(folder, os.W_OK) else CACHE
+
+
+def _joined(
+    first: Mapping[str, Any], second: Mapping[str, Any], order: Sequence[str]
+) -> dict[str, Any]:
+    """Return both indices as one, of plugins in the order in which they were found."""
+    place = {location: i for i, location in enumerate(order)}
+    joined = {"harness": first["harness"]}
+    for kind, key in [("plugins", "path"), *((kind, "plugin_path") for kind in PROVIDERS)]:
+        both = [*first[kind], *second[kind]]
+        joined[kind] = sorted(both, key=lambda item: place.get(item[key], -1))
+    return joined
 
 
 def _with_told(
@@ -100,12 +144,17 @@ def unknown_entry(
     return HarnessError(f"{error}{hint}")
 
 
-def _describe(folders: Sequence[Path]) -> dict[str, Any]:
-    registry = Registry.load(folders)
+def _describe(folders: Sequence[Path], which: str | None = None) -> dict[str, Any]:
+    asked = {
+        None: lambda source: True,
+        BUILT_IN_ONLY: comes_with_harness,
+        OWN_ONLY: lambda source: not comes_with_harness(source),
+    }
+    registry = Registry.load(folders, asked[which])
     index: dict[str, Any] = {"harness": harness_code(), "plugins": []}
     index |= {kind: [] for kind in PROVIDERS}
     origin: dict[str, Any]
-    for kind in BUILT_IN:
+    for kind in BUILT_IN if which != OWN_ONLY else ():
         for plugin in built_in(kind):
             origin = {
                 **{"plugin": "harness", "plugin_path": plugin.source.location},
@@ -176,7 +225,9 @@ def _plain(item: object) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    import_scikit_learn()
+    asked_for = json.load(sys.stdin)
+    if asked_for != OWN_ONLY:
+        import_scikit_learn()
     with importing():  # all that is read here is kept to the end
-        print(json.dumps(_describe([Path(folder) for folder in sys.argv[1:]])))
+        print(json.dumps(_describe([Path(folder) for folder in sys.argv[1:]], asked_for)))
     leave()

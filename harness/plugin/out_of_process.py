@@ -10,15 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, shown
-from harness.files import write_whole
+from harness.files import read_sealed, write_sealed
 from harness.plugin.environments import home
-from harness.plugin.registry import digest_files, find_sources
+from harness.plugin.registry import Source, digest_files, find_sources
 from harness.project import CACHE, PACKAGE
 
 
@@ -27,6 +26,9 @@ def ask(
     folders: Sequence[Path] = (),
     question: Any = None,
     python: Path | None = None,
+    *,
+    of: Callable[[Source], bool] | None = None,
+    kept_in: Path = CACHE,
 ) -> Any:
     """Run a module on plugin folders and a question, and return what it prints.
 
@@ -41,6 +43,10 @@ def ask(
         Anything that JSON can say.
     python : Path, optional
         Interpreter of an environment that is asked; by default that of the harness.
+    of : callable (Source) -> bool, optional
+        Tells which plugins decide the answer; by default all.
+    kept_in : Path, default CACHE
+        Folder of answers.
 
     Raises
     ------
@@ -54,14 +60,18 @@ def ask(
         # changes where a package is installed, which a plugin may have lacked
         *(f"{path} {path.stat().st_mtime_ns}" for path in map(Path, home().packages)),
         digest_files(PACKAGE.rglob("*.py"), PACKAGE),
-        *(f"{s.name} {s.origin} {s.sha256}" for s in find_sources(folders)),
+        *(
+            f"{s.name} {s.origin} {s.location} {s.sha256}"
+            for s in find_sources(folders)
+            if of is None or of(s)
+        ),
         asked,
     ]
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-    cached = CACHE / f"{module.rpartition('.')[2]}-{key}.json"
-    kept = _kept(cached)
+    cached = kept_in / f"{module.rpartition('.')[2]}-{key}.json"
+    kept = read_sealed(cached)
     if kept is not None:
-        return kept
+        return json.loads(kept)
     command = [str(python or home().python), "-m", module, *map(str, folders)]
     made = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
     if made.returncode:
@@ -71,19 +81,5 @@ def ask(
         answer = json.loads(text)
     except ValueError:
         raise HarnessError(f"plugins: {module} said {shown(text)}, which is no answer") from None
-    # a cache: where it cannot be written, the next reader makes it again
-    with suppress(HarnessError):
-        write_whole(f"{_seal(text)}\n{text}", cached)
+    write_sealed(text, cached)
     return answer
-
-
-def _kept(path: Path) -> Any:
-    """Return an answer that was kept; None where it is not what was written."""
-    with suppress(OSError, ValueError):
-        seal, _, text = path.read_text(encoding="utf-8").partition("\n")
-        return json.loads(text) if seal == _seal(text) else None
-    return None
-
-
-def _seal(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

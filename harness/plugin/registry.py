@@ -230,6 +230,11 @@ def find_sources(folders: Sequence[Path] = ()) -> list[Source]:
     return sources
 
 
+def comes_with_harness(source: Source) -> bool:
+    """Whether a plugin is one of the project's own files."""
+    return isinstance(source, FileSource) and source.path.parent == PLUGINS.resolve()
+
+
 def load_plugin(source: Source) -> Plugin:
     """Import one plugin and call its providers; a failure of any kind is kept as its reason."""
     plugin = Plugin(source)

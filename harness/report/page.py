@@ -10,6 +10,7 @@ import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,8 @@ import vl_convert
 from markupsafe import Markup
 
 from harness.errors import HarnessError
-from harness.files import write_whole
-from harness.project import TEMPLATES
+from harness.files import read_sealed, write_sealed, write_whole
+from harness.project import TEMPLATES, cache_directory
 from harness.report import published_layout as beside
 from harness.report import theme as looks
 from harness.report.answers import (
@@ -213,7 +214,11 @@ def fixed(values: Iterable[float]) -> str:
 
 @functools.cache
 def _vega() -> Markup:
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub wants a snippet
+    kept = cache_directory() / f"vega-{version('vl-convert-python')}.js"
+    bundle = read_sealed(kept)
+    if bundle is None:
+        bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub wants a snippet
+        write_sealed(bundle, kept)
     return Markup(bundle.replace("</script", "<\\/script"))
 
 

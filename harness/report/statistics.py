@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtr, stdtr, stdtrit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ def half_width(std: ArrayLike, n: ArrayLike, confidence: float = CONFIDENCE) -> 
     """
     std, n = np.broadcast_arrays(np.asarray(std, float), np.asarray(n, float))
     enough = np.where(n >= 2, n, np.nan)
-    return stats.t.ppf(0.5 + confidence / 2, enough - 1) * std / np.sqrt(enough)
+    return stdtrit(enough - 1, 0.5 + confidence / 2) * std / np.sqrt(enough)
 
 
 def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
@@ -110,7 +110,7 @@ def welch_half_width(
     if not total > 0:
         return 0.0
     spread = float(np.sum((variances / total) ** 2 / freedoms))
-    quantile = stats.t.ppf(0.5 + confidence / 2, 1 / spread if spread else math.inf)
+    quantile = stdtrit(1 / spread if spread else math.inf, 0.5 + confidence / 2)
     return float(quantile * math.sqrt(total))
 
 
@@ -129,9 +129,12 @@ def ranks(scores: ArrayLike, greater_is_better: bool = True) -> np.ndarray:
     numpy.ndarray, shape (n_blocks, n_methods)
         Each row sums to n_methods (n_methods + 1) / 2.
     """
+    import pandas as pd
+
     scores = np.atleast_2d(np.asarray(scores, float))
     losses = np.round(-scores if greater_is_better else scores, TIE_DECIMALS)
-    return stats.rankdata(np.where(np.isnan(losses), np.inf, losses), axis=1)
+    worst = np.where(np.isnan(losses), np.inf, losses)
+    return pd.DataFrame(worst).rank(axis=1).to_numpy()
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
@@ -194,7 +197,7 @@ def p_of_moments(n: ArrayLike, mean: ArrayLike, squares: ArrayLike) -> np.ndarra
     error = np.sqrt(squares / np.maximum(n - 1, 1) / np.maximum(n, 1))
     alike = error <= 1e-12 * np.abs(mean)
     t = np.abs(mean) / np.where(alike, 1, error)
-    p = 2 * stats.t.sf(t, np.maximum(n - 1, 1))
+    p = 2 * stdtr(np.maximum(n - 1, 1), -t)
     p = np.where(alike, np.where(mean == 0, 1, 2.0 ** (1 - n)), p)
     return np.where(n < MIN_PAIRS, np.nan, p)
 
@@ -248,7 +251,7 @@ def compare_mean_ranks(mean_ranks: ArrayLike, n_blocks: int) -> np.ndarray:
     p = np.full(k, np.nan)
     if n_blocks >= MIN_PAIRS and k > 1:
         z = (mean_ranks - mean_ranks.min()) / math.sqrt(k * (k + 1) / (6 * n_blocks))
-        p = 2 * stats.norm.sf(z)
+        p = 2 * ndtr(-z)
         p[np.argmin(mean_ranks)] = np.nan
     return holm(p)
 
@@ -267,7 +270,10 @@ def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> f
         N, the data sets that were averaged over.
     alpha : float, default 0.05
     """
-    quantile = stats.studentized_range.ppf(1 - alpha, n_methods, math.inf) / math.sqrt(2)
+    # takes longer to import than the rest of a report
+    from scipy.stats import studentized_range
+
+    quantile = studentized_range.ppf(1 - alpha, n_methods, math.inf) / math.sqrt(2)
     return float(quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
 
 

@@ -19,9 +19,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.datasets.catalog import Catalog
-from harness.datasets.fetching import cache_directory
 from harness.plugin.registry import searched_folders
-from harness.project import PACKAGE
+from harness.project import PACKAGE, cache_directory
 from harness.sandbox import Reach
 
 ISOLATION = "HARNESS_ISOLATION"

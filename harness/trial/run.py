@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+# what a method finds imported, and so is not charged for, is the same for all
+import scipy.stats  # noqa: F401
+import sklearn.metrics  # noqa: F401
+
 from harness.datasets import (
     Features,
     matrix_arrays,
@@ -38,6 +42,7 @@ from harness.trial.assignment import Assignment
 from harness.trial.checkpoints import fit_in_steps, point
 from harness.trial.model_costs import model_costs
 from harness.trial.prediction import named, predict, transduction
+from harness.trial.searched_space import searched_space
 from harness.trial.taken_home import send_model
 from harness.trial.tuning import tune
 
@@ -230,29 +235,6 @@ def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
     y[:n_labeled] = (assignment.y_labeled - center) / scale
     y.flags.writeable = False
     return y, center, scale
-
-
-def searched_space(
-    method: Method, params: Mapping[str, Any], ranges: Mapping[str, Distribution] | None = None
-) -> dict[str, Distribution]:
-    """Return what a search turns: what is not fixed, and no width of a kernel that has none.
-
-    Parameters
-    ----------
-    method : Method
-    params : mapping
-        Parameters that a study holds fixed.
-    ranges : mapping of str to Distribution, optional
-        What it has searched besides or instead of the method's own space.
-    """
-    from harness.kernels.functions import has_width
-
-    space = {**method.space, **(ranges or {})}
-    space = {name: over for name, over in space.items() if name not in params}
-    kernel = {**method.params, **params}.get("kernel")
-    if kernel is not None and not has_width(kernel):
-        space.pop("sigma", None)
-    return space
 
 
 def _defaults(assignment: Assignment, space: Mapping[str, Distribution]) -> dict[str, Any] | None:

@@ -1,7 +1,6 @@
 """What a study is joined with: which trials a change of it, or of a plugin, makes others."""
 
 import importlib.metadata
-import shutil
 
 import pytest
 import yaml
@@ -121,13 +120,13 @@ def test_trials_are_others_if_the_search_that_tunes_them_is(fingerprint):
     assert fingerprint() == untuned
 
 
-def test_trials_are_others_with_other_versions_of_libraries(fingerprint, monkeypatch):
+def test_trials_are_others_with_other_versions_of_libraries(fingerprint, monkeypatch, tmp_path):
     plain = fingerprint()
     version = importlib.metadata.version
     monkeypatch.setattr(
         "importlib.metadata.version", lambda n: "99" if n == "scikit-learn" else version(n)
     )
-    shutil.rmtree(".harness")
+    monkeypatch.setattr("harness.plugin.index.cache_directory", lambda: tmp_path / "nothing kept")
     assert fingerprint() != plain
 
 

@@ -10,7 +10,7 @@ from harness.plugin.registry import Registry
 from harness.plugin.search_space import contains
 from harness.project import STUDIES
 from harness.study.study import load_study
-from harness.trial.run import searched_space
+from harness.trial.searched_space import searched_space
 
 
 def test_blocks_cover_the_product_once(write):

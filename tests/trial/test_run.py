@@ -14,8 +14,9 @@ from harness.plugin.registry import FileSource
 from harness.sandbox import Monitor
 from harness.study.schema import Tuning
 from harness.trial.assignment import Assignment
-from harness.trial.run import run_trial, searched_space
+from harness.trial.run import run_trial
 from harness.trial.search import grid
+from harness.trial.searched_space import searched_space
 
 FITS = []
 

@@ -21,7 +21,7 @@ from harness.plugin.registry import NAMED
 from harness.plugin.search_space import Distribution
 from harness.plugin.shape import Shape
 from harness.study.study import Block
-from harness.trial.run import searched_space
+from harness.trial.searched_space import searched_space
 
 _DIGITS = 16
 # Blocks that differ in their seeds, or in budgets that are learned together, ask for the same.
