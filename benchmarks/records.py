@@ -87,8 +87,11 @@ def compare_sizes(options: argparse.Namespace, folder: Path) -> None:
                 place.mkdir(parents=True, exist_ok=True)
                 command = [sys.executable, str(Path(__file__).resolve()), "--make"]
                 subprocess.run([*command, str(trials), str(seeds)], cwd=place, check=True)
+            leaves = {"table": f"results/{STUDY}/trials.parquet"}
+            if "compare" in options.jobs:
+                leaves["report"] = KEPT
             for job in JOBS:
-                needed = {"table": f"results/{STUDY}/trials.parquet", "report": KEPT}.get(job)
+                needed = leaves.get(job)
                 if job in options.jobs:
                     found = measure(JOBS[job], place)
                     taken[job].append((trials, found))

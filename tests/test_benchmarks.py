@@ -35,7 +35,7 @@ COMMANDS = [
     "overhead.py --cells 2 --seeds 2",
     "nysck.py breast_cancer:40 --budgets 2MB --paper",
     "nysck_variants.py breast_cancer:40 --landmarks 20 --seeds 1",
-    "records.py --trials 100 200 --seeds 5 --jobs table show",
+    "records.py --trials 1000 2000 --seeds 100 --jobs table show",
     "row_reading.py --rows 3000 --repeats 1",
     "storage_sweep.py --trials 1 --methods svm nysck prior",
     "sock.py breast_cancer:40 --budgets 2MB --steps 2 --seeds 1",
