@@ -12,12 +12,9 @@ import dataclasses
 import fcntl
 import hashlib
 import json
-import os
 import platform
 import re
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,14 +22,13 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.files import write_whole
 from harness.planning.learned.design import Design
-from harness.planning.learned.model import LearningError, Run
+from harness.planning.learned.measured import measured
+from harness.planning.learned.model import Run
 from harness.planning.learned.question import Question
 from harness.plugin.method import Method
 from harness.project import CACHE
-from harness.threads import THREAD_VARIABLES
 
 FOLDER = CACHE / "storage"
-_MODULE = "harness.planning.learned.measuring"
 
 
 def learn(design: Design, question: Question, path: Path) -> Method:
@@ -60,7 +56,7 @@ def learn(design: Design, question: Question, path: Path) -> Method:
                 about = f"{design.method.name}: learning its storage"
                 print(f"{about}, {design.shape.n} points", file=sys.stderr, flush=True)
                 kept = [run.as_dict() for run in runs]
-                for run in _measured(dataclasses.replace(question, runs=kept)):
+                for run in measured(dataclasses.replace(question, runs=kept)):
                     runs.append(run)
                     write_runs(runs, path)
     return design.learned(runs)
@@ -114,28 +110,3 @@ def _locked(path: Path) -> Iterator[None]:
             file = stack.enter_context(path.with_suffix(".lock").open("w"))
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _measured(question: Question) -> Iterator[Run]:
-    """Have trials measured by a process that is as a study's runner is."""
-    environment = os.environ | dict.fromkeys(THREAD_VARIABLES, "1")
-    with tempfile.TemporaryFile("w+") as told:
-        with subprocess.Popen(
-            [sys.executable, "-m", _MODULE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=told,
-            env=environment,
-            text=True,
-        ) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            with contextlib.suppress(BrokenPipeError), process.stdin:
-                json.dump(dataclasses.asdict(question), process.stdin)
-            for line in process.stdout:
-                yield Run.of(json.loads(line))
-        told.seek(0)
-        lines = told.read().strip().splitlines()
-    if process.returncode:
-        last = lines[-1] if lines else f"exit status {process.returncode}"
-        raise LearningError(f"the process that measures its trials ended: {last}")

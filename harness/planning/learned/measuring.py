@@ -10,18 +10,21 @@ import contextlib
 import json
 import multiprocessing
 import os
+import select
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 from harness.datasets import features_file, split
 from harness.datasets.catalog import Catalog
 from harness.errors import HarnessError
+from harness.lean_process import leave
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.planning.learned.design import MOST_REPEATS, Design, Wanted
 from harness.planning.learned.model import Run
@@ -29,7 +32,7 @@ from harness.planning.learned.question import Question
 from harness.plugin.method import Method
 from harness.plugin.registry import Registry, Source
 from harness.plugin.shape import PREDICT_BLOCK, Shape
-from harness.sandbox import Isolation, Limits, Result, Sandbox
+from harness.sandbox import Isolation, Limits, Result, Sandbox, prctl
 from harness.trial.assignment import Assignment
 from harness.trial.generated import assign
 from harness.trial.mapped import write_rows
@@ -42,6 +45,9 @@ _MOST_RUNS = 60
 
 _MOST_PREDICTED = 3 * PREDICT_BLOCK
 """Points that fit did not see and that are predicted: each block of them holds as much."""
+
+_IDLE_S = 60.0
+"""After which a process that nobody asks ends."""
 
 _PARTS = ("labeled", "unlabeled", "test", "y_labeled")
 
@@ -253,16 +259,35 @@ def _is_wanted(locations: list[str], source: Source) -> bool:
 
 
 def main() -> None:
-    """Answer the question on standard input, a run a line, each as soon as it is measured."""
-    question = Question(**json.load(sys.stdin))
+    """Answer the questions on standard input, one a line, each in a fork.
+
+    A run is printed as soon as it is measured, a line each, and at last the exit status.
+    """
     # what a plugin prints is no answer
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    server = os.getpid()
+    while select.select([sys.stdin], [], [], _IDLE_S)[0] and (line := sys.stdin.readline()):
+        child = os.fork()
+        if child == 0:
+            prctl.die_with(server)
+            leave(_answered(Question(**json.loads(line)), answers))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(json.dumps({"exit": code}), file=answers, flush=True)
+
+
+def _answered(question: Question, answers: TextIO) -> int:
+    """Print the answer to one question; return the exit status."""
     try:
         for run in answer(question):
             print(json.dumps(run.as_dict()), file=answers, flush=True)
     except HarnessError as error:
-        sys.exit(str(error))
+        print(error, file=sys.stderr)
+        return 1
+    except BaseException:  # as a process of its own would end
+        traceback.print_exc()
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def measuring(monkeypatch):
             asked.append(wanted)
             yield runs[-1]
 
-    monkeypatch.setattr(kept, "_measured", measured)
+    monkeypatch.setattr(kept, "measured", measured)
     return asked
 
 
