@@ -54,6 +54,7 @@ from harness.report.scores import Score, choose_scores, declared_metrics, score_
 from harness.report.tables import HONEST, csv_tables, make_tables
 from harness.report.timelines import make_timelines
 from harness.report.trade_offs import front_steps, least_bytes, switch_points
+from harness.report.versions import several_versions
 from harness.units import format_bytes
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def make_report(
         overall=overall_sentences(tables),
         printed=[{"made": made, **beside.layout(made)} for made in comparisons],
         verdicts=beside.legend(comparisons),
-        notes=[*results.notes, *_undeclared(scores)],
+        notes=[*results.notes, *several_versions(results.versions), *_undeclared(scores)],
         summary=_summary(results),
         figures=figures,
         drill=_drill(results),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from harness.report.versions import in_words
 from harness.units import format_bytes
 
 if TYPE_CHECKING:
@@ -48,10 +49,12 @@ def describe_provenance(results: Results) -> dict[str, Any]:
         if values and label not in facts:
             facts[label] = ", ".join(map(str, values))
     versions = given.get("versions")
+    told = dict(versions) if isinstance(versions, Mapping) else {}
+    told |= {package: in_words(of) for package, of in results.versions.items() if len(of) > 1}
     return {
         "facts": facts,
         "dirty": _dirty(results),
-        "versions": versions if isinstance(versions, Mapping) else {},
+        "versions": told,
         "datasets": _named(given.get("datasets")),
         "plugins": _named(given.get("plugins")),
         "hosts": _hosts(results),

@@ -24,6 +24,7 @@ from harness.records.columns import COLUMNS, OUTCOMES
 from harness.records.table import KeptTable, read_table
 from harness.report.display_names import method_names, problem_names
 from harness.report.rescoring import read_rescored, with_rescored
+from harness.report.versions import count_versions
 from harness.strict_yaml import read_document
 
 TRIALS = "trials.parquet"
@@ -124,6 +125,14 @@ class Results:
     @cached_property
     def _params(self) -> pyarrow.ChunkedArray:
         return KeptTable(self.directory / TRIALS).read(["params"])["params"]
+
+    @cached_property
+    def versions(self) -> dict[str, dict[str, int]]:
+        """By package, how many trials were made with each of its versions."""
+        column = KeptTable(self.directory / TRIALS).read(["versions"], text=False)["versions"]
+        return count_versions(
+            {entry["values"]: entry["counts"] for entry in column.value_counts().to_pylist()}
+        )
 
     @property
     def stand_ins(self) -> dict[str, str]:
