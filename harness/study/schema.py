@@ -31,6 +31,8 @@ from harness.study.evaluation import (
     Evaluation,
     FromFile,
     Inductive,
+    OfTask,
+    Shift,
     count_or_share,
     plain_if_default,
 )
@@ -249,17 +251,40 @@ class Grid(_Strict):
         """Whether the unlabeled points are scored, instead of test points."""
         if isinstance(self.evaluation, FromFile):
             return self.evaluation.transductive
-        return not isinstance(self.evaluation, Inductive)
+        return not isinstance(self.evaluation, (Inductive, OfTask))
 
     @property
     def splits(self) -> str | None:
-        """The file of splits beside the study, with `{dataset}` in it; None if they are drawn."""
+        """The file of splits beside the study, with `{dataset}` in it; None if there is none."""
         return self.evaluation.splits if isinstance(self.evaluation, FromFile) else None
+
+    def task_number(self, dataset: str) -> int | None:
+        """Return the task of OpenML whose folds are a data set's splits; None if there is none."""
+        return self.evaluation.task(dataset) if isinstance(self.evaluation, OfTask) else None
 
     @property
     def split_rules(self) -> str | dict[str, Any]:
         """The evaluation as `harness.datasets.split` takes it."""
         return self.evaluation.model_dump() if self.evaluation else "transductive"
+
+    def deciding_settings(self) -> dict[str, Any]:
+        """Return what it says besides its product that decides the outcome of trials, as JSON."""
+        settings = self.model_dump(
+            mode="json", include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"}
+        )
+        # what splits of a file are is told by their digest, wherever they lie
+        for key in ("splits", "openml"):
+            if settings["evaluation"] and key in settings["evaluation"]:
+                settings["evaluation"][key] = "file"
+        # what the scheduler reserves does not change what a trial computes
+        del settings["limits"]["memory"]
+        if not self.checkpoints:  # rows of studies that ask for none stay what they are
+            del settings["checkpoints"]
+        if self.tuning:
+            for key in ("labeled", "validation"):
+                if not settings["tuning"][key]:
+                    del settings["tuning"][key]
+        return settings
 
 
 class StudyFile(Grid):
@@ -315,7 +340,8 @@ def _explain(model: type[BaseModel], item: Mapping[str, Any]) -> str:
 
 def _fields_at(model: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
     nested: dict[str, type[BaseModel]] = {"limits": TrialLimits, "tuning": Tuning, **EVALUATIONS}
+    nested["unlabeled"] = Shift
     # of an evaluation, which of its kinds it is comes second
     names = [str(part) for part in location if str(part) in nested]
-    holder = nested[names[0]] if names else model
+    holder = nested[names[-1]] if names else model
     return list(holder.model_fields)
