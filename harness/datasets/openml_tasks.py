@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError
-from harness.files import is_file, read_json, write_whole
+from harness.files import is_file, write_whole
 from harness.project import CACHE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.datasets.entry import Declared
+    from harness.datasets.entry import Entry
 
 FOLDER = CACHE / "openml"
 
@@ -58,7 +58,7 @@ def task_file(number: int) -> Path:
     return FOLDER / f"task-{number}.npz"
 
 
-def keep_task(number: int, entry: Declared) -> Path:
+def keep_task(number: int, entry: Entry) -> Path:
     """Return the file of a task's folds, fetched and kept where it is not there yet.
 
     Splits are numbered repeat by repeat: with 10 folds, 13 is the fourth fold of the second.
@@ -75,14 +75,17 @@ def keep_task(number: int, entry: Declared) -> Path:
         If the files cannot be had or read, or the task is of other data than the entry's.
     """
     path = task_file(number)
-    told = path.with_suffix(".json")
-    if not is_file(path) or not is_file(told):
+    if not is_file(path):
         task = fetch_task(number)
         _refuse_other_data(task, entry)
         _keep_folds(task, path)
-        write_whole(json.dumps(vars(task)), told)
-    _refuse_other_data(Task(**read_json(told, dict)), entry)
-    _refuse_other_rows(number, path, entry)
+    task, n = _kept(path)
+    _refuse_other_data(task, entry)
+    if n != entry.n:
+        raise HarnessError(
+            f"data set {entry.name!r} has {entry.n} points, but OpenML task {number} is of {n} "
+            "rows: it is of other data, or the entry drops some of its rows"
+        )
     return path
 
 
@@ -125,7 +128,7 @@ def _fetched(number: int, ending: str, url: str) -> Path:
     return fetch_file(f"OpenML task {number}", File(name=name, mirror=f"openml/{name}", urls=urls))
 
 
-def _refuse_other_data(task: Task, entry: Declared) -> None:
+def _refuse_other_data(task: Task, entry: Entry) -> None:
     told = f"OpenML task {task.number} is of OpenML data set {task.data}"
     if entry.openml_id is None:
         raise HarnessError(
@@ -142,23 +145,25 @@ def _refuse_other_data(task: Task, entry: Declared) -> None:
         )
 
 
-def _refuse_other_rows(number: int, path: Path, entry: Declared) -> None:
+def _kept(path: Path) -> tuple[Task, int]:
+    """Return the task that a file is of, and how many rows it has."""
+    import zipfile
+
     import numpy as np
 
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            n = file["part"].shape[1]
-    except (OSError, ValueError, KeyError, EOFError, IndexError) as error:
+            return Task(**json.loads(str(file["task"]))), int(file["part"].shape[1])
+    except (OSError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile) as error:
         raise HarnessError(f"{path}: cannot be read: {error}; remove it") from None
-    if entry.n is not None and n != entry.n:
-        raise HarnessError(
-            f"data set {entry.name!r} has {entry.n} points, but OpenML task {number} is of {n} "
-            "rows: it is of other data, or the entry drops some of its rows"
-        )
 
 
 def _keep_folds(task: Task, path: Path) -> None:
     """Read the folds of a task, and write them as splits."""
+    import io
+
+    import numpy as np
+
     from harness.datasets.arff import read_arff
     from harness.datasets.fetching import open_unpacked
 
@@ -171,12 +176,9 @@ def _keep_folds(task: Task, path: Path) -> None:
         raise HarnessError(
             f"OpenML task {task.number}: {source}: cannot be read as its folds: {error}"
         ) from None
-    import io
-
-    import numpy as np
-
     packed = io.BytesIO()
-    np.savez_compressed(packed, allow_pickle=False, **arrays)
+    told = np.array(json.dumps(vars(task)))
+    np.savez_compressed(packed, allow_pickle=False, task=told, **arrays)
     write_whole(packed.getvalue(), path)
     count, n = arrays["part"].shape
     _log.warning(
