@@ -14,7 +14,8 @@ from pydantic import BaseModel, ValidationError
 
 from harness.datasets import reading
 from harness.datasets.counting import completed
-from harness.datasets.entry import Declared, Entry, MissingByKind, generated_entry
+from harness.datasets.entry import Declared, Entry, generated_entry
+from harness.datasets.entry_values import MissingByKind
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.project import CATALOG, own
@@ -163,7 +164,10 @@ def _read(path: Path) -> dict[str, Declared]:
 
 def _says_all(body: Mapping[str, Any]) -> bool:
     keys = {"n", "d"} if body.get("task") == "regression" else {"n", "d", "classes"}
-    return keys | ({"nnz"} if body.get("sparse") is True else set()) <= body.keys()
+    keys |= {"nnz"} if body.get("sparse") is True else set()
+    keys |= {"largest_group"} if body.get("groups") is not None else set()
+    keys |= {"n_unlabeled"} if body.get("other_classes") == "unlabeled" else set()
+    return keys <= body.keys()
 
 
 def _problems(error: ValidationError, where: str) -> list[str]:

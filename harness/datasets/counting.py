@@ -38,12 +38,18 @@ class Counts:
         Points of each label, in ascending order; empty for regression.
     nnz : int or None, default None
         Nonzeros, where the features are sparse.
+    n_unlabeled : int, default 0
+        Points without a label, where the entry keeps them.
+    largest_group : int or None, default None
+        Points with a label of the largest group, where the entry has groups.
     """
 
     n: int
     d: int
     classes: Mapping[str, int]
     nnz: int | None = None
+    n_unlabeled: int = 0
+    largest_group: int | None = None
 
 
 def count(declared: Declared) -> Counts:
@@ -58,7 +64,11 @@ def count(declared: Declared) -> Counts:
     with suppress(DamagedFileError, KeyError, TypeError):
         kept = read_json(path, dict)
         nnz = int(kept["nnz"]) if declared.sparse else None
-        return Counts(int(kept["n"]), int(kept["d"]), dict(kept["classes"]), nnz)
+        largest = int(kept["largest_group"]) if declared.groups is not None else None
+        unlabeled = int(kept.get("n_unlabeled", 0))
+        return Counts(
+            *(int(kept["n"]), int(kept["d"]), dict(kept["classes"]), nnz, unlabeled, largest)
+        )
     counts = _counted(declared)
     keep(declared, counts)
     return counts
@@ -66,7 +76,7 @@ def count(declared: Declared) -> Counts:
 
 def keep(declared: Declared, counts: Counts) -> None:
     """Keep what was counted, for whoever asks next; a folder that cannot be written keeps none."""
-    told = {"n": counts.n, "d": counts.d, "classes": dict(counts.classes), "nnz": counts.nnz}
+    told = vars(counts) | {"classes": dict(counts.classes)}
     with suppress(HarnessError):
         write_whole(json.dumps(told), _place(declared))
 
@@ -83,8 +93,14 @@ def completed(declared: Declared) -> Entry:
         return declared
     counts = count(declared)
     said: dict[str, Any] = declared.model_dump(mode="json", exclude_unset=True)
-    counted = {"n": counts.n, "d": counts.d}
-    said = counted | ({"nnz": counts.nnz} if declared.sparse else {}) | said
+    counted: dict[str, Any] = {"n": counts.n, "d": counts.d}
+    if declared.sparse:
+        counted["nnz"] = counts.nnz
+    if declared.other_classes == "unlabeled":
+        counted["n_unlabeled"] = counts.n_unlabeled
+    if declared.groups is not None:
+        counted["largest_group"] = counts.largest_group
+    said = counted | said
     if declared.task != "regression" and not declared.classes:
         said["classes"] = dict(counts.classes)
         if declared.task == "binary" and not declared.positive:
@@ -129,6 +145,10 @@ def disagreement(entry: Entry, counts: Counts) -> str:
         return shape_contradiction(entry, (counts.n, counts.d))
     if counts.nnz != entry.nnz:
         return nnz_contradiction(entry, counts.nnz)
+    for key in ("n_unlabeled", "largest_group"):
+        found, said = getattr(counts, key), getattr(entry, key)
+        if found != said:
+            return f"found {key} {found}, the catalog says {said}"
     if entry.task == "regression":
         return ""
     from harness.datasets.encoding import class_contradiction
@@ -150,13 +170,24 @@ def nnz_contradiction(entry: Entry, found: int | None) -> str:
 
 
 def _counted(declared: Declared) -> Counts:
-    from harness.datasets.encoding import class_counts, encode_features
+    import numpy as np
+
+    from harness.datasets.encoding import class_counts, encode_features, has_label
     from harness.datasets.fetching import fetch
     from harness.datasets.formats import read_source
+    from harness.datasets.point_facts import coded_facts, largest_group
 
-    X, target = encode_features(read_source(declared, fetch(declared)), declared)
-    classes = {} if declared.task == "regression" else class_counts(target)
-    return Counts(X.shape[0], X.shape[1], classes, X.nnz if declared.sparse else None)
+    source = read_source(declared, fetch(declared))
+    X, target, rows = encode_features(source, declared)
+    known = np.ones(len(target), dtype=bool)
+    if declared.other_classes == "unlabeled":
+        known = has_label(target, declared)
+    classes = {} if declared.task == "regression" else class_counts(target[known])
+    return Counts(
+        *(X.shape[0], X.shape[1], classes, X.nnz if declared.sparse else None),
+        n_unlabeled=int((~known).sum()),
+        largest_group=largest_group(coded_facts(source.facts, rows, declared), known),
+    )
 
 
 def _place(declared: Declared) -> Path:

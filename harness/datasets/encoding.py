@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,14 +33,17 @@ class Source:
         Numbers or strings.
     parts : list of int
         Rows of each file.
+    facts : dict of str to ndarray (n,)
+        What else is said of each point: "groups" and "order", where the entry has them.
     """
 
     X: Any
     target: np.ndarray
     parts: list[int]
+    facts: dict[str, np.ndarray] = field(default_factory=dict)
 
 
-def encode(source: Source, entry: Entry) -> tuple[Features, np.ndarray]:
+def encode(source: Source, entry: Entry) -> tuple[Features, np.ndarray, np.ndarray]:
     """Return the features as numbers and the target as class numbers or real values.
 
     Parameters
@@ -52,18 +55,20 @@ def encode(source: Source, entry: Entry) -> tuple[Features, np.ndarray]:
     Returns
     -------
     X : ndarray (n, d) of the entry's dtype, C order; csr_matrix where the entry says sparse
-    y : ndarray (n,) of int64 or float64
+    y : ndarray (n,) of int64 or float64; -1 or NaN of points without a label
+    rows : ndarray (n,)
+        Which row of the source each point is.
 
     Raises
     ------
     HarnessError
         If features are missing and the entry does not say what to do, or a label is unknown.
     """
-    X, target = encode_features(source, entry)
-    return X, _targets(target, entry)
+    X, target, rows = encode_features(source, entry)
+    return X, _targets(target, entry), rows
 
 
-def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarray]:
+def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarray, np.ndarray]:
     """Return the features as numbers, and the targets of the same points as they were read.
 
     Parameters
@@ -76,8 +81,11 @@ def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarr
     -------
     X : ndarray (n, d) of the entry's dtype, C order; csr_matrix where the entry says sparse
     target : ndarray (n,)
+    rows : ndarray (n,)
+        Which row of the source each point is.
     """
     X, target = source.X, source.target
+    rows = np.arange(len(target))
     if X.shape[0] != len(target):
         raise HarnessError(
             f"data set {entry.name!r}: {X.shape[0]} rows of features, but {len(target)} targets"
@@ -89,29 +97,30 @@ def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarr
             f"attributes, the catalog says {published[0]} x {published[1]} (raw_n, raw_d)"
         )
     if entry.other_classes == "drop":
-        kept = _declared(target, entry)
-        X, target = X[kept], target[kept]
+        declared = has_label(target, entry)
+        X, rows = X[declared], np.flatnonzero(declared)
     if issparse(X):
-        return _encoded_sparse(X, target, entry)
+        X, kept = _encoded_sparse(X, entry)
+        return X, target[rows[kept]], rows[kept]
     missing = _missing(X)
     if missing.any():
-        X, target = _without_missing(X, missing, target, entry)
+        X, kept = _without_missing(X, missing, entry)
+        rows = rows[kept]
     X = _with_logarithms(X, entry)
     if isinstance(X, pd.DataFrame):
         X = _to_numbers(X, entry)
     if entry.sparse:
-        return compressed(X.astype(entry.dtype, copy=False)), target
-    return np.ascontiguousarray(X, dtype=entry.dtype), target
+        return compressed(X.astype(entry.dtype, copy=False)), target[rows], rows
+    return np.ascontiguousarray(X, dtype=entry.dtype), target[rows], rows
 
 
-def _encoded_sparse(
-    X: csr_matrix, target: np.ndarray, entry: Declared
-) -> tuple[csr_matrix, np.ndarray]:
-    """Return the same of features that are sparse as they are read."""
+def _encoded_sparse(X: csr_matrix, entry: Declared) -> tuple[csr_matrix, np.ndarray]:
+    """Return the features of a sparse source as they are prepared, and which rows they are."""
     if entry.logarithm:
         raise HarnessError(
             f"data set {entry.name!r}: logarithm is of columns of a table; the source is sparse"
         )
+    kept = np.arange(X.shape[0])
     gaps = np.flatnonzero(~np.isfinite(X.data))
     if len(gaps):
         rows = np.unique(np.searchsorted(X.indptr, gaps, side="right") - 1)
@@ -122,12 +131,13 @@ def _encoded_sparse(
                 f"0; {len(rows)} in all); of a sparse source allowed is `missing: drop`; it is "
                 f"`missing: {_written(entry)}` now"
             )
-        kept = np.setdiff1d(np.arange(X.shape[0]), rows)
-        X, target = X[kept], target[kept]
-    return compressed(X.astype(entry.dtype, copy=False)), target
+        kept = np.setdiff1d(kept, rows)
+        X = X[kept]
+    return compressed(X.astype(entry.dtype, copy=False)), kept
 
 
-def _declared(target: np.ndarray, entry: Declared) -> np.ndarray:
+def has_label(target: np.ndarray, entry: Declared) -> np.ndarray:
+    """Tell which points have a target: of classes, one that the entry names, if it names any."""
     if entry.classes:
         return np.isin(label_texts(target), list(entry.classes))
     return ~pd.isna(pd.Series(target)).to_numpy()
@@ -142,9 +152,11 @@ def _missing(X: np.ndarray | pd.DataFrame) -> np.ndarray:
 
 
 def _without_missing(
-    X: np.ndarray | pd.DataFrame, missing: np.ndarray, target: np.ndarray, entry: Declared
+    X: np.ndarray | pd.DataFrame, missing: np.ndarray, entry: Declared
 ) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the features with their gaps filled, and which rows are left."""
     X = pd.DataFrame(X).mask(missing)
+    kept = np.arange(len(X))
     by_kind = entry.missing_by_kind
     numbers = X.select_dtypes("number").columns
     names = X.columns.difference(numbers, sort=False)
@@ -154,7 +166,7 @@ def _without_missing(
     ]
     if dropped:
         kept = np.flatnonzero(~X[dropped].isna().any(axis=1))
-        X, target = X.iloc[kept].copy(), target[kept]
+        X = X.iloc[kept].copy()
     if by_kind.numeric in ("mean", "median"):
         X = X.fillna(X[numbers].agg(by_kind.numeric))
     if by_kind.nominal in ("own", "most_frequent"):
@@ -173,7 +185,7 @@ def _without_missing(
             "`value` (nominal attributes only), or both kinds: `{numeric: median, nominal: own}`; "
             f"it is `missing: {_written(entry)}` now"
         )
-    return X, target
+    return X, kept
 
 
 def _written(entry: Declared) -> str:
@@ -258,6 +270,24 @@ def class_counts(target: np.ndarray) -> dict[str, int]:
 
 
 def _targets(target: np.ndarray, entry: Entry) -> np.ndarray:
+    if entry.other_classes != "unlabeled":
+        return _known_targets(target, entry)
+    known = has_label(target, entry)
+    lacking = int((~known).sum())
+    if lacking != entry.n_unlabeled:
+        raise HarnessError(
+            f"data set {entry.name!r}: {lacking} points have no label, or one of another class; "
+            f"the catalog says {entry.n_unlabeled} (n_unlabeled)"
+        )
+    found = _known_targets(target[known], entry)
+    y = np.full(len(target), -1 if entry.task != "regression" else np.nan, found.dtype)
+    y[known] = found
+    return y
+
+
+def _known_targets(target: np.ndarray, entry: Entry) -> np.ndarray:
+    if not len(target):
+        raise HarnessError(f"data set {entry.name!r}: no point has a label")
     if entry.task == "regression":
         try:
             y = np.ascontiguousarray(target, dtype=np.float64)

@@ -8,12 +8,28 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from harness.datasets.reading import File, Generated, Read, Strict
-from harness.errors import HarnessError, shown
+from harness.datasets.entry_values import (
+    BY_KIND,
+    Missing,
+    MissingByKind,
+    label_counts,
+    label_texts,
+)
+from harness.datasets.reading import (
+    FORMATS_WITH_FACTS,
+    File,
+    Generated,
+    OpenML,
+    PointColumn,
+    PointColumns,
+    Read,
+    Strict,
+)
+from harness.errors import HarnessError
 from harness.files import is_file
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.plugin.shape import csr_bytes
@@ -27,78 +43,21 @@ MOST_FEATURES = 10**7
 SPARSE_ENDING = ".csr"
 """Of a folder of prepared data that are sparse: the workflow asks it for other files."""
 
+FACTS_ENDING = ".facts"
+"""Of one with groups, or the order, of its points; it stands before the other."""
+
 PREPARATION = 1
 """Raised whenever the code turns the same source into other bytes; part of every digest."""
 
 _TOLD_ONLY = {"name", "source", "citation", "notes", "stand_in_for"}
 _TOLD_ONLY |= {"classes", "n", "d", "nnz", "raw_n", "raw_d"}
-_LATER = {"other_classes", "logarithm", "sparse"}
+_TOLD_ONLY |= {"n_unlabeled", "largest_group", "openml"}
+_LATER = {"other_classes", "logarithm", "sparse", "groups", "order"}
 _LATER_OF_READ = {"charset", "decimal"}
 """Keys that came later: an entry that does not give them has the digest it always had."""
 
 KEEPS_ZEROS = ("none", "unit", "maxabs")
 """Scalings after which a zero is still one: those of sparse data."""
-
-
-class MissingByKind(Strict):
-    """What becomes of missing features, for each kind of column.
-
-    Parameters
-    ----------
-    numeric : {"error", "drop", "mean", "median"}, default "error"
-        Rows dropped, or the column's mean or median put in.
-    nominal : {"error", "drop", "own", "most_frequent"}, default "error"
-        Rows dropped, a value of its own, or the value that occurs most often put in.
-    """
-
-    numeric: Literal["error", "drop", "mean", "median"] = "error"
-    nominal: Literal["error", "drop", "own", "most_frequent"] = "error"
-
-
-_BY_KIND = {
-    "error": MissingByKind(),
-    "drop": MissingByKind(numeric="drop", nominal="drop"),
-    "mean": MissingByKind(numeric="mean"),
-    "median": MissingByKind(numeric="median"),
-    "value": MissingByKind(nominal="own"),
-}
-"""What the words of `missing` stand for."""
-
-
-def _kind_of_missing(value: Any) -> str:
-    return "by kind" if isinstance(value, dict | MissingByKind) else "by word"
-
-
-_Missing = Annotated[
-    Annotated[Literal["error", "drop", "mean", "median", "value"], Tag("by word")]
-    | Annotated[MissingByKind, Tag("by kind")],
-    Discriminator(_kind_of_missing),
-]
-
-
-def _text(value: Any) -> Any:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _texts(value: Any) -> Any:
-    return [_text(item) for item in value] if isinstance(value, list) else [_text(value)]
-
-
-def _class_counts(value: Any) -> Any:
-    if not isinstance(value, list | dict):
-        return value
-    labels = [_text(label) for label in value]
-    seen: set[str] = set()
-    for label in labels:
-        if not isinstance(label, str):
-            raise ValueError(
-                f"{shown(label)} is no label: write text or a number, quoted if need be"
-            )
-        if label in seen:
-            raise ValueError(f"the label {shown(label)} is there twice")
-        seen.add(label)
-    counts = value.values() if isinstance(value, dict) else [None] * len(labels)
-    return dict(zip(labels, counts, strict=True))
 
 
 class Declared(Strict):
@@ -129,9 +88,20 @@ class Declared(Strict):
     missing : {"error", "drop", "mean", "median", "value"} or MissingByKind, default "error"
         What becomes of missing features: rows dropped, the column's mean or median put in, or (for
         nominal attributes) a value of its own.
-    other_classes : {"error", "drop"}, default "error"
+    other_classes : {"error", "drop", "unlabeled"}, default "error"
         What becomes of points whose label is not among `classes` (two digits out of ten), and of
-        those whose target is missing.
+        those whose target is missing. "unlabeled" keeps them as points that have no label.
+    n_unlabeled : int, optional
+        How many these are, where they are kept. They are counted where it is not given.
+    groups : int, str or mapping, optional
+        The column that says which group a point is of: a patient, a user, a site.
+    order : int, str or mapping, optional
+        The column by which points are earlier and later: numbers, or dates. Without it they are
+        in the order of their rows.
+    largest_group : int, optional
+        Points with a label of the largest group. They are counted where it is not given.
+    openml : int, optional
+        The number of the data set of OpenML that has the same rows in the same order.
     logarithm : list of int, default none
         Columns of the source that become log(1 + x): amounts that are mostly 0 and sometimes huge.
     divide_by : float, default 1
@@ -158,11 +128,16 @@ class Declared(Strict):
     raw_d: int | None = Field(default=None, gt=0)
     n_train: int | None = Field(default=None, gt=0)
     classes: Annotated[
-        dict[str, Annotated[int, Field(ge=0)] | None], BeforeValidator(_class_counts)
+        dict[str, Annotated[int, Field(ge=0)] | None], BeforeValidator(label_counts)
     ] = Field(default_factory=dict)
-    positive: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
-    missing: _Missing = "error"
-    other_classes: Literal["error", "drop"] = "error"
+    positive: Annotated[tuple[str, ...], BeforeValidator(label_texts)] = ()
+    missing: Missing = "error"
+    other_classes: Literal["error", "drop", "unlabeled"] = "error"
+    n_unlabeled: int = Field(default=0, ge=0)
+    groups: PointColumns = None
+    order: PointColumns = None
+    largest_group: int | None = Field(default=None, gt=0)
+    openml: int | None = Field(default=None, gt=0)
     logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
     divide_by: float = Field(default=1.0, ge=1e-30, le=1e30)
     scaling: Literal["none", "minmax", "standard", "whiten", "unit", "maxabs"] = "none"
@@ -192,18 +167,29 @@ class Declared(Strict):
         if self.task == "binary" and known and set(positive) == labels:
             raise ValueError(f"positive is {positive}: it must be some, not all, of the classes")
         if self.n is not None:
-            if len(counts) == len(self.classes) and counts and sum(counts) != self.n:
-                raise ValueError(f"class counts sum to {sum(counts)}, but n is {self.n}")
+            n_known = self.n - self.n_unlabeled
+            counted = self.other_classes != "unlabeled" or "n_unlabeled" in self.model_fields_set
+            whole = counted and len(counts) == len(self.classes)
+            if whole and counts and sum(counts) != n_known:
+                less = f" less {self.n_unlabeled} without a label" * bool(self.n_unlabeled)
+                raise ValueError(f"class counts sum to {sum(counts)}, but n is {self.n}{less}")
             if self.n_train is not None and not self.n_train < self.n:
                 raise ValueError(f"n_train {self.n_train} must be below n {self.n}")
-        by_kind = self.missing_by_kind
-        dropping = "drop" in (by_kind.numeric, by_kind.nominal, self.other_classes)
-        if self.n_train is not None and dropping:
-            raise ValueError("n_train cannot be told once rows are dropped")
         fetched = self.format not in ("openml", "sklearn", "generated")
         if fetched != bool(self.files):
             raise ValueError(f"format {self.format} {'needs' if fetched else 'takes no'} files")
         self._refuse_filled_zeros()
+        if self.n_unlabeled and self.other_classes != "unlabeled":
+            raise ValueError("n_unlabeled is told where `other_classes: unlabeled` is written")
+        if self.largest_group is not None and self.groups is None:
+            raise ValueError("largest_group is told of groups: add `groups: COLUMN`")
+        if self.fact_columns and self.format not in FORMATS_WITH_FACTS:
+            raise ValueError(
+                f"format {self.format} has no columns for groups or an order; those that have are "
+                f"{', '.join(FORMATS_WITH_FACTS)}"
+            )
+        if self.openml is not None and isinstance(self.read, OpenML):
+            raise ValueError("openml is said by read.id; leave it out")
         return self
 
     def _refuse_filled_zeros(self) -> None:
@@ -226,7 +212,18 @@ class Declared(Strict):
     def missing_by_kind(self) -> MissingByKind:
         """What becomes of missing features, with its words written out."""
         given = self.missing
-        return given if isinstance(given, MissingByKind) else _BY_KIND[given]
+        return given if isinstance(given, MissingByKind) else BY_KIND[given]
+
+    @property
+    def openml_id(self) -> int | None:
+        """The number of the data set of OpenML with the same rows; None if it is not known."""
+        return self.read.id if isinstance(self.read, OpenML) else self.openml
+
+    @property
+    def fact_columns(self) -> dict[str, PointColumn]:
+        """The columns that are kept beside the targets: those of "groups" and of "order"."""
+        columns = {"groups": self.groups, "order": self.order}
+        return {name: column for name, column in columns.items() if column is not None}
 
     @property
     def download_bytes(self) -> int:
@@ -277,6 +274,8 @@ class Entry(Declared):
             raise ValueError(f"{self.task} needs at least two classes, got {list(self.classes)}")
         if self.sparse and self.nnz is None:
             raise ValueError("sparse data need nnz, the number of nonzeros")
+        if self.groups is not None and self.largest_group is None:
+            raise ValueError("groups need largest_group, the points of the largest one")
         return self
 
     @property
@@ -306,7 +305,7 @@ class Entry(Declared):
         if self.task != "binary":
             return tuple(counts.values())
         positive = sum(counts[label] for label in self.positive)
-        return self.n - positive, positive
+        return self.n - self.n_unlabeled - positive, positive
 
     @property
     def data_bytes(self) -> int:
@@ -327,8 +326,9 @@ class Entry(Declared):
 
     @property
     def directory(self) -> str:
-        """Name of the folder that holds the prepared data; its ending says where it is sparse."""
-        return f"{self.name}-{self.digest}" + ("" if self.nnz is None else SPARSE_ENDING)
+        """Name of the folder that holds the prepared data; its ending says which files it has."""
+        facts, sparse = bool(self.fact_columns), self.nnz is not None
+        return f"{self.name}-{self.digest}" + FACTS_ENDING * facts + SPARSE_ENDING * sparse
 
 
 def generated_entry(dataset: GeneratedDataset, version: str = "") -> Entry:

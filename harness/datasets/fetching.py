@@ -68,80 +68,104 @@ def fetch(entry: Declared) -> list[Path]:
     HarnessError
         If a file is nowhere to be had, or its bytes are not the expected ones.
     """
+    owner = f"data set {entry.name!r}"
+    return [fetch_file(owner, _placed(entry, file), entry.notes) for file in entry.files]
+
+
+def fetch_file(owner: str, file: File, notes: str = "") -> Path:
+    """Return one verified file, downloaded where it is not at hand.
+
+    Parameters
+    ----------
+    owner : str
+        What it is a file of, for messages.
+    file : File
+        With its place in a mirror and in the cache under `mirror`, unless it has a path.
+    notes : str, default ""
+        What is told besides where it has no address.
+
+    Raises
+    ------
+    HarnessError
+        If it is nowhere to be had, or its bytes are not the expected ones.
+    """
     try:
-        return [_fetch(entry, file) for file in entry.files]
+        return _fetch(owner, file, notes)
     except OSError as error:
         told = f"{error.filename}: {error.strerror or error}"
-        raise HarnessError(f"data set {entry.name!r}: {told}") from None
+        raise HarnessError(f"{owner}: {told}") from None
 
 
 def missing_bytes(entry: Declared) -> int:
     """Return the expected size of what neither mirror nor cache holds; contents unchecked."""
     return sum(
         file.bytes
-        for file in entry.files
-        if file.path is None and not _in_mirror(entry, file) and not _cached(entry, file).exists()
+        for file in (_placed(entry, file) for file in entry.files)
+        if file.path is None and not _in_mirror(file) and not _cached(file).exists()
     )
 
 
 def unobtainable(entry: Declared) -> list[str]:
     """Say for each file that is neither at hand nor to be downloaded where to put it."""
     return [
-        _where_to_put(entry, file)
-        for file in entry.files
-        if not (file.path or file.urls or _in_mirror(entry, file) or _cached(entry, file).exists())
+        _where_to_put(f"data set {entry.name!r}", file, entry.notes)
+        for file in (_placed(entry, file) for file in entry.files)
+        if not (file.path or file.urls or _in_mirror(file) or _cached(file).exists())
     ]
 
 
-def _where_to_put(entry: Declared, file: File) -> str:
+def _where_to_put(owner: str, file: File, notes: str) -> str:
     return (
-        f"data set {entry.name!r}: {file.name} has no address to download it from; put it at "
-        f"<mirror>/{_place(entry, file)} and set HARNESS_MIRROR=<mirror>. {entry.notes}"
+        f"{owner}: {file.name} has no address to download it from; put it at "
+        f"<mirror>/{file.mirror} and set HARNESS_MIRROR=<mirror>. {notes}"
     ).rstrip()
 
 
-def _place(entry: Declared, file: File) -> str:
-    return file.mirror or f"{entry.name}/{file.name}"
+def _placed(entry: Declared, file: File) -> File:
+    """Return a file with the place that it has in a mirror and in the cache."""
+    if file.mirror or file.path is not None:
+        return file
+    return file.model_copy(update={"mirror": f"{entry.name}/{file.name}"})
 
 
-def _cached(entry: Declared, file: File) -> Path:
-    return below(cache_directory(), _place(entry, file))
+def _cached(file: File) -> Path:
+    return below(cache_directory(), file.mirror or file.name)
 
 
-def _in_mirror(entry: Declared, file: File) -> Path | None:
+def _in_mirror(file: File) -> Path | None:
     mirror = os.environ.get("HARNESS_MIRROR")
     if not mirror:
         return None
-    candidates = (Path(mirror) / (_place(entry, file) + packing) for packing in PACKINGS)
+    candidates = (Path(mirror) / f"{file.mirror}{packing}" for packing in PACKINGS)
     return next((path for path in candidates if is_file(path)), None)
 
 
-def _fetch(entry: Declared, file: File) -> Path:
+def _fetch(owner: str, file: File, notes: str) -> Path:
     if file.path is not None:
         if not is_file(file.path):
-            raise HarnessError(f"data set {entry.name!r}: {file.path}: there is no such file")
-        _refuse_unless_expected(file.path, entry, file, "correct the file or its checksum")
+            raise HarnessError(f"{owner}: {file.path}: there is no such file")
+        _refuse_unless_expected(file.path, owner, file, "correct the file or its checksum")
         return file.path
-    mirrored = _in_mirror(entry, file)
+    mirrored = _in_mirror(file)
     if mirrored is not None:
         todo = "replace it in the mirror, or unset HARNESS_MIRROR to download it"
-        _refuse_unless_expected(mirrored, entry, file, todo)
+        _refuse_unless_expected(mirrored, owner, file, todo)
         return mirrored
-    cached = _cached(entry, file)
+    cached = _cached(file)
     if is_file(cached):
         check = _check(cached, file)
         if check.passed:
             return cached
         _log.warning("%s: %s; fetching it again", cached, check.difference)
-    return _download(entry, file, cached)
+    return _download(owner, file, cached, notes)
 
 
-def _download(entry: Declared, file: File, target: Path) -> Path:
+def _download(owner: str, file: File, target: Path, notes: str) -> Path:
     import pooch
     import requests
 
     if not file.urls:
-        raise HarnessError(_where_to_put(entry, file))
+        raise HarnessError(_where_to_put(owner, file, notes))
     failures = []
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +201,7 @@ def _download(entry: Declared, file: File, target: Path) -> Path:
             "HARNESS_CACHE names another folder"
         ) from None
     told = "\n  ".join(failures)
-    raise HarnessError(f"data set {entry.name!r}: {file.name} could not be fetched:\n  {told}")
+    raise HarnessError(f"{owner}: {file.name} could not be fetched:\n  {told}")
 
 
 def _set_aside(path: Path) -> None:
@@ -215,10 +239,10 @@ def _check(path: Path, file: File) -> _Check:
     return _Check(not expected or found == file.sha256, expected, found)
 
 
-def _refuse_unless_expected(path: Path, entry: Declared, file: File, todo: str) -> None:
+def _refuse_unless_expected(path: Path, owner: str, file: File, todo: str) -> None:
     check = _check(path, file)
     if not check.passed:
-        raise HarnessError(f"data set {entry.name!r}: {path}: {check.difference}; {todo}")
+        raise HarnessError(f"{owner}: {path}: {check.difference}; {todo}")
 
 
 def _sha256(stream: BinaryIO) -> str:

@@ -59,11 +59,11 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
         case reading.Svmlight() as read:
             return _read_svmlight(entry, read, paths)
         case reading.Csv() as read:
-            return _read_csv(read, paths)
+            return _read_csv(entry, read, paths)
         case reading.Parquet() as read:
-            return _read_parquet(read, paths)
+            return _read_parquet(entry, read, paths)
         case reading.Arff() as read:
-            return _read_arff(read, paths)
+            return _read_arff(entry, read, paths)
         case reading.Idx():
             return _read_idx(paths)
         case reading.Mat() as read:
@@ -121,14 +121,14 @@ def _read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path
     return _joined(X, y)
 
 
-def _read_csv(read: reading.Csv, paths: Sequence[Path]) -> Source:
+def _read_csv(entry: Declared, read: reading.Csv, paths: Sequence[Path]) -> Source:
     frames = []
     for path in paths:
         with open_unpacked(path) as stream, warnings.catch_warnings():
             # rows longer than the first would be cut with no more than a warning
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frames.append(pd.read_csv(stream, **csv_options(read)))
-    return _tabular(read, frames, read.nominal)
+    return _tabular(entry, read, frames, read.nominal)
 
 
 def csv_options(read: reading.Csv) -> dict[str, Any]:
@@ -148,9 +148,9 @@ def csv_options(read: reading.Csv) -> dict[str, Any]:
     }
 
 
-def _read_parquet(read: reading.Parquet, paths: Sequence[Path]) -> Source:
+def _read_parquet(entry: Declared, read: reading.Parquet, paths: Sequence[Path]) -> Source:
     frames = [without_index(pq.read_table(path).to_pandas()) for path in paths]
-    return _tabular(read, frames, read.nominal)
+    return _tabular(entry, read, frames, read.nominal)
 
 
 def without_index(frame: pd.DataFrame) -> pd.DataFrame:
@@ -159,16 +159,16 @@ def without_index(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-def _read_arff(read: reading.Arff, paths: Sequence[Path]) -> Source:
+def _read_arff(entry: Declared, read: reading.Arff, paths: Sequence[Path]) -> Source:
     frames = []
     for path in paths:
         with open_unpacked(path) as stream:
             frames.append(read_arff(stream.read().decode("utf-8", "replace")))
-    return _tabular(read, frames)
+    return _tabular(entry, read, frames)
 
 
 def _read_openml(entry: Declared, read: reading.OpenML) -> Source:
-    return _tabular(read, [openml_frame(entry.name, read.id)])
+    return _tabular(entry, read, [openml_frame(entry.name, read.id)])
 
 
 def openml_frame(name: str, number: int) -> pd.DataFrame:
@@ -205,19 +205,25 @@ def openml_frame(name: str, number: int) -> pd.DataFrame:
 
 
 def _tabular(
-    read: reading.Tabular, frames: list[pd.DataFrame], nominal: Sequence[int | str] = ()
+    entry: Declared,
+    read: reading.Tabular,
+    frames: list[pd.DataFrame],
+    nominal: Sequence[int | str] = (),
 ) -> Source:
     parts = [len(frame) for frame in frames]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    target_name = _column_name(frame, read.target, "target")
+    target_name = _column_name(frame, read.target, "read.target")
     target = frame[target_name].to_numpy()
     if read.target_strip:
         target = np.array([str(label).strip(f" {read.target_strip}") for label in target])
-    ignored = [_column_name(frame, column, "ignore") for column in read.ignore]
+    ignored = [_column_name(frame, column, "read.ignore") for column in read.ignore]
+    told = {key: _column_name(frame, of.column, key) for key, of in entry.fact_columns.items()}
+    facts = {key: frame[name].to_numpy() for key, name in told.items()}
+    ignored += [name for key, name in told.items() if not entry.fact_columns[key].feature]
+    names = {_column_name(frame, column, "read.nominal") for column in nominal}
     frame = frame.drop(columns=[target_name, *ignored])
-    names = {_column_name(frame, column, "nominal") for column in nominal}
     columns = {name: _typed(frame[name], name in names) for name in frame.columns}
-    return Source(pd.DataFrame(columns), target, parts)
+    return Source(pd.DataFrame(columns), target, parts, facts)
 
 
 def _column_name(frame: pd.DataFrame, column: int | str, key: str) -> int | str:
@@ -226,7 +232,7 @@ def _column_name(frame: pd.DataFrame, column: int | str, key: str) -> int | str:
     if isinstance(column, int) and -frame.shape[1] <= column < frame.shape[1]:
         return frame.columns[column]
     known = ", ".join(str(name) for name in frame.columns[:20])
-    raise ValueError(f"read.{key}: there is no column {column!r}; the columns are {known}")
+    raise ValueError(f"{key}: there is no column {column!r}; the columns are {known}")
 
 
 def _typed(values: pd.Series, nominal: bool) -> pd.Series:
@@ -313,17 +319,26 @@ def _the_one(matrices: Mapping[str, Any], name: str) -> str:
 def _read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Source:
     X: list[Any] = []
     y: list[np.ndarray] = []
+    told = {key: str(of.column) for key, of in entry.fact_columns.items()}
+    facts: dict[str, list[np.ndarray]] = {key: [] for key in told}
     for path in paths:
         with np.load(path, allow_pickle=False) as arrays:
             is_sparse = read.X not in arrays and "indptr" in arrays
-            for name in (read.y,) if is_sparse else (read.X, read.y):
+            for name in (read.y, *(() if is_sparse else (read.X,)), *told.values()):
                 if name not in arrays:
                     held = ", ".join(arrays.files)
                     raise ValueError(f"there is no array {name!r}; the file holds {held}")
             # what scipy.sparse.save_npz writes, and the target beside it
             X.append(sparse.load_npz(path) if is_sparse else arrays[read.X])
             y.append(arrays[read.y].ravel())
-    return _joined([_as_declared(part, entry) for part in X], y)
+            for key, name in told.items():
+                facts[key].append(arrays[name].ravel())
+    source = _joined([_as_declared(part, entry) for part in X], y)
+    source.facts = {key: np.concatenate(parts) for key, parts in facts.items()}
+    for key, values in source.facts.items():
+        if len(values) != len(source.target):
+            raise ValueError(f"{key}: {len(values)} values, but {len(source.target)} targets")
+    return source
 
 
 def _read_npy(read: reading.Npy, paths: Sequence[Path]) -> Source:

@@ -18,7 +18,10 @@ from harness.files import read_json
 DENSE, SPARSE = "X.npy", "X.npz"
 """What prepared features are called."""
 
-FILES = (DENSE, SPARSE, "y.npy", "meta.json")
+FACTS = "facts.npy"
+"""What the groups and the order of points are called, a row for each."""
+
+FILES = (DENSE, SPARSE, "y.npy", FACTS, "meta.json")
 """All that may be there; of the first two it is one."""
 
 _BLOCK = 1 << 20
@@ -43,11 +46,17 @@ class Meta(BaseModel):
     itemsize : int
         Bytes of one element of X.
     sha256 : str
-        Of the features' file followed by `y.npy`.
+        Of the features' file followed by `y.npy`, and by `facts.npy` where it is there.
     digest : str
         Of the catalog's entry.
     nnz : int or None, default None
         Nonzeros of X, where it is sparse.
+    n_unlabeled : int, default 0
+        Points that have no label, of the n.
+    facts : tuple of str, default ()
+        Which rows `facts.npy` has, in order: "groups", "order".
+    largest_group : int or None, default None
+        Points with a label of the largest group.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -67,6 +76,9 @@ class Meta(BaseModel):
     digest: str
     citation: str
     nnz: int | None = None
+    n_unlabeled: int = 0
+    facts: tuple[str, ...] = ()
+    largest_group: int | None = None
 
     @classmethod
     def read(cls, directory: Path) -> Meta:
@@ -82,6 +94,8 @@ class Meta(BaseModel):
         target = "float64" if meta.task == "regression" else "int64"
         meta._check_array(directory / meta.features, (meta.n, meta.d), meta.dtype, meta.nnz)
         meta._check_array(directory / "y.npy", (meta.n,), target)
+        if meta.facts:
+            meta._check_array(directory / FACTS, (len(meta.facts), meta.n), "int64")
         return meta
 
     @property
@@ -137,8 +151,11 @@ class Meta(BaseModel):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _told(self) -> dict[str, Any]:
-        # what was written of dense data before there were sparse ones is as it was
-        return self.model_dump(mode="json", exclude={"nnz"} if self.nnz is None else None)
+        # what was written before there was any of these is as it was
+        later = {"nnz", "n_unlabeled", "facts", "largest_group"}
+        return self.model_dump(
+            mode="json", exclude={key for key in later if not getattr(self, key)}
+        )
 
     @staticmethod
     def _check_array(
@@ -168,9 +185,10 @@ def features_file(directory: Path) -> Path:
 
 
 def content_sha256(directory: Path) -> str:
-    """Hash the features' file followed by `y.npy`."""
+    """Hash the features' file followed by `y.npy`, and by `facts.npy` where it is there."""
     digest = hashlib.sha256()
-    for path in (features_file(directory), Path(directory) / "y.npy"):
+    paths = [features_file(directory), Path(directory) / "y.npy", Path(directory) / FACTS]
+    for path in paths[: 3 if paths[2].exists() else 2]:
         with path.open("rb") as stream:
             while block := stream.read(_BLOCK):
                 digest.update(block)

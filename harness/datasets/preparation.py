@@ -13,17 +13,17 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 
 from harness.datasets.counting import nnz_contradiction, shape_contradiction
-from harness.datasets.encoding import Source, encode
+from harness.datasets.encoding import encode
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import fetch
 from harness.datasets.formats import read_source
-from harness.datasets.meta import DENSE, SPARSE, Meta, content_sha256
+from harness.datasets.meta import DENSE, FACTS, SPARSE, Meta, content_sha256
+from harness.datasets.point_facts import coded_facts, largest_group
 from harness.datasets.rows import Features, x_bytes
 from harness.datasets.scaling import scale, scale_sparse
 from harness.datasets.sparse_rows import write_sparse
@@ -34,6 +34,8 @@ from harness.units import format_bytes
 
 def prepare(entry: Entry, destination: Path) -> Meta:
     """Write `X.npy` (of sparse data `X.npz`), `y.npy` and `meta.json` of a data set.
+
+    Its groups and the order of its points, if it has any, are written to `facts.npy`.
 
     Parameters
     ----------
@@ -52,8 +54,8 @@ def prepare(entry: Entry, destination: Path) -> Meta:
         If the data cannot be fetched, read or written, or are not what the catalog declares.
     """
     destination = Path(destination)
-    X, y = load(entry)
-    counts = () if entry.task == "regression" else tuple(np.bincount(y).tolist())
+    X, y, facts = load_with_facts(entry)
+    counts = () if entry.task == "regression" else tuple(np.bincount(y[y >= 0]).tolist())
     needed = x_bytes(X) + y.nbytes
     with _writing(destination, needed) as folder:
         digest = hashlib.sha256()
@@ -62,6 +64,8 @@ def prepare(entry: Entry, destination: Path) -> Meta:
         else:
             _save(folder / DENSE, X, digest)
         _save(folder / "y.npy", y, digest)
+        if facts:
+            _save(folder / FACTS, np.array(list(facts.values())), digest)
         meta = Meta(
             name=entry.name,
             task=entry.task,
@@ -78,6 +82,9 @@ def prepare(entry: Entry, destination: Path) -> Meta:
             digest=entry.digest,
             citation=entry.citation,
             nnz=entry.nnz,
+            n_unlabeled=entry.n_unlabeled,
+            facts=tuple(facts),
+            largest_group=entry.largest_group,
         )
         meta.write(folder)
     return meta
@@ -89,11 +96,20 @@ def load(entry: Entry) -> tuple[Features, np.ndarray]:
     Returns
     -------
     X : ndarray or csr_matrix (n, d) of the entry's dtype
-    y : ndarray (n,) of int64 (0 .. n_classes - 1) or float64
+    y : ndarray (n,) of int64 (0 .. n_classes - 1, or -1 without a label) or float64
     """
+    X, y, _ = load_with_facts(entry)
+    return X, y
+
+
+def load_with_facts(entry: Entry) -> tuple[Features, np.ndarray, dict[str, np.ndarray]]:
+    """Return the same, and the groups and the order of points by their names."""
     source = read_source(entry, fetch(entry))
-    _check_parts(source, entry)
-    X, y = encode(source, entry)
+    ends = np.cumsum(source.parts)
+    X, y, rows = encode(source, entry)
+    _check_parts(np.searchsorted(rows, ends).tolist(), entry)
+    facts = coded_facts(source.facts, rows, entry)
+    _check_groups(facts, y, entry)
     if X.shape != (entry.n, entry.d):
         raise HarnessError(f"data set {entry.name!r}: {shape_contradiction(entry, X.shape)}")
     if entry.sparse and X.nnz != entry.nnz:
@@ -105,11 +121,20 @@ def load(entry: Entry) -> tuple[Features, np.ndarray]:
         scale_sparse(X, entry.scaling)
     else:
         scale(X, entry.scaling)
-    return X, y
+    return X, y, facts
 
 
-def _check_parts(source: Source, entry: Entry) -> None:
-    ends = list(accumulate(source.parts))
+def _check_groups(facts: dict[str, np.ndarray], y: np.ndarray, entry: Entry) -> None:
+    largest = largest_group(facts, np.isfinite(y) if entry.task == "regression" else y >= 0)
+    if largest != entry.largest_group:
+        raise HarnessError(
+            f"data set {entry.name!r}: its largest group has {largest} points, the catalog says "
+            f"{entry.largest_group} (largest_group)"
+        )
+
+
+def _check_parts(ends: list[int], entry: Entry) -> None:
+    """Refuse an official training part that ends within a file; `ends` are of kept rows."""
     if entry.n_train is not None and len(ends) > 1 and entry.n_train not in ends:
         raise HarnessError(
             f"data set {entry.name!r}: n_train is {entry.n_train}, but its files end after "

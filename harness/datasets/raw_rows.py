@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.datasets.encoding import Source, encode, label_texts
+from harness.datasets.encoding import Source, encode, encode_features, label_texts
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import fetch
 from harness.datasets.formats import read_source
@@ -192,7 +192,7 @@ def learn_preparation(entry: Entry, prepared: np.ndarray) -> tuple[RowPreparatio
         )
     source = read_source(entry, fetch(entry))
     table, target = pd.DataFrame(source.X).copy(), source.target
-    encoded, _ = encode(source, entry)
+    encoded, _, _ = encode(source, entry)
     numbers = encoded.copy()
     if entry.divide_by != 1:
         encoded /= encoded.dtype.type(entry.divide_by)
@@ -237,7 +237,7 @@ def _learn(
             position += 1
             continue
         column = Source(values.to_frame().copy(), target, [len(target)])
-        width = encode(column, alone)[0].shape[1]
+        width = encode_features(column, alone)[0].shape[1]
         codes = encoded[:, position : position + width]
         names = written_names(values)
         first = {name: row for row, name in reversed(list(enumerate(names)))}

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -22,6 +23,9 @@ from harness.files import why_no_path
 
 SPARSE_FORMATS = ("svmlight", "mat", "npz", "generated")
 """Formats of which a matrix may be sparse as it is read."""
+
+FORMATS_WITH_FACTS = ("csv", "parquet", "arff", "openml", "npz")
+"""Formats that may say of each point which group it is of, or when it was."""
 
 Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Column = int | str
@@ -93,6 +97,29 @@ class File(Strict):
                 raise ValueError("a file needs a name (or the path of a local file)")
             object.__setattr__(self, "name", self.path.name)
         return self
+
+
+class PointColumn(Strict):
+    """A column that says something of each point, such as its group; no feature of a learner.
+
+    Parameters
+    ----------
+    column : int or str
+        Its number or name in a table; in npz the name of an array.
+    feature : bool, default False
+        Whether it is a feature besides. An array of npz is none.
+    """
+
+    column: Column
+    feature: bool = False
+
+
+def _point_column(value: Any) -> Any:
+    plain = isinstance(value, int | str) and not isinstance(value, bool)
+    return {"column": value} if plain else value
+
+
+PointColumns = Annotated[PointColumn | None, BeforeValidator(_point_column)]
 
 
 class Tabular(Strict):

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 PARTS = ("labeled", "unlabeled", "test")
 """In the order of their codes, from 1; 0 is of rows that are in no part."""
 
+_TRAIN = "train"
+"""Rows of which a study draws some to be labeled; of those, the unlabeled part has the code."""
+
 _CODES, _SEEDS = "part", "seeds"
 _FORMS = "npz (NumPy), mat (MATLAB, whose rows are counted from 1) or csv (seed, row, part)"
 
@@ -40,6 +43,7 @@ class SplitFile:
         The number of each split.
     codes : ndarray (n_splits, n), uint8
         Of each row 1 if it is labeled, 2 if it is unlabeled, 3 if it is for the test, else 0.
+        Where none is labeled, labeled ones are drawn among those of code 2.
     digest : str
         SHA-256 of the file, in hexadecimal digits.
     """
@@ -51,8 +55,23 @@ class SplitFile:
 
     @property
     def sizes(self) -> Sizes:
-        """Points of each part, the same in all splits."""
-        return Sizes(*(int((self.codes[0] == code).sum()) for code in (1, 2, 3)))
+        """Points of each part: labeled ones as many in all splits, of the others at most."""
+        return Sizes(*(int(self._counts(code).max()) for code in (1, 2, 3)))
+
+    @property
+    def train_sizes(self) -> tuple[int, int]:
+        """Points that may be labeled in the smallest and in the largest split."""
+        counts = self._counts(2)
+        return int(counts.min()), int(counts.max())
+
+    @property
+    def says_labeled(self) -> bool:
+        """Whether it names labeled rows, or leaves them to be drawn."""
+        return bool(self.sizes.n_labeled)
+
+    def _counts(self, code: int) -> np.ndarray:
+        counts: np.ndarray = (self.codes == code).sum(axis=1)
+        return counts
 
     def split(self, seed: int) -> Split:
         """Return the split of a seed.
@@ -81,10 +100,11 @@ class SplitFile:
         if absent:
             told = f"{self.path}: has no split {min(absent)}; its splits are {self._told()}"
             raise HarnessError(f"{told}: give seeds among them")
-        if transductive and self.sizes.n_test:
+        held = self._counts(3)
+        if transductive and held.any():
             told = f"{self.path}: has test rows: leave 'transductive' out, and they are scored"
             raise HarnessError(told)
-        if not transductive and not self.sizes.n_test:
+        if not transductive and not held.all():
             told = f"{self.path}: has no test rows: write transductive: true beside it, and the"
             raise HarnessError(f"{told} unlabeled ones are scored")
 
@@ -103,9 +123,10 @@ def read_splits(path: Path, n: int) -> SplitFile:
     path : Path
         `.npz` or `.mat` with arrays `labeled`, `unlabeled` and `test`: row numbers of one split,
         or a row for each split. `unlabeled` may be left out and is then all other rows, `test`
-        too. An array `seeds` numbers the splits, else they are counted from 0. Rows are counted
-        from 0, in `.mat` from 1. Or `.npz` with `part` as `SplitFile.codes`. Or `.csv` with
-        columns `seed`, `row` and `part`, the name of one.
+        too. With `train` and `test` instead, or `test` alone, labeled rows are drawn among the
+        training rows. An array `seeds` numbers the splits, else they are counted from 0. Rows are
+        counted from 0, in `.mat` from 1. Or `.npz` with `part` as `SplitFile.codes`. Or `.csv`
+        with columns `seed`, `row` and `part`, the name of one.
     n : int
         Rows of the data set.
 
@@ -113,7 +134,7 @@ def read_splits(path: Path, n: int) -> SplitFile:
     ------
     HarnessError
         If the file cannot be read, a row is not there or in two parts of one split, or splits
-        differ in how many rows their parts have.
+        differ in how many rows are labeled.
     """
     try:
         status = path.stat()
@@ -178,7 +199,8 @@ def _read_npz(path: Path) -> Mapping[str, Any]:
 
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files if name in (*PARTS, _CODES, _SEEDS)}
+            names = (*PARTS, _TRAIN, _CODES, _SEEDS)
+            return {name: file[name] for name in file.files if name in names}
     except zipfile.BadZipFile as error:
         raise ValueError(error) from None
 
@@ -187,31 +209,28 @@ def _read_mat(path: Path) -> Mapping[str, Any]:
     import numpy as np
     from scipy.io import loadmat
 
-    found = loadmat(path, variable_names=[*PARTS, _SEEDS])
-    arrays = {name: np.atleast_2d(found[name]) for name in (*PARTS, _SEEDS) if name in found}
+    names = (*PARTS, _TRAIN, _SEEDS)
+    found = loadmat(path, variable_names=names)
+    arrays = {name: np.atleast_2d(found[name]) for name in names if name in found}
     # a column of row numbers is one split
     turned = {name: a.T if a.shape[1] == 1 else a for name, a in arrays.items()}
     return {name: a.ravel() if name == _SEEDS else a - 1 for name, a in turned.items()}
 
 
 def _read_csv(path: Path) -> Mapping[str, Any]:
-    import numpy as np
     import pandas as pd
 
     table = pd.read_csv(path, usecols=["seed", "row", "part"])
-    unknown = set(table["part"]) - set(PARTS)
+    unknown = set(table["part"]) - {*PARTS, _TRAIN}
     if unknown:
-        allowed = ", ".join(PARTS)
+        allowed = ", ".join((*PARTS, _TRAIN))
         raise ValueError(f"part is {shown(sorted(map(str, unknown))[0])}; allowed are {allowed}")
     seeds = table["seed"].unique()
     arrays: dict[str, Any] = {_SEEDS: seeds}
-    for name in PARTS:
+    for name in (*PARTS, _TRAIN):
         rows = table[table["part"] == name]
-        lists = [rows.loc[rows["seed"] == seed, "row"].to_numpy() for seed in seeds]
-        if len({len(one) for one in lists}) > 1:
-            raise ValueError(f"splits differ in their number of {name} rows")
         if len(rows):
-            arrays[name] = np.array(lists)
+            arrays[name] = [rows.loc[rows["seed"] == s, "row"].to_numpy() for s in seeds]
     return arrays
 
 
@@ -223,34 +242,40 @@ def _codes_of(arrays: Mapping[str, Any], n: int) -> np.ndarray:
         if codes.ndim != 2 or codes.shape[1] != n or not np.isin(codes, range(4)).all():
             raise ValueError(f"'{_CODES}' is no matrix of 0 to 3 with {n} columns")
         return codes.astype(np.uint8)
-    if "labeled" not in arrays:
-        raise ValueError(f"there is neither 'labeled' nor '{_CODES}' in it")
-    rows = {name: np.atleast_2d(arrays[name]) for name in PARTS if name in arrays}
+    if "labeled" in arrays and _TRAIN in arrays:
+        raise ValueError(f"both 'labeled' and '{_TRAIN}' are in it; give one of them")
+    if not {"labeled", _TRAIN, "test"} & arrays.keys():
+        raise ValueError(f"there is neither 'labeled' nor '{_TRAIN}' nor '{_CODES}' in it")
+    names = (*PARTS, _TRAIN)
+    # splits of other lengths are lists of arrays
+    rows = {n: a if isinstance(a, list) else np.atleast_2d(a) for n, a in arrays.items()}
+    rows = {name: rows[name] for name in names if name in rows}
     count = max(len(part) for part in rows.values())
     codes = np.zeros((count, n), np.uint8)
-    for code, name in enumerate(PARTS, 1):
-        if name in rows:
-            _place(codes, rows[name], code, name)
-    if "unlabeled" not in rows:
+    for name, part in rows.items():
+        _place(codes, part, 2 if name == _TRAIN else 1 + PARTS.index(name), name)
+    if not {"unlabeled", _TRAIN} & rows.keys():
         codes[codes == 0] = 1 + PARTS.index("unlabeled")
     return codes
 
 
-def _place(codes: np.ndarray, rows: np.ndarray, code: int, name: str) -> None:
+def _place(codes: np.ndarray, rows: Any, code: int, name: str) -> None:
     """Note the rows of one part; one list of them is that of all splits."""
     import numpy as np
 
     count, n = codes.shape
-    whole = rows.astype(np.int64)
-    if rows.ndim != 2 or len(rows) not in (1, count) or (whole != rows).any():
+    if len(rows) not in (1, count) or (isinstance(rows, np.ndarray) and rows.ndim != 2):
         raise ValueError(f"'{name}' is no list of row numbers, or one list for each split")
-    outside = whole[(whole < 0) | (whole >= n)]
-    if outside.size:
-        raise ValueError(f"'{name}' has row {outside[0]}; allowed are 0 to {n - 1}")
-    for taken, part in zip(codes, np.broadcast_to(whole, (count, whole.shape[1])), strict=True):
-        if len(np.unique(part)) < len(part) or taken[part].any():
+    for taken, part in zip(codes, list(rows) * (count // len(rows)), strict=True):
+        whole = part.astype(np.int64)
+        if (whole != part).any():
+            raise ValueError(f"'{name}' is no list of row numbers, or one list for each split")
+        outside = whole[(whole < 0) | (whole >= n)]
+        if outside.size:
+            raise ValueError(f"'{name}' has row {outside[0]}; allowed are 0 to {n - 1}")
+        if len(np.unique(whole)) < len(whole) or taken[whole].any():
             raise ValueError(f"'{name}' has a row that is twice in one split")
-        taken[part] = code
+        taken[whole] = code
 
 
 def _seeds_of(arrays: Mapping[str, Any], count: int) -> tuple[int, ...]:
@@ -264,11 +289,17 @@ def _seeds_of(arrays: Mapping[str, Any], count: int) -> tuple[int, ...]:
 
 
 def _refuse_uneven(found: SplitFile) -> None:
-    for code, name in enumerate(PARTS, 1):
-        counts = (found.codes == code).sum(axis=1)
-        if counts.min() != counts.max():
-            told = f"{counts.min()} to {counts.max()} {name} rows; allowed is one number for all"
-            raise HarnessError(f"{found.path}: its splits have {told}")
-    sizes = found.sizes
-    if not sizes.n_labeled or not sizes.n_unlabeled + sizes.n_test:
+    counts = (found.codes == 1).sum(axis=1)
+    if counts.min() != counts.max():
+        told = f"{counts.min()} to {counts.max()} labeled rows; allowed is one number for all"
+        raise HarnessError(f"{found.path}: its splits have {told}")
+    others = ((found.codes == 2) | (found.codes == 3)).sum(axis=1)
+    if (
+        not counts[0]
+        and not ((found.codes == 2).any(axis=1) & (found.codes == 3).any(axis=1)).all()
+    ):
+        raise HarnessError(
+            f"{found.path}: its splits need labeled rows, or training and test rows each"
+        )
+    if not others.all():
         raise HarnessError(f"{found.path}: its splits need labeled rows, and others to score")

@@ -22,7 +22,8 @@ def _cells(entry: Entry) -> list[str]:
     if entry.task == "regression":
         classes = ""
     elif entry.task == "binary":
-        share = entry.class_counts[1] / entry.n if entry.class_counts else None
+        counts = entry.class_counts
+        share = counts[1] / sum(counts) if counts else None
         classes = "2" if share is None else f"2 ({100 * share:.0f} % positive)"
     else:
         classes = str(entry.n_classes)

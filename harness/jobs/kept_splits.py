@@ -10,9 +10,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from harness.datasets import Meta
+from harness.datasets.sizes import rules_of
 from harness.datasets.split_files import read_splits, write_splits
 from harness.files import below
-from harness.jobs.referee import draw_split
+from harness.jobs.drawn_splits import BlockSplits
 from harness.planning.workload import Workload
 from harness.study.study import Block
 
@@ -45,7 +46,8 @@ def keep_splits(workload: Workload) -> list[Path]:
             folder = workload.prepared(block.dataset)
             known = {block.dataset: (Meta.read_alone(folder), np.load(folder / "y.npy"))}
         meta, y = known[block.dataset]
-        splits = {seed: draw_split(workload, block, meta, y, seed) for seed in sorted(seeds)}
+        drawn_for = BlockSplits(workload, block, meta, y)
+        splits = {seed: drawn_for.draw(seed) for seed in sorted(seeds)}
         write_splits(path, meta.n, splits)
         written.append(path)
     return written
@@ -59,7 +61,11 @@ def split_name(workload: Workload, block: Block) -> str:
     decides = [workload.study.settings.seed, entry.directory, entry.n_train]
     decides += [block.labeled, block.grid.split_rules]
     if (given := workload.study.split_file(block.grid, block.dataset)) is not None:
-        decides[-1] = read_splits(given, entry.n).digest
+        file = read_splits(given, entry.n)
+        decides[-1] = file.digest
+        if not file.says_labeled:  # labeled points are drawn in it
+            rules = rules_of(block.grid.split_rules)
+            decides += [rules["stratified"], rules["unlabeled_per_labeled"]]
     digest = hashlib.sha256(json.dumps(decides, default=str).encode()).hexdigest()[:8]
     return f"{block.dataset}-{workload.sizes(block).n_labeled}-{digest}"
 

@@ -1,16 +1,15 @@
-"""The side of a trial that knows the truth: draws splits, hands out labels, scores predictions."""
+"""The side of a trial that knows the truth: hands out labels of a split, scores predictions."""
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from harness.datasets import Meta, Split, features_file, open_mapped, split
-from harness.datasets.split_files import read_splits
+from harness.datasets import Meta, features_file, open_mapped
+from harness.jobs.drawn_splits import BlockSplits, seed_sequence
 from harness.metrics.functions import asked_metrics, evaluate, primary_metric
 from harness.planning.size import Plan
 from harness.planning.workload import Workload
@@ -22,12 +21,6 @@ from harness.trial.assignment import Assignment
 from harness.trial.searched_space import searched_space
 
 
-def seed_sequence(study_seed: int, dataset: str, seed: int) -> np.random.SeedSequence:
-    """Return where all randomness of a trial comes from, the same for every method and budget."""
-    name = int.from_bytes(hashlib.sha256(dataset.encode()).digest()[:8])
-    return np.random.SeedSequence([study_seed, name, seed])
-
-
 def known_metrics(registry: Registry, asked: Iterable[str]) -> list[Metric]:
     """Return the built-in metrics, those of plugins, and those that a study makes by a name."""
     return [*(metric for metric, _ in registry.items("metrics")), *asked_metrics(asked)]
@@ -37,41 +30,6 @@ def primary(workload: Workload, block: Block, registry: Registry) -> Metric:
     """Return the metric by which a block's trials are tuned."""
     asked = workload.study.settings.metrics
     return primary_metric(workload.task(block), asked, known_metrics(registry, asked))
-
-
-def draw_split(
-    workload: Workload,
-    block: Block,
-    meta: Meta,
-    y: np.ndarray,
-    seed: int,
-    rng: np.random.Generator | None = None,
-) -> Split:
-    """Draw the split of a seed, or take it from the file that the study names.
-
-    Parameters
-    ----------
-    workload : Workload
-    block : Block
-    meta : Meta
-        Of the prepared data set.
-    y : ndarray (n,)
-        All of its targets.
-    seed : int
-    rng : Generator, optional
-        What draws; by default that of the seed, from its start.
-    """
-    task = workload.task(block)
-    if task == "clustering":
-        nothing = np.empty(0, dtype=np.int64)
-        return Split(nothing, np.arange(meta.n), nothing)
-    path = workload.study.split_file(block.grid, block.dataset)
-    if path is not None:
-        return read_splits(path, meta.n).split(seed)
-    if rng is None:
-        sequence = seed_sequence(workload.study.settings.seed, block.dataset, seed)
-        rng = np.random.default_rng(sequence.spawn(2)[0])
-    return split(y, task, block.labeled, block.grid.split_rules, rng, block.dataset, meta.n_train)
 
 
 class Referee:
@@ -103,6 +61,7 @@ class Referee:
         self.primary = primary(workload, block, registry)
         self.features = features_file(workload.prepared(block.dataset))
         self.y = np.load(workload.prepared(block.dataset) / "y.npy", allow_pickle=False)
+        self.splits = BlockSplits(workload, block, meta, self.y)
 
     def assign(
         self, method: Method, params: Mapping[str, Any], planned: Plan, seed: int
@@ -110,12 +69,15 @@ class Referee:
         """Draw the split of a seed and put together what the trial may know."""
         split_seed, trial_seed = seed_sequence(self.study_seed, self.block.dataset, seed).spawn(2)
         rng = np.random.default_rng(split_seed)
-        parts = draw_split(self.workload, self.block, self.meta, self.y, seed, rng)
+        parts = self.splits.draw(seed, rng)
         unlabeled, tuning = rng.permutation(parts.unlabeled), self.block.grid.tuning
         ranges = self.block.method.ranges
         if not searched_space(method, params, ranges):
             tuning = None
         shown = tuning.shown(len(parts.labeled)) if tuning else 0
+        groups = np.empty(0, dtype=np.int64)
+        if tuning and self.splits.groups is not None:
+            groups = self.splits.groups[np.concatenate([parts.labeled, unlabeled[:shown]])]
         return Assignment(
             method=method,
             params=params,
@@ -132,6 +94,7 @@ class Referee:
             mapped=None,
             tuning=tuning,
             y_search=self.y[unlabeled[:shown]],
+            groups=groups,
             metric=self.primary,
             seed=trial_seed,
             checkpoints=tuple(self.block.grid.checkpoints),

@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from harness.datasets.entry import SPARSE_ENDING
-from harness.datasets.meta import DENSE, SPARSE
+from harness.datasets.entry import FACTS_ENDING, SPARSE_ENDING
+from harness.datasets.meta import DENSE, FACTS, SPARSE
 from harness.errors import DamagedFileError, HarnessError
 from harness.files import below, read_json, write_whole
 from harness.planning.bundles import (
@@ -110,17 +110,25 @@ class StudyJobs:
     @property
     def labels(self) -> list[str]:
         """Files of the prepared data of the study that describe them and hold their labels."""
-        described = (_metadata(self.workload, name) for name in self.workload.datasets())
-        return [path for meta in described for path in (meta, f"{Path(meta).parent}/y.npy")]
+        found = []
+        for meta in (_metadata(self.workload, name) for name in self.workload.datasets()):
+            folder = Path(meta).parent
+            beside = ["y.npy", FACTS] if FACTS_ENDING in folder.suffixes else ["y.npy"]
+            found += [meta, *(f"{folder}/{name}" for name in beside)]
+        return found
 
     def prepared(self, bundle_id: str, names: Iterable[str]) -> list[str]:
         """Return files, by name, of the prepared data that a job needs.
 
-        Where these are sparse, the file of features is the one of a sparse matrix.
+        Where these are sparse, the file of features is the one of a sparse matrix. Where there are
+        groups, or an order, of the points, `FACTS` is needed beside the targets.
         """
         folder = Path(self.needs(bundle_id)["prepared"]).parent
         features = SPARSE if folder.name.endswith(SPARSE_ENDING) else DENSE
-        return [(folder / (features if name == DENSE else name)).as_posix() for name in names]
+        wanted = [features if name == DENSE else name for name in names]
+        if FACTS_ENDING in folder.suffixes and "y.npy" in wanted:
+            wanted.append(FACTS)
+        return [(folder / name).as_posix() for name in wanted]
 
     @cached_property
     def _needs(self) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,8 @@ It is decided by the study as a whole, from the catalog alone: the same in each 
 
 from __future__ import annotations
 
-from harness.planning.workload import Workload, sizes_of
+from harness.planning.study_splits import sizes_of
+from harness.planning.workload import Workload
 
 MOST_UNASKED = 10**9
 """Bytes of a study's predictions that are kept unless it says otherwise."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.datasets.sizes import Sizes
 from harness.errors import HarnessError
-from harness.study.study import Block, deciding_settings
+from harness.study.study import Block
 
 
 def refuse_shared_places(path: Path, placed: Iterable[tuple[Block, str, Sizes]]) -> None:
@@ -49,7 +49,7 @@ def refuse_shared_places(path: Path, placed: Iterable[tuple[Block, str, Sizes]])
 
 
 def _differing(block: Block, other: Block) -> str:
-    mine, theirs = deciding_settings(block.grid), deciding_settings(other.grid)
+    mine, theirs = block.grid.deciding_settings(), other.grid.deciding_settings()
     keys = [key for key in mine | theirs if mine.get(key) != theirs.get(key)]
     keys += ["labeled"] * (block.labeled != other.labeled)
     # 1 and 1.0 are equal, and other trials

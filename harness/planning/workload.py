@@ -16,8 +16,7 @@ from harness.datasets.catalog import Catalog, load_catalog
 from harness.datasets.counting import contradiction
 from harness.datasets.entry import Entry
 from harness.datasets.meta import Meta
-from harness.datasets.sizes import Sizes, split_sizes
-from harness.datasets.split_files import read_splits
+from harness.datasets.sizes import Sizes
 from harness.errors import DamagedFileError, HarnessError, unknown_name
 from harness.files import below, is_file
 from harness.planning.fingerprints import deciding_parts
@@ -25,6 +24,7 @@ from harness.planning.learned.question import USUAL_RUNS, most_bytes
 from harness.planning.row_keys import refuse_shared_places
 from harness.planning.space_checks import bad_space, unsearched_spaces
 from harness.planning.study_index import study_index
+from harness.planning.study_splits import bad_splits, sizes_of
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.plugin.index import method_entry, unknown_entry
 from harness.plugin.parameters import refused_values
@@ -194,18 +194,6 @@ def load_workload(path: str | Path) -> Workload:
     return workload
 
 
-def sizes_of(study: Study, grid: Grid, entry: Entry, labeled: int | float) -> Sizes:
-    """Return how many points of each part trials have, from the catalog alone."""
-    if grid.task_of(entry.task) == "clustering":
-        return Sizes(0, entry.n, 0)
-    if (path := study.split_file(grid, entry.name)) is not None:
-        found = read_splits(path, entry.n)
-        found.refuse_unfit(grid.seeds, grid.transductive)
-        return found.sizes
-    rules = grid.split_rules
-    return split_sizes(entry.n, entry.n_classes, labeled, rules, entry.name, entry.n_train)
-
-
 def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
     """Read the project's catalog, a study's own ones, and the data sets that plugins generate.
 
@@ -250,7 +238,7 @@ def _refuse_unknown_names(study: Study, index: Mapping[str, Any], catalog: Catal
             if name not in catalog:
                 mistakes.append(unknown_name("data set", name, catalog, f"{study.path}: datasets"))
                 continue
-            mistakes += _bad_splits(study, grid, catalog[name])
+            mistakes += bad_splits(study, grid, catalog[name])
     for name in dict.fromkeys(name for grid in study.grids for name in grid.datasets):
         if name in catalog:
             mistakes += _bad_data(catalog[name], catalog.origins[name])
@@ -373,7 +361,8 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
     except DamagedFileError:  # whoever needs the data has them prepared again
         return []
     told: dict[str, tuple[Any, Any]] = {
-        key: (getattr(entry, key), getattr(meta, key)) for key in ("n", "d", "nnz")
+        key: (getattr(entry, key), getattr(meta, key))
+        for key in ("n", "d", "nnz", "n_unlabeled", "largest_group")
     }
     names, counts = entry.class_names, entry.class_counts
     if counts is not None:
@@ -387,14 +376,3 @@ def _bad_data(entry: Entry, origin: str) -> list[HarnessError]:
         for key, (said, held) in told.items()
         if said != held
     ]
-
-
-def _bad_splits(study: Study, grid: Grid, entry: Entry) -> list[HarnessError]:
-    mistakes = {}
-    for labeled in grid.labeled:
-        try:
-            sizes_of(study, grid, entry, labeled)
-        except HarnessError as error:
-            # of a test part alone, each labeled count says the same
-            mistakes[str(error)] = HarnessError(f"{study.path}: {error}")
-    return list(mistakes.values())

@@ -178,7 +178,8 @@ def over_data_sets(tables: Tables, scores: Mapping[str, Score]) -> dict[str, pd.
     -------
     dict of str to pandas.DataFrame
         By family, the columns of `Tables.cells` that charts are made of, a row a method and budget
-        that every data set of the family has; `n_ok` of `n` data sets finished every seed.
+        that every data set of the family has; `n_ok` of `n` data sets finished every seed. No
+        family is there of which nothing is on all data sets.
     """
     cells = tables.cells[~tables.cells["control"]]
     sign = signs(cells, scores)
@@ -212,6 +213,8 @@ def over_data_sets(tables: Tables, scores: Mapping[str, Score]) -> dict[str, pd.
             **{name: (name, "mean") for name in COSTS.values()},
         )
         table = table[table["problems"] == problems].reset_index()
+        if table.empty:  # each data set has methods of its own
+            continue
         for name in COSTS.values():
             table[name] = np.exp(table[name])
         table[["ci_low", "ci_high", "predict_s"]] = np.nan

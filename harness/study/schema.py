@@ -15,10 +15,8 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Discriminator,
     Field,
     SerializerFunctionWrapHandler,
-    Tag,
     ValidationError,
     model_serializer,
 )
@@ -28,6 +26,16 @@ from harness.datasets.sizes import OFFICIAL
 from harness.errors import HarnessError, shown
 from harness.plugin.search_space import Distribution, read_range
 from harness.study.budget import Budget, parse_budget
+from harness.study.evaluation import (
+    EVALUATIONS,
+    Evaluation,
+    FromFile,
+    Inductive,
+    OfTask,
+    Shift,
+    count_or_share,
+    plain_if_default,
+)
 from harness.units import parse_bytes, parse_duration
 
 LARGEST_SEED = 2**63 - 1
@@ -71,20 +79,6 @@ def _seed_list(value: Any) -> Any:
     )
     parts = {"value": shown(value), "most": MOST_SEEDS, "largest": LARGEST_SEED}
     raise PydanticCustomError("harness", message, parts)
-
-
-def _count_or_share(points: str, word: str | None = None) -> BeforeValidator:
-    def read(value: Any) -> int | float | str:
-        count = isinstance(value, int) and not isinstance(value, bool) and value > 0
-        if count or (isinstance(value, float) and 0 < value < 1):
-            return value
-        if word is not None and value == word:
-            return word
-        message = "{value} is neither a count of {points} points nor a share between 0 and 1{or}"
-        told = {"value": shown(value), "points": points, "or": f" nor {word!r}" if word else ""}
-        raise PydanticCustomError("harness", message, told)
-
-    return BeforeValidator(read)
 
 
 def _steps(value: Any) -> Any:
@@ -175,57 +169,6 @@ def _method_choice(value: Any) -> MethodChoice:
     raise PydanticCustomError("harness", message, {"value": shown(value), "hint": hint})
 
 
-# no keys of a study: errors are told without them
-_INDUCTIVE, _TRANSDUCTIVE = "kind: inductive", "kind: transductive"
-_FROM_FILE = "kind: from file"
-
-
-class Inductive(_Strict):
-    """Score on held-out points that training never saw."""
-
-    test: Annotated[float | Literal["official"], _count_or_share("test", OFFICIAL)] = 0.2
-    """"official" is the test part that a data set comes with."""
-    unlabeled_per_labeled: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    stratified: bool = True
-
-
-class Transductive(_Strict):
-    """Score the unlabeled points, and say how the labeled ones are drawn."""
-
-    transductive: Literal[True]
-    stratified: bool = True
-
-
-class FromFile(_Strict):
-    """Take the splits of a file, which seeds number."""
-
-    splits: str = Field(min_length=1)
-    """Its path beside the study; `{dataset}` stands for the name of a data set."""
-    transductive: bool = False
-    """Score the unlabeled points; the file has no test points then."""
-
-
-def _kind_of_evaluation(value: Any) -> str:
-    if isinstance(value, FromFile) or (isinstance(value, Mapping) and "splits" in value):
-        return _FROM_FILE
-    said = isinstance(value, Transductive) or (
-        isinstance(value, Mapping) and "transductive" in value
-    )
-    return _TRANSDUCTIVE if said else _INDUCTIVE
-
-
-Evaluation = Annotated[
-    Annotated[Inductive, Tag(_INDUCTIVE)]
-    | Annotated[Transductive, Tag(_TRANSDUCTIVE)]
-    | Annotated[FromFile, Tag(_FROM_FILE)],
-    Discriminator(_kind_of_evaluation),
-]
-
-
-def _plain_if_default(value: Evaluation | None) -> Evaluation | None:
-    return None if isinstance(value, Transductive) and value.stratified else value
-
-
 class Tuning(_Strict):
     """Cross-validation on the labeled points."""
 
@@ -280,7 +223,7 @@ class Grid(_Strict):
         list[Annotated[MethodChoice, BeforeValidator(_method_choice)]], BeforeValidator(_as_list)
     ] = []
     labeled: Annotated[
-        list[Annotated[int | float, _count_or_share("labeled")]], BeforeValidator(_as_list)
+        list[Annotated[int | float, count_or_share("labeled")]], BeforeValidator(_as_list)
     ] = []
     budgets: Annotated[
         list[Annotated[Budget, _readable(parse_budget)]], BeforeValidator(_as_list)
@@ -289,7 +232,7 @@ class Grid(_Strict):
     evaluation: Annotated[
         Evaluation | None,
         _mapping("{test: 0.2}", {"transductive": None, OFFICIAL: {"test": OFFICIAL}}),
-        AfterValidator(_plain_if_default),
+        AfterValidator(plain_if_default),
     ] = None
     """None is transductive, stratified: the unlabeled points are scored."""
     task: Literal["auto", "clustering"] = "auto"
@@ -308,17 +251,40 @@ class Grid(_Strict):
         """Whether the unlabeled points are scored, instead of test points."""
         if isinstance(self.evaluation, FromFile):
             return self.evaluation.transductive
-        return not isinstance(self.evaluation, Inductive)
+        return not isinstance(self.evaluation, (Inductive, OfTask))
 
     @property
     def splits(self) -> str | None:
-        """The file of splits beside the study, with `{dataset}` in it; None if they are drawn."""
+        """The file of splits beside the study, with `{dataset}` in it; None if there is none."""
         return self.evaluation.splits if isinstance(self.evaluation, FromFile) else None
+
+    def task_number(self, dataset: str) -> int | None:
+        """Return the task of OpenML whose folds are a data set's splits; None if there is none."""
+        return self.evaluation.task(dataset) if isinstance(self.evaluation, OfTask) else None
 
     @property
     def split_rules(self) -> str | dict[str, Any]:
         """The evaluation as `harness.datasets.split` takes it."""
         return self.evaluation.model_dump() if self.evaluation else "transductive"
+
+    def deciding_settings(self) -> dict[str, Any]:
+        """Return what it says besides its product that decides the outcome of trials, as JSON."""
+        settings = self.model_dump(
+            mode="json", include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"}
+        )
+        # what splits of a file are is told by their digest, wherever they lie
+        for key in ("splits", "openml"):
+            if settings["evaluation"] and key in settings["evaluation"]:
+                settings["evaluation"][key] = "file"
+        # what the scheduler reserves does not change what a trial computes
+        del settings["limits"]["memory"]
+        if not self.checkpoints:  # rows of studies that ask for none stay what they are
+            del settings["checkpoints"]
+        if self.tuning:
+            for key in ("labeled", "validation"):
+                if not settings["tuning"][key]:
+                    del settings["tuning"][key]
+        return settings
 
 
 class StudyFile(Grid):
@@ -340,14 +306,7 @@ class StudyFile(Grid):
     cases: list[dict[str, Any]] = []
 
 
-_EVALUATIONS: dict[str, type[_Strict]] = {
-    _INDUCTIVE: Inductive,
-    _TRANSDUCTIVE: Transductive,
-    _FROM_FILE: FromFile,
-}
-
-
-def validate(model: type[_Strict], content: Mapping[str, Any], where: str) -> Any:
+def validate(model: type[BaseModel], content: Mapping[str, Any], where: str) -> Any:
     """Read a mapping as one of the models here.
 
     Raises
@@ -364,11 +323,11 @@ def validate(model: type[_Strict], content: Mapping[str, Any], where: str) -> An
         raise HarnessError("\n".join(f"{where}: {line}" for line in lines)) from None
 
 
-def _explain(model: type[_Strict], item: Mapping[str, Any]) -> str:
+def _explain(model: type[BaseModel], item: Mapping[str, Any]) -> str:
     location = ".".join(
         str(part)
         for part in item["loc"]
-        if part not in _EVALUATIONS and not str(part).startswith(("function-", "constrained"))
+        if part not in EVALUATIONS and not str(part).startswith(("function-", "constrained"))
     )
     if item["type"] == "extra_forbidden":
         known = _fields_at(model, item["loc"][:-1])
@@ -379,9 +338,10 @@ def _explain(model: type[_Strict], item: Mapping[str, Any]) -> str:
     return f"{location}: {item['msg']}{given}"
 
 
-def _fields_at(model: type[_Strict], location: tuple[Any, ...]) -> list[str]:
-    nested: dict[str, type[_Strict]] = {"limits": TrialLimits, "tuning": Tuning, **_EVALUATIONS}
+def _fields_at(model: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
+    nested: dict[str, type[BaseModel]] = {"limits": TrialLimits, "tuning": Tuning, **EVALUATIONS}
+    nested["unlabeled"] = Shift
     # of an evaluation, which of its kinds it is comes second
     names = [str(part) for part in location if str(part) in nested]
-    holder = nested[names[0]] if names else model
+    holder = nested[names[-1]] if names else model
     return list(holder.model_fields)

@@ -16,11 +16,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness.datasets.openml_tasks import task_file
 from harness.errors import HarnessError
 from harness.files import is_file, is_folder, why_no_path
 from harness.project import ROOT, STUDIES
 from harness.strict_yaml import read_document
 from harness.study.budget import JOB_BYTES, Budget
+from harness.study.evaluation import Inductive, OfTask
 from harness.study.schema import Grid, MethodChoice, StudyFile, validate
 
 MOST_TRIALS = 10**7
@@ -90,7 +92,17 @@ class Study:
         return [(self.path.parent / catalog).resolve() for catalog in self.settings.catalogs]
 
     def split_file(self, grid: Grid, dataset: str) -> Path | None:
-        """Return the file of a data set's splits, beside the study; None if they are drawn."""
+        """Return the file of a data set's splits; None if they are drawn.
+
+        Raises
+        ------
+        HarnessError
+            If the study names tasks of OpenML, and none of this data set.
+        """
+        if isinstance(grid.evaluation, OfTask):
+            if (number := grid.task_number(dataset)) is None:
+                raise HarnessError(f"evaluation.openml: names no task of {dataset!r}; give one")
+            return task_file(number)
         if grid.splits is None:
             return None
         return (self.path.parent / grid.splits.replace("{dataset}", dataset)).resolve()
@@ -204,31 +216,13 @@ class Study:
         parts = [
             dataset,
             method.model_dump(mode="json"),
-            deciding_settings(grid),
+            grid.deciding_settings(),
             self.settings.metrics[:1] if grid.tuning else [],
             self.settings.seed,
             self.settings.enforcement,
             decided_by,
         ]
         return decided_by, json.dumps(parts, sort_keys=True, default=str)
-
-
-def deciding_settings(grid: Grid) -> dict[str, Any]:
-    """Return what a grid says besides its product that decides the outcome of trials, as JSON."""
-    settings = grid.model_dump(
-        mode="json", include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"}
-    )
-    if grid.splits is not None:  # what they are is told by their digest, wherever they lie
-        settings["evaluation"]["splits"] = "file"
-    # what the scheduler reserves does not change what a trial computes
-    del settings["limits"]["memory"]
-    if not grid.checkpoints:  # rows of studies that ask for none stay what they are
-        del settings["checkpoints"]
-    if grid.tuning:
-        for key in ("labeled", "validation"):
-            if not settings["tuning"][key]:
-                del settings["tuning"][key]
-    return settings
 
 
 def load_study(path: str | Path) -> Study:
@@ -272,8 +266,6 @@ def load_study(path: str | Path) -> Study:
     grids = _with_one_spelling(grids)
     wanted = [grid for grid in grids if grid.datasets and grid.methods]
     for grid in wanted:
-        if grid.splits is not None and grid.labeled:
-            raise HarnessError(f"{path}: labeled: is said by the file of splits; leave it out")
         if not grid.labeled and grid.task != "clustering" and grid.splits is None:
             raise HarnessError(f"{path}: labeled: give counts or shares of labeled points")
         _refuse_shown_labels(path, grid)
@@ -286,7 +278,7 @@ def load_study(path: str | Path) -> Study:
         grid.model_copy(update=unlabeled)
         if grid.task == "clustering"
         else grid.model_copy(update={"labeled": [0]})  # as many as the file says
-        if grid.splits is not None
+        if not grid.labeled
         else grid
         for grid in wanted
     ]
@@ -369,6 +361,13 @@ def _refuse_shown_labels(path: Path, grid: Grid) -> None:
         )
     if len(given) > 1:
         raise HarnessError(f"{path}: tuning: give either labeled or validation, not both")
+    drawn = grid.evaluation
+    if given and isinstance(drawn, Inductive) and (drawn.groups or drawn.unlabeled):
+        kind = "groups" if drawn.groups else "unlabeled"
+        raise HarnessError(
+            f"{path}: tuning.{given[0]}: shows labels of points that evaluation.{kind} keeps "
+            "apart from the labeled ones; leave one of them out"
+        )
 
 
 def _refuse_label_clash(path: Path, grids: Iterable[Grid]) -> None:

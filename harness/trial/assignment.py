@@ -51,6 +51,8 @@ class Assignment:
         What `tuning.search` names.
     y_search : (k,) array, default of length 0
         Targets of the first k unlabeled rows, for the search alone.
+    groups : (n_labeled + k,) int array, default of length 0
+        The group of each point that the search is shown the label of. None is in two of its folds.
     ranges : mapping of str to Distribution, default {}
         What a study has some parameters searched over, besides or instead of the method's own.
     n_kept : int or None, default None
@@ -81,6 +83,7 @@ class Assignment:
     checkpoints: tuple[int, ...] = ()
     search: Search | None = None
     y_search: np.ndarray = field(default_factory=lambda: np.empty(0))
+    groups: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     ranges: Mapping[str, Distribution] = field(default_factory=dict)
     n_kept: int | None = None
     costs: bool = False

@@ -125,6 +125,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
                 head_params=assignment.method.head_params,
                 defaults=_defaults(assignment, space),
                 standard_errors=assignment.tuning.standard_errors,
+                groups=assignment.groups if len(assignment.groups) else None,
                 validation=len(assignment.y_search) if assignment.tuning.validation else 0,
             )
         return_freed()

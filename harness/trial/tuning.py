@@ -14,7 +14,7 @@ that are scored together or one after the other. Never are two such estimators h
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -29,6 +29,7 @@ from harness.plugin.hookspecs import Evaluate, Metric
 from harness.plugin.search_space import Distribution
 from harness.plugin.shape import block_rows
 from harness.sandbox import return_freed
+from harness.trial.folds import grouped_folds, single_folds
 from harness.trial.prediction import held_out_predictions, join, named, predict, transduction
 
 _Key = tuple[tuple[str, Any], ...]
@@ -53,6 +54,7 @@ def tune(
     defaults: Mapping[str, Any] | None = None,
     standard_errors: float = 0.0,
     validation: int = 0,
+    groups: np.ndarray | None = None,
 ) -> tuple[dict[str, Any], float]:
     """Return the setting with the best mean score over the folds, and that score.
 
@@ -88,6 +90,8 @@ def tune(
     validation : int, default 0
         So many of the labeled points, the last, are held out instead of folds, and the best
         setting is always taken: one score says nothing of its error.
+    groups : (n_labeled,) int array, optional
+        The group of each labeled point. No group is held out in part.
 
     Returns
     -------
@@ -104,7 +108,9 @@ def tune(
     n_labeled = int(np.count_nonzero(np.isfinite(y) if task == "regression" else y >= 0))
     asked = metric.needs == "probabilities"
     problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled, asked)
-    tried = _Tried(make, problem, metric, folds, rng, head_params, defaults, trials, validation)
+    tried = _Tried(
+        *(make, problem, metric, folds, rng, head_params, defaults, trials, validation, groups)
+    )
     search(space, tried, trials, rng)
     if not tried.settings:
         raise ValueError("the search has had no setting scored")
@@ -124,6 +130,7 @@ class _Tried:
     defaults: Mapping[str, Any] | None
     trials: int
     validation: int
+    groups: np.ndarray | None
     settings: list[dict[str, Any]] = field(default_factory=list)
     scores: dict[_Key, np.ndarray] = field(default_factory=dict)
     estimator: Any = None
@@ -175,7 +182,10 @@ class _Tried:
         problem = self.problem
         if self.validation:
             return [np.arange(problem.n_labeled - self.validation, problem.n_labeled)]
-        return list(_folds(problem.y[: problem.n_labeled], problem.task, self.folds, self.rng))
+        y = problem.y[: problem.n_labeled]
+        if self.groups is not None:
+            return list(grouped_folds(y, problem.task, self.folds, self.rng, self.groups))
+        return list(single_folds(y, problem.task, self.folds, self.rng))
 
     def _score(self, group: list[dict[str, Any]], key: _Key) -> None:
         """Score settings that differ in nothing but `head_params`, fold by fold.
@@ -292,22 +302,3 @@ class _Problem:
         masked = y.copy()
         masked[held] = np.nan if self.task == "regression" else -1
         return masked
-
-
-def _folds(y: np.ndarray, task: str, folds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Yield the held-out rows of each fold, with classes spread evenly.
-
-    The only labeled point of a class is never held out: nothing could be learned of that class.
-    """
-    order = rng.permutation(len(y))
-    if task != "regression":
-        counts = np.bincount(y)
-        order = order[counts[y[order]] > 1]
-        if not order.size:
-            return
-        folds = min(folds, int(counts[counts > 1].min()))
-        order = order[np.argsort(y[order], kind="stable")]
-    elif len(order) < 2:
-        return
-    for fold in range(min(folds, len(order))):
-        yield np.sort(order[fold::folds])

@@ -69,6 +69,33 @@ def test_one_list_of_rows_is_one_split(tmp_path):
     assert found.split(0).labeled.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("ending", ["npz", "mat", "csv"])
+@pytest.mark.parametrize("named", [True, False])
+def test_training_and_test_rows_alone_leave_labeled_ones_to_be_drawn(tmp_path, ending, named):
+    others = [[row for row in range(N) if row not in TEST]]
+    train = {"train": np.array(others)} if named or ending == "csv" else {}
+    found = read_splits(saved(tmp_path / f"s.{ending}", test=np.array([TEST] * 3), **train), N)
+    assert not found.says_labeled
+    assert found.seeds == (0, 1, 2)
+    assert found.train_sizes == (N - 3, N - 3)
+    assert as_lists(found.split(1)) == [[], others[0], TEST.tolist()]
+
+
+def test_parts_but_the_labeled_one_may_differ_in_size(tmp_path):
+    """As folds do: of 10 points in 3 folds, one has a point more."""
+    path = tmp_path / "folds.csv"
+    lines = [
+        f"{seed},{row},{'test' if row % 3 == seed else 'train'}"
+        for seed in range(3)
+        for row in range(10)
+    ]
+    path.write_text("\n".join(["seed,row,part", *lines]))
+    found = read_splits(path, 10)
+    assert found.sizes == (0, 7, 4)
+    assert found.train_sizes == (6, 7)
+    assert found.split(0).test.tolist() == [0, 3, 6, 9]
+
+
 @given(st.integers(2, 5), st.integers(20, 300), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_what_is_written_is_read_back(tmp_path_factory, count, n, held_out):
@@ -110,13 +137,15 @@ BAD = {
         {"labeled": [[0], [1], [2]], "test": [[3], [4]]},
         "'test' is no list of row numbers, or one list for each split",
     ),
-    "none": ({"rows": [[0, 1]]}, "there is neither 'labeled' nor 'part' in it"),
+    "none": ({"rows": [[0, 1]]}, "there is neither 'labeled' nor 'train' nor 'part' in it"),
     "other data": ({"part": np.ones((2, 9))}, "'part' is no matrix of 0 to 3 with 12 columns"),
     "unknown codes": ({"part": np.full((1, 12), 4)}, "'part' is no matrix of 0 to 3"),
     "uneven": (
         {"part": [[1, 2] * 6, [1, 1, 2, 2, 2, 2] * 2]},
         "its splits have 4 to 6 labeled rows; allowed is one number for all",
     ),
+    "nothing to learn from": ({"part": [[3, 0] * 6]}, "or training and test rows each"),
+    "learned from twice": ({"labeled": [[0]], "train": [[1]]}, "both 'labeled' and 'train'"),
     "nothing scored": ({"part": [[1, 0] * 6]}, "need labeled rows, and others to score"),
     "numbers twice": ({"labeled": LABELED, "seeds": [1, 1, 2]}, "'seeds' are not 3 different"),
     "too few numbers": ({"labeled": LABELED, "seeds": [1]}, "'seeds' are not 3|shorter"),

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from harness.datasets import split, split_sizes
 from harness.errors import HarnessError
-from harness.study.schema import Inductive
+from harness.study.evaluation import Inductive
 
 COUNTS = st.lists(st.integers(1, 40), min_size=2, max_size=5)
 

@@ -36,7 +36,7 @@ def grid(**changes):
 def make(tmp_path):
     """Return a function that makes a referee of 60 points in three pairs of clusters."""
 
-    def make(task="binary", n_classes=2, seed=3, metrics=(), known=(), **changes):
+    def make(task="binary", n_classes=2, seed=3, metrics=(), known=(), facts=(), **changes):
         rng = np.random.default_rng(0)
         y = np.arange(N) % max(n_classes, 2)
         np.save(tmp_path / "X.npy", 9.0 * y[:, None] + rng.random((N, 2)))
@@ -54,7 +54,7 @@ def make(tmp_path):
         )
         items = [(metric, None) for metric in (*BUILT_IN, *known)]
         registry = SimpleNamespace(items=lambda kind: items)
-        meta = SimpleNamespace(n=N, n_classes=n_classes, n_train=40)
+        meta = SimpleNamespace(n=N, n_classes=n_classes, n_train=40, facts=facts)
         return Referee(registry, workload, block, meta)
 
     return make
@@ -66,6 +66,21 @@ def test_official_test_points_are_those_that_the_data_came_with(make):
     assert first.test.tolist() == other.test.tolist() == list(range(40, N))
     assert first.labeled.tolist() != other.labeled.tolist()
     assert max(*first.labeled, *first.unlabeled) < 40
+
+
+def test_the_search_is_told_the_groups_of_what_it_is_shown_and_of_nothing_else(make, tmp_path):
+    groups = np.arange(N) // 5
+    np.save(tmp_path / "facts.npy", groups[None])
+    rules = {"test": 0.3, "groups": "test"}
+    usual = {"facts": ["groups"], "transductive": False, "split_rules": rules}
+    trial = assign(make(**usual, tuning=Tuning(folds=2, labeled=20)))
+    shown = np.concatenate([trial.labeled, trial.unlabeled[:8]])
+    np.testing.assert_array_equal(trial.groups, groups[shown])
+    assert not set(groups[trial.test]) & set(groups[shown])
+    assert not len(assign(make(**usual)).groups)
+    # an evaluation that keeps no groups apart knows of none
+    plain = assign(make(facts=["groups"], tuning=Tuning(folds=2)))
+    assert not len(plain.groups)
 
 
 def assign(referee, method=LEARNER, size=None, seed=0, n_kept=None, **params):

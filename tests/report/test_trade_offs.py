@@ -1,4 +1,5 @@
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -107,6 +108,14 @@ def test_over_data_sets_the_best_is_1_the_worst_and_failures_0(judged):
     assert len(table) == 4 * 4
     marks = with_fronts(found["classification"], {"classification": NORMALISED})
     assert marks["front_peak"].any()
+
+
+def test_a_family_of_which_no_method_is_on_all_data_sets_has_nothing_over_them(judged):
+    _, scores, tables = judged
+    problems = tables.cells["problem"].unique()
+    own = dict(zip(problems, map(str, range(len(problems))), strict=True))
+    cells = tables.cells.assign(method=tables.cells["method"] + tables.cells["problem"].map(own))
+    assert over_data_sets(SimpleNamespace(cells=cells), scores) == {}
 
 
 def test_each_step_is_tested_against_the_mark_before(judged):

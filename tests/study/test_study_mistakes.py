@@ -77,7 +77,6 @@ def test_a_label_of_two_methods_in_two_cases_is_refused(write, first, second, wh
         ({"limits": {"treads": 2}}, "unknown key 'limits.treads'; did you mean 'threads'"),
         ({"evaluation": {"tst": 0.2}}, "unknown key 'evaluation.tst'; did you mean 'test'"),
         ({"evaluation": "inductive"}, "neither 'transductive', 'official' nor a mapping such as"),
-        ({"evaluation": {"splits": "s.npz"}}, "labeled: is said by the file of splits"),
         ({"evaluation": {"splits": ""}}, "evaluation.splits"),
         ({"evaluation": {"splits": "s.npz", "test": 0.1}}, "evaluation.test"),
         ({"evaluation": {"test": "offical"}}, "nor a share between 0 and 1 nor 'official'"),
@@ -114,7 +113,7 @@ def test_a_label_of_two_methods_in_two_cases_is_refused(write, first, second, wh
         ({"cases": [{"seeds": "x"}]}, "cases.0: seeds: 'x'"),
         (
             {"evaluation": {"transductive": True, "test": 0.2}},
-            "unknown key 'evaluation.test'; known: stratified, transductive",
+            "unknown key 'evaluation.test'; known: groups, stratified, temporal, transductive",
         ),
         (
             {"evaluation": {"transductive": True, "stratifed": False}},

@@ -9,8 +9,9 @@ from tuning_problems import METRICS, arguments, every
 
 from harness.plugin.search_space import uniform
 from harness.plugin.shape import PREDICT_BLOCK
+from harness.trial.folds import single_folds
 from harness.trial.search import random
-from harness.trial.tuning import _best, _folds, tune
+from harness.trial.tuning import _best, tune
 
 
 def test_the_better_setting_wins():
@@ -314,10 +315,10 @@ def test_a_gain_counts_where_nobody_says_by_how_much():
 @pytest.mark.parametrize(("task", "y"), [("regression", [0.5, 2.0]), ("binary", [0, 0, 1, 1])])
 def test_two_targets_of_a_kind_are_the_fewest_that_can_be_held_out(task, y):
     y = np.array(y)
-    folds = list(_folds(y, task, 5, np.random.default_rng(0)))
+    folds = list(single_folds(y, task, 5, np.random.default_rng(0)))
     assert [len(fold) for fold in folds] == [len(y) // 2] * 2
     assert sorted(np.concatenate(folds)) == list(range(len(y)))
-    assert not list(_folds(y[:1], task, 5, np.random.default_rng(0)))
+    assert not list(single_folds(y[:1], task, 5, np.random.default_rng(0)))
 
 
 def test_a_metric_of_probabilities_tunes_what_gives_them():

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.datasets.meta import Meta
+from harness.datasets.sizes import GIVEN, rules_of
 from harness.errors import DamagedFileError
 from harness.files import is_file
 from harness.planning.learned.design import Design
@@ -123,7 +124,9 @@ def _points(workload: Workload, block: Block) -> tuple[str, dict[str, Any] | Non
     except DamagedFileError:
         return GENERATED, None
     labeled, rules = block.labeled, block.grid.split_rules
-    if block.grid.splits is not None:  # others of the same sizes
+    known = rules_of(rules)
+    special = known["groups"] or known["temporal"] or known["unlabeled"] or known["test"] == GIVEN
+    if special and workload.task(block) != "clustering":  # others of the same sizes
         labeled, n_unlabeled, n_test = workload.sizes(block)
         rules = {"test": n_test, "unlabeled_per_labeled": max(n_unlabeled, 1e-9) / labeled}
         if not n_test:
