@@ -54,6 +54,8 @@ def split_sizes(
         test part is asked for and there is none.
     """
     where = f"data set {dataset!r}: " if dataset else ""
+    if isinstance(evaluation, Mapping) and evaluation.get("prequential"):
+        return _stream_sizes(n, n_labeled, evaluation, where)
     labeled = count_of(n, n_labeled)
     rules = rules_of(evaluation)
     if rules["test"] == OFFICIAL:
@@ -86,6 +88,26 @@ def split_sizes(
         asked = rules["unlabeled_per_labeled"] * labeled
         unlabeled = unlabeled if asked >= unlabeled else _round(asked)
     return Sizes(labeled, unlabeled, test)
+
+
+def _stream_sizes(n: int, n_labeled: int | float, rules: Mapping[str, Any], where: str) -> Sizes:
+    """Count the points of a stream: those whose label is told, the others, those scored."""
+    points = rules["points"] or n
+    if points > n:
+        raise HarnessError(f"{where}evaluation: points {points} is more than its {n} points")
+    labeled = count_of(points, n_labeled) if n_labeled else points
+    unscored = rules["chunk"] * (1 + rules["delay"])
+    if unscored >= points:
+        raise HarnessError(
+            f"{where}evaluation: the first {1 + rules['delay']} chunks of {rules['chunk']} points "
+            f"are not scored, and the stream has {points}: give a smaller chunk or delay"
+        )
+    if not 0 < labeled <= points:
+        raise HarnessError(
+            f"{where}labeled {n_labeled} is {labeled} points; allowed: 1 .. {points}, or none "
+            "said for all"
+        )
+    return Sizes(labeled, points - labeled, points - unscored)
 
 
 def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.datasets import Meta, Split, features_file, open_mapped, split
+from harness.datasets import Meta, Split, features_file, open_mapped, read_header, split
 from harness.datasets.split_files import read_splits
+from harness.datasets.streams import Stream, as_split, draw_stream, in_runs
+from harness.jobs.label_release import LabelRelease, joined_chunks
 from harness.metrics.functions import asked_metrics, evaluate, primary_metric
 from harness.planning.size import Plan
 from harness.planning.workload import Workload
@@ -20,6 +22,7 @@ from harness.plugin.registry import Registry
 from harness.study.study import Block
 from harness.trial.assignment import Assignment
 from harness.trial.run import searched_space
+from harness.trial.streaming import label_type
 
 
 def seed_sequence(study_seed: int, dataset: str, seed: int) -> np.random.SeedSequence:
@@ -61,6 +64,8 @@ def draw_split(
     rng : Generator, optional
         What draws; by default that of the seed, from its start.
     """
+    if block.grid.is_prequential:
+        return as_split(*draw_labels(workload, block, meta, seed))
     task = workload.task(block)
     if task == "clustering":
         nothing = np.empty(0, dtype=np.int64)
@@ -72,6 +77,17 @@ def draw_split(
         sequence = seed_sequence(workload.study.settings.seed, block.dataset, seed)
         rng = np.random.default_rng(sequence.spawn(2)[0])
     return split(y, task, block.labeled, block.grid.split_rules, rng, block.dataset, meta.n_train)
+
+
+def draw_labels(
+    workload: Workload, block: Block, meta: Meta, seed: int
+) -> tuple[Stream, np.ndarray]:
+    """Draw the stream of a seed, and whose labels are told."""
+    sequence = seed_sequence(workload.study.settings.seed, block.dataset, seed)
+    rng = np.random.default_rng(sequence.spawn(2)[0])
+    rules = block.grid.split_rules
+    assert not isinstance(rules, str), "a stream has rules"
+    return draw_stream(meta.n, block.labeled, rules, rng, block.dataset)
 
 
 class Referee:
@@ -111,6 +127,16 @@ class Referee:
         split_seed, trial_seed = seed_sequence(self.study_seed, self.block.dataset, seed).spawn(2)
         rng = np.random.default_rng(split_seed)
         parts = draw_split(self.workload, self.block, self.meta, self.y, seed, rng)
+        grid, part, stream = self.block.grid, None, None
+        if grid.streams:
+            part = grid.part_rows(read_header(self.features).row_bytes)
+        if grid.is_prequential:
+            stream = draw_labels(self.workload, self.block, self.meta, seed)[0]
+            nothing = np.empty(0, dtype=np.int64)
+            parts = Split(nothing, nothing, stream.scored)
+        elif part is not None:
+            order = in_runs(len(parts.labeled), part, rng)
+            parts = parts._replace(labeled=parts.labeled[order])
         unlabeled, tuning = rng.permutation(parts.unlabeled), self.block.grid.tuning
         ranges = self.block.method.ranges
         if not searched_space(method, params, ranges):
@@ -138,7 +164,19 @@ class Referee:
             ranges=ranges,
             costs=True,
             probabilities=bool(self.probabilistic),
+            part=part,
+            stream=stream,
         )
+
+    def release(self, assignment: Assignment, seed: int) -> LabelRelease | None:
+        """Return what tells the labels of an assignment's stream; None if it has none."""
+        if assignment.stream is None:
+            return None
+        stream, told = draw_labels(self.workload, self.block, self.meta, seed)
+        kind = label_type(self.task == "regression", self.meta.n_classes)
+        y = self.y[stream.rows].astype(kind)
+        y[~told] = np.nan if self.task == "regression" else -1
+        return LabelRelease(stream, y, max(1, self.meta.n_classes))
 
     def predicted(
         self, assignment: Assignment, predictions: Mapping[str, np.ndarray]
@@ -166,12 +204,16 @@ class Referee:
             Columns of the record: metrics, or `outcome` and `reason`.
         """
         rows = _scored(assignment)
-        truth = self.y[rows]
         given, predictions = predictions, self.predicted(assignment, predictions)
         if not predictions:
             wrong = {name: len(p) if np.ndim(p) else 0 for name, p in given.items()}
-            reason = f"predicted {wrong or 'nothing'} where {len(truth)} points are scored"
+            reason = f"predicted {wrong or 'nothing'} where {len(rows)} points are scored"
             return {"outcome": "error", "reason": reason}
+        return self._scores(rows, predictions)
+
+    def _scores(self, rows: np.ndarray, predictions: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """Score predictions of some points of the data set."""
+        truth = self.y[rows]
         X = open_mapped(self.features)[rows] if self.task == "clustering" else None
         try:
             with warnings.catch_warnings():
@@ -212,6 +254,25 @@ class Referee:
             if end is None or reached["step"] != end["step"]:
                 curve.append({**reached, **_as_point(self.score(assignment, predictions))})
         return curve if end is None else [*curve, {**end, **_as_point(scores)}]
+
+    def score_chunks(self, assignment: Assignment, release: LabelRelease) -> list[dict[str, Any]]:
+        """Score what was predicted on the way through a stream: a point for some chunks each.
+
+        Returns
+        -------
+        list of dict
+            As `score_curve` gives them. A point has the scores of the chunks since the one before.
+        """
+        stream, curve, first = release.stream, [], 0
+        for number, reached in release.points:
+            after = number + 1 - stream.first_scored
+            predicted = joined_chunks(release.chunks[first:after])
+            rows = stream.scored[first * stream.chunk : after * stream.chunk]
+            if assignment.method.control == "truth":
+                predicted = self._truth(self.y[rows])
+            curve.append({**reached, **_as_point(self._scores(rows, predicted))})
+            first = after
+        return curve
 
     def _truth(self, truth: np.ndarray) -> dict[str, np.ndarray]:
         if self.task == "regression":

@@ -288,7 +288,7 @@ def kernel_storage(
     paused : bool, default False
         Whether predictions are asked for during the pass.
     """
-    n, d, i = shape.n_labeled, shape.n_features, shape.itemsize
+    n, d, i = min(shape.n_labeled, shape.n_at_once), shape.n_features, shape.itemsize
     labels = Arrays(X=shape.data_bytes, labels=9 * n)
     support = Arrays(support=SupportSet.bytes(capacity, d, shape.n_machines)) + (kept or Arrays())
     support += Arrays(blas=kernels.blas_bytes(capacity, 4, terms=d))
@@ -303,13 +303,15 @@ def kernel_storage(
     learning = pass_arrays(shape, capacity, kernel) + (beside or Arrays()) + Arrays(order=8 * n)
     fit = {
         "labels": labels + Arrays(checked=16 * n),
-        "width": labels + Arrays(sample=kernels.binding_bytes(kernel, shape.n, d, i)),
+        "width": labels + Arrays(sample=kernels.binding_bytes(kernel, shape.n_at_once, d, i)),
         "a window": labels + support + learning,
     }
+    held = Arrays({name: many for name, many in learning.items() if name != "kernel"})
+    asked = Arrays({f"asked_{name}": many for name, many in predicting.items()})
     if paused:
-        held = {name: many for name, many in learning.items() if name != "kernel"}
-        asked = {f"asked_{name}": many for name, many in predicting.items()}
-        fit["a pause"] = labels + support + Arrays({**held, **asked})
+        fit["a pause"] = labels + support + held + asked
+    if shape.part is not None:  # what learns from the next part stays
+        return Storage(fit, {"a block": support + held + asked})
     return Storage(fit, {"a block": support + predicting + _seen(shape)})
 
 

@@ -43,6 +43,9 @@ _MOST_RUNS = 60
 _MOST_PREDICTED = 3 * PREDICT_BLOCK
 """Points that fit did not see and that are predicted: each block of them holds as much."""
 
+_MOST_PARTS = 4
+"""Parts of a stream that a measured trial learns from."""
+
 _PARTS = ("labeled", "unlabeled", "test", "y_labeled")
 
 
@@ -90,6 +93,10 @@ class _Points:
                 test=parts["test"],
                 y_labeled=parts["y_labeled"],
             )
+        if self.shape.part is not None:  # what is held does not grow with further parts
+            few = slice(_MOST_PARTS * self.shape.part)
+            y = made.y_labeled[few]
+            made = replace(made, part=self.shape.part, labeled=made.labeled[few], y_labeled=y)
         seen = len(made.kept)
         made = replace(
             made,
