@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import Tags, check_random_state
@@ -24,6 +24,8 @@ from .windows import MISTAKE, WINDOW, KernelWindow, Window
 
 ROWS = 256
 """Rows that are scored at a time."""
+
+_MADE_AGAIN = ("_room", "_inverse", "_features")
 
 
 class OnlineClassifier(PartlyLabeledClassifier):
@@ -184,6 +186,11 @@ class KernelOnlineClassifier(kernels.AnyKernel, OnlineClassifier):
         self._support = SupportSet(capacity, X.shape[1], self._n_machines)
         self._scale = 1.0
         self._make_room()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again where learning goes on, so that a file has none of it."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _MADE_AGAIN}
 
     def _make_room(self) -> None:
         self._room = np.empty((self._support.capacity + WINDOW) * WINDOW, np.float32)
