@@ -48,7 +48,6 @@ SMALLEST, _MANY, _LARGEST = 1_000, 4_000, 64_000
 _ROOM = 4
 _WIDER = 10
 _PAUSES = (1, 2)
-_PART = 512
 
 _UNLIKE = (
     "this plan was learned from trials on other points of the same shape, so what is held "
@@ -115,7 +114,7 @@ def workloads(method: Method, task: str, most: int = _LARGEST) -> list[Workload]
         budget = max(budget, planned.planned_bytes)
         chosen.append(Workload(wide, budget, planned, near=True))
     if task != "clustering" and not is_learned(method) and method.learns_in_parts({}):
-        shape = replace(made_shape(method, task, n, inductive=True), part=_PART)
+        shape = replace(made_shape(method, task, n, inductive=True), part=PREDICT_BLOCK)
         budget = max(chosen[0].budget // 4, 2 * _smallest(method, shape).planned_bytes)
         planned = plan(method, shape, None if method.size is None else budget)
         budget = max(budget, planned.planned_bytes)

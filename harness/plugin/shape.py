@@ -159,9 +159,10 @@ class Shape:
 
     @property
     def block_rows(self) -> int:
-        """Rows of one block handed to prediction: the fewer, the wider they are."""
+        """Rows of one block handed to prediction: the fewer, the wider; no more than a part."""
         searched = self.n_labeled if self.n_validated is None else self.n_validated
-        return min(block_rows(self.row_bytes), max(searched, self.scored))
+        most = min(block_rows(self.row_bytes), max(searched, self.scored))
+        return most if self.part is None else min(most, self.part)
 
     @property
     def block_bytes(self) -> int:

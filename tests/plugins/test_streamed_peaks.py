@@ -14,7 +14,7 @@ def test_ten_times_the_points_take_no_more(assert_peak_between, name):
     method = named(name)
     size = 50 if method.size else None
     fixed = {method.size: size} if size else {}
-    shapes = [Shape(n, 0, 40, 2, n_test=2048, itemsize=4, part=512) for n in (10_000, 100_000)]
+    shapes = [Shape(n, 0, 40, 2, n_test=2048, itemsize=4, part=1024) for n in (10_000, 100_000)]
     plans = {plan(method, shape, None, fixed).planned_bytes for shape in shapes}
     assert len(plans) == 1
     assert max(plans) < shapes[1].matrix_bytes(100_000) / 10
