@@ -45,6 +45,7 @@ class ClassPrior(Estimator):
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Look at the labels; X only says how many features there are."""
         self._validate_params()
+        self.__dict__.pop("_counts", None)
         n = validate_data(self, X, **_ACCEPTED).shape[0]
         y = np.full(n, -1) if y is None else np.asarray(y)
         if len(y) != n:
@@ -62,6 +63,27 @@ class ClassPrior(Estimator):
         else:
             labels = read_labels(y, self.n_classes)
             self.classes_, self.prior_ = labels.classes, labels.prior
+        return self
+
+    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
+        """Count some more labels, or values; `classes` are all of them, where there are some."""
+        first = not hasattr(self, "_counts")
+        if first:
+            self._validate_params()
+            self.task_ = "regression" if classes is None else "classification"
+            self.classes_ = np.arange(0) if classes is None else np.unique(classes)
+            self._counts, self._moments = np.zeros(len(self.classes_)), np.zeros(3)
+        validate_data(self, X, reset=first, **_ACCEPTED)
+        if self.task_ == "classification":
+            self._counts += np.array([np.count_nonzero(y == label) for label in self.classes_])
+            self.prior_ = self._counts / max(1.0, self._counts.sum())
+            self.mean_, self.std_ = 0.0, 0.0
+            return self
+        known = np.asarray(y)[~np.isnan(y)]
+        self._moments += np.array([len(known), known.sum(), np.square(known).sum()])
+        count, total, squares = self._moments
+        self.mean_ = float(total / max(1.0, count))
+        self.std_ = float(np.sqrt(max(0.0, squares / max(1.0, count) - self.mean_**2)))
         return self
 
     def _rows(self, X: np.ndarray) -> np.ndarray:
@@ -103,11 +125,22 @@ class RandomScores(ClassPrior):
     def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
         """Draw the hash function."""
         super().fit(X, y)
+        self._draw()
+        return self
+
+    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
+        """Draw the hash function with the first points."""
+        first = not hasattr(self, "_counts")
+        super().partial_fit(X, y, classes)
+        if first:
+            self._draw()
+        return self
+
+    def _draw(self) -> None:
         rng = check_random_state(self.random_state)
         columns = max(1, len(self.classes_))
         words = (columns, self.n_features_in_)
         self.multipliers_ = rng.randint(0, 1 << 64, words, dtype=np.uint64) | np.uint64(1)
-        return self
 
     def _rows(self, X: np.ndarray) -> np.ndarray:
         X = super()._rows(X)
@@ -162,7 +195,8 @@ def prior_storage(shape: Shape, size: int) -> Storage:
 
 def _labels(shape: Shape) -> Arrays:
     """Count the labeled rows with their classes, and what a fit asks of y."""
-    return Arrays(rows=8 * shape.n_labeled, codes=8 * shape.n_labeled, asked=2 * shape.n)
+    labeled = min(shape.n_labeled, shape.n_at_once)
+    return Arrays(rows=8 * labeled, codes=8 * labeled, asked=2 * shape.n_at_once)
 
 
 def _scores(shape: Shape) -> Arrays:

@@ -31,6 +31,7 @@ COMMANDS = [
     "mssksc.py --points 3000 --features 20",
     "mutation.py harness/errors.py --tests tests/test_units.py --sample 1",
     "online_streams.py peak 3 --methods rbp fogd --sizes 20",
+    "online_streams.py disk 3 --methods fogd sgd --sizes 20",
     "online_streams.py step --methods bsgd --points 500 --sizes 20",
     "overhead.py --cells 2 --seeds 2",
     "nysck.py breast_cancer:40 --budgets 2MB --paper",

@@ -27,6 +27,7 @@ from harness.conformance.isolation import Check, HangsError, Isolation, describe
 from harness.conformance.learned_plans import learned_workloads
 from harness.conformance.offset import is_shift_invariant
 from harness.conformance.permutation import is_permutation_equivariant
+from harness.conformance.points_in_parts import keeps_no_part
 from harness.conformance.problems import make_problem
 from harness.conformance.sparse_input import is_same_of_sparse
 from harness.conformance.split_fit import split_fit_agrees
@@ -175,6 +176,7 @@ class _MethodCheck:
         checks["permutation equivariant"] = partial(is_permutation_equivariant, method, problem)
         checks["far from the origin"] = partial(is_shift_invariant, method, problem)
         checks["sparse input"] = partial(is_same_of_sparse, method, problem)
+        checks["points in parts"] = partial(keeps_no_part, method, problem)
         for name, make in INPUTS.items():
             checks[name] = partial(survives, method, problem, make)
         yield from self._small(checks, suffix)

@@ -72,6 +72,8 @@ class Workload:
         kind = {4: "float32", 8: "float64"}[self.shape.itemsize]
         kind += f", {100 * self.shape.density:.2g} % nonzero" if self.shape.is_sparse else ""
         points = self.shape.n + self.shape.n_test
+        if self.shape.part is not None:
+            size += f", in parts of {self.shape.part}"
         asked = f", asked after steps {list(self.checkpoints)}" if self.checkpoints else ""
         return (
             f"n = {points} ({self.shape.n_labeled} labeled), d = {self.shape.n_features}, "
@@ -84,7 +86,8 @@ def workloads(method: Method, task: str, most: int = _LARGEST) -> list[Workload]
 
     The first is in float64 and transductive, the second in float32, the third predicts points that
     fit does not see. None has more than twice `most` points. Of a method that takes sparse data
-    there is a fourth: the first one's points with wide rows of which few elements are not zero.
+    there is one more: the first one's points with wide rows of which few elements are not zero.
+    So there is of a method that learns in parts: points that it is given a part at a time.
     """
     n = SMALLEST if method.size is None else 2 * SMALLEST
     while n < most and _largest_bytes(method, task, n) < (TOP if n < _MANY else ENOUGH):
@@ -110,6 +113,12 @@ def workloads(method: Method, task: str, most: int = _LARGEST) -> list[Workload]
         planned = plan(method, wide, None if method.size is None else budget)
         budget = max(budget, planned.planned_bytes)
         chosen.append(Workload(wide, budget, planned, near=True))
+    if task != "clustering" and not is_learned(method) and method.learns_in_parts({}):
+        shape = replace(made_shape(method, task, n, inductive=True), part=PREDICT_BLOCK)
+        budget = max(chosen[0].budget // 4, 2 * _smallest(method, shape).planned_bytes)
+        planned = plan(method, shape, None if method.size is None else budget)
+        budget = max(budget, planned.planned_bytes)
+        chosen.append(Workload(shape, budget, planned, inductive=True))
     return chosen
 
 
@@ -131,7 +140,8 @@ def is_honest(
     if not measured:
         measured = workloads(method, task)
         if fits_in_steps(method.estimator):
-            measured += [_paused(method, workload) for workload in measured]
+            whole = [workload for workload in measured if workload.shape.part is None]
+            measured += [_paused(method, workload) for workload in whole]
     for workload in measured:
         result = _run(method, task, workload, workload.budget, sandbox, folder, seconds)
         planned = workload.plan.planned_bytes

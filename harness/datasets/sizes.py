@@ -72,6 +72,8 @@ def split_sizes(
         evaluation asks for what the data set does not have.
     """
     where = f"data set {dataset!r}: " if dataset else ""
+    if isinstance(evaluation, Mapping) and evaluation.get("prequential"):
+        return _stream_sizes(n, n_labeled, evaluation, where)
     rules = rules_of(evaluation)
     _refuse_lacking(rules, n_train, n_unlabeled, largest_group, where)
     known, outside = n - n_unlabeled, n_unlabeled
@@ -209,6 +211,26 @@ def home_points(known: int, rules: Mapping[str, Any]) -> int:
     return _round(known * rules["unlabeled"]["quantile"])
 
 
+def _stream_sizes(n: int, n_labeled: int | float, rules: Mapping[str, Any], where: str) -> Sizes:
+    """Count the points of a stream: those whose label is told, the others, those scored."""
+    points = rules["points"] or n
+    if points > n:
+        raise HarnessError(f"{where}evaluation: points {points} is more than its {n} points")
+    labeled = count_of(points, n_labeled) if n_labeled else points
+    unscored = rules["chunk"] * (1 + rules["delay"])
+    if unscored >= points:
+        raise HarnessError(
+            f"{where}evaluation: the first {1 + rules['delay']} chunks of {rules['chunk']} points "
+            f"are not scored, and the stream has {points}: give a smaller chunk or delay"
+        )
+    if not 0 < labeled <= points:
+        raise HarnessError(
+            f"{where}labeled {n_labeled} is {labeled} points; allowed: 1 .. {points}, or none "
+            "said for all"
+        )
+    return Sizes(labeled, points - labeled, points - unscored)
+
+
 def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
     """Return what an evaluation says, with its defaults.
 
@@ -227,6 +249,8 @@ def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
     }
     if evaluation == "transductive":
         return rules
+    if isinstance(evaluation, Mapping) and evaluation.get("prequential"):
+        return rules  # a stream has none of these
     if evaluation == OFFICIAL:
         return rules | {"test": OFFICIAL}
     if hasattr(evaluation, "model_dump"):

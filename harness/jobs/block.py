@@ -225,7 +225,8 @@ class BlockRun:
             seconds=grid.limits.time,
             threads=grid.limits.threads,
         )
-        result = running.run(assignment, limits, sampled, kind)
+        release = referee.release(assignment, seed)
+        result = running.run(assignment, limits, sampled, kind, release)
         row = measured(result) if result else runner_lost(running.runner)
         row["started_at"] = started.isoformat(timespec="seconds")
         row |= self._tampered()
@@ -233,9 +234,10 @@ class BlockRun:
         if result and row["outcome"] == "ok" and not is_answer(result.answer):
             row |= {"outcome": "error", "reason": "answered what is not the answer of a trial"}
         if result and row["outcome"] == "ok":
-            scores, end = referee.score(assignment, result.arrays), result.answer["end"]
+            arrays = result.arrays if release is None else release.predictions()
+            scores, end = referee.score(assignment, arrays), result.answer["end"]
             row |= scores
-            predicted = referee.predicted(assignment, result.arrays)
+            predicted = referee.predicted(assignment, arrays)
             if self.predictions is not None and row["outcome"] == "ok":
                 self._packed = self._pack(assignment, predicted, seed)
             row["params"] = json_text(result.answer["params"])
@@ -248,8 +250,14 @@ class BlockRun:
         elif result and result.output:
             which = f"{self.block.cell}, seed {seed}"
             print(f"--- {which}: {row['outcome']}\n{result.output}", file=sys.stderr)
-        if result and grid.checkpoints and self.trials.shared.intact:
-            curve = referee.score_curve(assignment, result.deliveries, end, scores)
+        if release is not None and release.refused:
+            row["reason"] = f"{row['reason']} ({release.refused})"
+        if result and (grid.checkpoints or release) and self.trials.shared.intact:
+            curve = (
+                referee.score_curve(assignment, result.deliveries, end, scores)
+                if release is None
+                else referee.score_chunks(assignment, release)
+            )
             row["checkpoints"] = json.dumps(without_nan(curve), separators=(",", ":"))
         return row, result
 

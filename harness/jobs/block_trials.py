@@ -22,6 +22,7 @@ from harness.trial.mapped import write_rows
 from harness.trial.reach import make_reach, mapped_folder, scratch_folder
 
 if TYPE_CHECKING:
+    from harness.jobs.label_release import LabelRelease
     from harness.plugin.hookspecs import Search
     from harness.sandbox import Limits, Result
     from harness.trial.assignment import Assignment
@@ -114,11 +115,19 @@ class Running:
     mapped: Path | None
 
     def run(
-        self, assignment: Assignment, limits: Limits, timeline: bool = False, kind: int = 0
+        self,
+        assignment: Assignment,
+        limits: Limits,
+        timeline: bool = False,
+        kind: int = 0,
+        release: LabelRelease | None = None,
     ) -> Result | None:
-        """Run one trial, `kind` says of which block; None if it took the runner down with it."""
+        """Run one trial, `kind` says of which block; None if it took the runner down with it.
+
+        Labels of a stream are told by `release` meanwhile.
+        """
         if self.mapped is None:
-            return self.runner.run(assignment, limits, timeline, kind)
+            return self.runner.run(assignment, limits, timeline, kind, release)
         ending = assignment.features.suffix
         with tempfile.NamedTemporaryFile(dir=self.mapped, suffix=ending) as file:
             rows = write_rows(assignment, Path(file.name))

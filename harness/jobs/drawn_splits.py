@@ -10,6 +10,7 @@ from harness.datasets import Meta, Split, split
 from harness.datasets.point_facts import read_facts
 from harness.datasets.sizes import rules_of
 from harness.datasets.split_files import read_splits
+from harness.datasets.streams import Stream, as_split, draw_stream
 from harness.planning.workload import Workload
 from harness.study.study import Block
 
@@ -67,6 +68,8 @@ class BlockSplits:
             If the parts that the evaluation asks for cannot be made.
         """
         block, meta = self._block, self._meta
+        if block.grid.is_prequential:
+            return as_split(*self.stream(seed))
         if self._task == "clustering":
             nothing = np.empty(0, dtype=np.int64)
             return Split(nothing, np.arange(meta.n), nothing)
@@ -85,3 +88,18 @@ class BlockSplits:
             facts=self._facts,
             given=given,
         )
+
+    def stream(self, seed: int) -> tuple[Stream, np.ndarray]:
+        """Draw the stream of a seed, and whose labels are told.
+
+        Raises
+        ------
+        HarnessError
+            If the points are too few.
+        """
+        block = self._block
+        sequence = seed_sequence(self._study_seed, block.dataset, seed)
+        rng = np.random.default_rng(sequence.spawn(2)[0])
+        rules = block.grid.split_rules
+        assert not isinstance(rules, str), "a stream has rules"
+        return draw_stream(self._meta.n, block.labeled, rules, rng, block.dataset)

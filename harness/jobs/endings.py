@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harness.trial.assignment import Assignment
 
 STAGES = ("load", "tune", "fit", "predict")
+GIGABYTE, HOUR = 1e9, 3600
 
 
 def measured(result: Result) -> dict[str, Any]:
@@ -33,6 +34,9 @@ def measured(result: Result) -> dict[str, Any]:
         if stage in result.stages:
             row[f"{stage}_s"] = result.stages[stage].seconds
             row[f"{stage}_peak_bytes"] = result.stages[stage].peak_bytes
+    if result.outcome == "ok" and result.peak_bytes is not None:
+        seconds = sum(result.stages[stage].seconds for stage in STAGES if stage in result.stages)
+        row["ram_hours"] = result.peak_bytes / GIGABYTE * seconds / HOUR
     return row
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness import onnx_export
+from harness.datasets.streams import in_runs
 from harness.errors import HarnessError
 from harness.files import write_whole
 from harness.jobs.block_trials import BlockTrials
@@ -239,9 +240,12 @@ def _run(
             assignment = replace(assignment, tuning=None, y_search=np.empty(0))
         if all_labels:
             assignment = _to_all(assignment, referee.y)
+        release = referee.release(assignment, found.seed)
         # without a budget: the trial kept within it, and the file is not part of the trial
         result = running.run(
-            assignment, Limits(seconds=None if all_labels else limits.time, threads=limits.threads)
+            assignment,
+            Limits(seconds=None if all_labels else limits.time, threads=limits.threads),
+            release=release,
         )
     if result is None:
         raise HarnessError(f"row {row} could not be fitted again: it {running.runner.lost}")
@@ -252,16 +256,21 @@ def _run(
     content = predictions.pop(ARRAY).tobytes()
     names = [name for name in predictions if name.startswith(CHECKED)]
     checked = {name.removeprefix(CHECKED): predictions.pop(name) for name in names}
+    if release is not None:
+        predictions = release.predictions()
     return _Run(predictions, checked, content, referee, assignment)
 
 
 def _to_all(assignment: Assignment, y: np.ndarray) -> Assignment:
     """Return the trial with every point labeled and none left to be predicted."""
-    nothing = assignment.test[:0]
+    nothing, rows = assignment.test[:0], np.arange(len(y))
+    if assignment.part is not None:
+        rows = in_runs(len(y), assignment.part, np.random.default_rng(assignment.seed))
     return replace(
         assignment,
-        labeled=np.arange(len(y)),
-        y_labeled=y,
+        labeled=rows,
+        y_labeled=y[rows],
+        stream=None,
         unlabeled=nothing,
         test=nothing,
         transductive=False,

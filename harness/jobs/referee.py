@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.datasets import Meta, features_file, open_mapped
+from harness.datasets import Meta, Split, features_file, open_mapped, read_header
+from harness.datasets.streams import in_runs
 from harness.jobs.drawn_splits import BlockSplits, seed_sequence
+from harness.jobs.label_release import LabelRelease, joined_chunks
 from harness.metrics.functions import asked_metrics, evaluate, primary_metric
 from harness.planning.size import Plan
 from harness.planning.workload import Workload
@@ -19,6 +21,7 @@ from harness.plugin.registry import Registry
 from harness.study.study import Block
 from harness.trial.assignment import Assignment
 from harness.trial.searched_space import searched_space
+from harness.trial.streaming import label_type
 
 
 def known_metrics(registry: Registry, asked: Iterable[str]) -> list[Metric]:
@@ -70,6 +73,16 @@ class Referee:
         split_seed, trial_seed = seed_sequence(self.study_seed, self.block.dataset, seed).spawn(2)
         rng = np.random.default_rng(split_seed)
         parts = self.splits.draw(seed, rng)
+        grid, part, stream = self.block.grid, None, None
+        if grid.streams:
+            part = grid.part_rows(read_header(self.features).row_bytes)
+        if grid.is_prequential:
+            stream = self.splits.stream(seed)[0]
+            nothing = np.empty(0, dtype=np.int64)
+            parts = Split(nothing, nothing, stream.scored)
+        elif part is not None:
+            order = in_runs(len(parts.labeled), part, rng)
+            parts = parts._replace(labeled=parts.labeled[order])
         unlabeled, tuning = rng.permutation(parts.unlabeled), self.block.grid.tuning
         ranges = self.block.method.ranges
         if not searched_space(method, params, ranges):
@@ -101,7 +114,19 @@ class Referee:
             ranges=ranges,
             costs=True,
             probabilities=bool(self.probabilistic),
+            part=part,
+            stream=stream,
         )
+
+    def release(self, assignment: Assignment, seed: int) -> LabelRelease | None:
+        """Return what tells the labels of an assignment's stream; None if it has none."""
+        if assignment.stream is None:
+            return None
+        stream, told = self.splits.stream(seed)
+        kind = label_type(self.task == "regression", self.meta.n_classes)
+        y = self.y[stream.rows].astype(kind)
+        y[~told] = np.nan if self.task == "regression" else -1
+        return LabelRelease(stream, y, max(1, self.meta.n_classes))
 
     def predicted(
         self, assignment: Assignment, predictions: Mapping[str, np.ndarray]
@@ -129,12 +154,16 @@ class Referee:
             Columns of the record: metrics, or `outcome` and `reason`.
         """
         rows = _scored(assignment)
-        truth = self.y[rows]
         given, predictions = predictions, self.predicted(assignment, predictions)
         if not predictions:
             wrong = {name: len(p) if np.ndim(p) else 0 for name, p in given.items()}
-            reason = f"predicted {wrong or 'nothing'} where {len(truth)} points are scored"
+            reason = f"predicted {wrong or 'nothing'} where {len(rows)} points are scored"
             return {"outcome": "error", "reason": reason}
+        return self._scores(rows, predictions)
+
+    def _scores(self, rows: np.ndarray, predictions: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """Score predictions of some points of the data set."""
+        truth = self.y[rows]
         X = open_mapped(self.features)[rows] if self.task == "clustering" else None
         try:
             with warnings.catch_warnings():
@@ -175,6 +204,25 @@ class Referee:
             if end is None or reached["step"] != end["step"]:
                 curve.append({**reached, **_as_point(self.score(assignment, predictions))})
         return curve if end is None else [*curve, {**end, **_as_point(scores)}]
+
+    def score_chunks(self, assignment: Assignment, release: LabelRelease) -> list[dict[str, Any]]:
+        """Score what was predicted on the way through a stream: a point for some chunks each.
+
+        Returns
+        -------
+        list of dict
+            As `score_curve` gives them. A point has the scores of the chunks since the one before.
+        """
+        stream, curve, first = release.stream, [], 0
+        for number, reached in release.points:
+            after = number + 1 - stream.first_scored
+            predicted = joined_chunks(release.chunks[first:after])
+            rows = stream.scored[first * stream.chunk : after * stream.chunk]
+            if assignment.method.control == "truth":
+                predicted = self._truth(self.y[rows])
+            curve.append({**reached, **_as_point(self._scores(rows, predicted))})
+            first = after
+        return curve
 
     def _truth(self, truth: np.ndarray) -> dict[str, np.ndarray]:
         if self.task == "regression":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import multiprocessing.connection
 import os
 import pickle
 import signal
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from harness.trial.warm_up import warm_up
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from harness.jobs.label_release import LabelRelease
     from harness.sandbox import Limits, Reach, Result
     from harness.trial.assignment import Assignment
 
@@ -31,6 +33,9 @@ _MOST_SILENT = 60
 """Looks without a sign of life, which comes every five seconds, before the process is given up."""
 
 _PATIENCE = 5.0
+
+_MARK = b"."
+"""What descriptors are sent with."""
 
 
 class TrialRunner:
@@ -95,7 +100,12 @@ class TrialRunner:
         return self._process.is_alive()
 
     def run(
-        self, assignment: Assignment, limits: Limits, timeline: bool, kind: int = 0
+        self,
+        assignment: Assignment,
+        limits: Limits,
+        timeline: bool,
+        kind: int = 0,
+        release: LabelRelease | None = None,
     ) -> Result | None:
         """Run one trial; None if it took the runner down with it.
 
@@ -107,6 +117,8 @@ class TrialRunner:
             Whether a picture of its memory is wanted.
         kind : int, default 0
             Position in `provided`.
+        release : LabelRelease, optional
+            What tells the labels of a stream.
 
         Raises
         ------
@@ -121,8 +133,10 @@ class TrialRunner:
             if field.name not in self._provided[kind]
         }
         try:
-            _hand_over(self._connection, (plain, limits, timeline, kind))
-            answer = self._answer()
+            with contextlib.ExitStack() as stack:
+                theirs = [stack.enter_context(release.open())] if release is not None else []
+                _hand_over(self._connection, (plain, limits, timeline, kind, len(theirs)), theirs)
+            answer = self._answer(release)
         except (EOFError, ConnectionError):
             self.lost = "killed the process that runs trials"
             self._process.join()
@@ -135,14 +149,21 @@ class TrialRunner:
             raise HarnessError(answer)
         return answer
 
-    def _answer(self) -> Any:
+    def _answer(self, release: LabelRelease | None) -> Any:
         """Wait for an answer, or for a sign that there will be none, which `lost` then tells.
+
+        Meanwhile labels are told.
 
         Only looks are counted, not seconds: what stops the whole study stops this too.
         """
         silent = stopped = 0
         while silent < _MOST_SILENT and stopped < 2:
-            if not self._connection.poll(_LOOK):
+            waited: list[Any] = [self._connection]
+            waited += release.waited if release is not None else []
+            ready = multiprocessing.connection.wait(waited, _LOOK)
+            if release is not None and self._connection not in ready and ready:
+                release.serve()
+            elif not ready:
                 silent += 1
                 stopped = stopped + 1 if _is_stopped(self._process.pid) else 0
             elif (answer := self._connection.recv()) is not None:
@@ -214,20 +235,26 @@ def _serve(
     connection.send(("", isolation.name))
     with sandbox, contextlib.suppress(EOFError):
         while (work := connection.recv()) is not None:
-            (plain, limits, timeline, kind), labels = _take_over(connection, *work)
+            (plain, limits, timeline, kind, many), labels = _take_over(connection, *work)
+            kept = _take_descriptors(connection, many)
             assignment = Assignment(**plain, **provided[kind])
+            if kept:
+                assignment = replace(assignment, dialogue=kept[0])
             try:
-                result = sandbox.run(partial(run_trial, assignment), limits, timeline)
+                result = sandbox.run(partial(run_trial, assignment), limits, timeline, kept)
             except HarnessError as error:  # the machine's failure, which is no row of a method
                 connection.send(str(error))
                 return
+            finally:
+                for descriptor in kept:
+                    os.close(descriptor)
             for buffer in labels:
                 buffer[:] = bytes(len(buffer))
             connection.send(result)
 
 
-def _hand_over(connection: Connection, work: object) -> None:
-    """Send an object, the contents of its arrays apart.
+def _hand_over(connection: Connection, work: object, ends: Sequence[socket.socket] = ()) -> None:
+    """Send an object, the contents of its arrays apart, and then open ends of connections.
 
     Labels that one seed shows are hidden from another, and the next trial inherits the memory of
     the process that this is sent to. Pickled with the rest they would be copied on their way, and
@@ -240,6 +267,8 @@ def _hand_over(connection: Connection, work: object) -> None:
     with socket.socket(fileno=os.dup(connection.fileno())) as pipe:
         for content in contents:
             pipe.sendall(content)
+        if ends:
+            socket.send_fds(pipe, [_MARK], [end.fileno() for end in ends])
 
 
 def _take_over(
@@ -256,6 +285,15 @@ def _take_over(
                     raise EOFError
                 left = left[received:]
     return pickle.loads(rest, buffers=buffers), buffers
+
+
+def _take_descriptors(connection: Connection, many: int) -> tuple[int, ...]:
+    """Receive the ends that `_hand_over` sends after all else."""
+    if not many:
+        return ()
+    with socket.socket(fileno=os.dup(connection.fileno())) as pipe:
+        _, descriptors, _, _ = socket.recv_fds(pipe, len(_MARK), many)
+    return tuple(descriptors)
 
 
 def _beat(connection: Connection) -> Callable[[], None]:

@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from harness.errors import HarnessError
@@ -113,7 +113,7 @@ def shape_of(workload: Workload, block: Block) -> Shape:
     """Return the shape of a block's trials, from the catalog alone."""
     entry = workload.entry(block)
     sizes = workload.sizes(block)
-    return Shape(
+    shape = Shape(
         sizes.n_labeled,
         sizes.n_unlabeled,
         entry.d,
@@ -123,6 +123,7 @@ def shape_of(workload: Workload, block: Block) -> Shape:
         mapped=block.grid.data == "mapped",
         row_nnz=entry.row_nnz,
     )
+    return replace(shape, part=block.grid.part_rows(shape.row_bytes))
 
 
 def plan_block(method: Method, shape: Shape, block: Block, params: Mapping[str, Any]) -> Plan:

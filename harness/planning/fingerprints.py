@@ -19,7 +19,8 @@ from harness.datasets.split_files import read_splits
 from harness.metrics.names import primary_metric_name, quantile_of
 from harness.plugin.index import method_entry
 from harness.plugin.registry import NAMED
-from harness.study.schema import Grid, MethodChoice
+from harness.study.method_choice import MethodChoice
+from harness.study.schema import Grid
 from harness.study.study import Decides, Study
 
 

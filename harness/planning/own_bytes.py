@@ -18,7 +18,7 @@ def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
 def standing_bytes(shape: Shape, tuned: bool) -> int:
     """Bytes of targets and of what has a fixed size, held from the first stage to the last."""
     fixed = _FIXED_OVERHEAD + (_SEARCH_OVERHEAD if tuned else 0)
-    return shape.n * (shape.label_bytes or 8) + fixed
+    return shape.n_at_once * (shape.label_bytes or 8) + fixed
 
 
 def handed_bytes(shape: Shape) -> int:
@@ -39,7 +39,12 @@ def fold_bytes(shape: Shape) -> int:
 
 def loading_bytes(shape: Shape) -> int:
     """Bytes of X and of what reading it holds; no method holds anything yet."""
-    return shape.data_bytes + (_reading_bytes(shape, shape.n) if shape.is_read else 0)
+    return shape.data_bytes + part_bytes(shape)
+
+
+def part_bytes(shape: Shape) -> int:
+    """Bytes that reading X holds besides X; of streamed points beside the method each time."""
+    return _reading_bytes(shape, shape.n_at_once) if shape.is_read else 0
 
 
 def _reading_bytes(shape: Shape, rows: int) -> int:

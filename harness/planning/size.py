@@ -15,6 +15,7 @@ from harness.planning.own_bytes import (
     handed_bytes,
     loading_bytes,
     overhead_bytes,
+    part_bytes,
     predicted_rows,
     prediction_bytes,
     standing_bytes,
@@ -25,6 +26,10 @@ from harness.plugin.search_space import Distribution
 from harness.plugin.shape import Shape
 from harness.plugin.storage import Peaks, Storage
 from harness.units import format_bytes
+
+_ALL_AT_ONCE = (
+    "learns from all points at once: it has no partial_fit, to be given parts of a stream"
+)
 
 _UNNAMED = "all"  # what a storage model that returns one number is said to hold
 
@@ -121,6 +126,10 @@ def plan(
     shown = min(shown, shape.n_unlabeled)
     if shape.is_sparse and not method.takes_sparse(params):
         return Plan(None, 0, _dense_only(shape))
+    if shape.part is not None:
+        if not method.learns_in_parts(params):
+            return Plan(None, 0, _ALL_AT_ONCE)
+        method = replace(method, uses_unlabeled=False)  # of a stream only labeled points teach
     need = _Need(method, shape, settings, tuned, paused, shown)
     if lacking:
         at_hand = f"there are {shape.n_unlabeled}"
@@ -231,6 +240,10 @@ class _Need:
         stages = {"fit": held.fit, "predict": held.predict + handed}
         if not all(model.includes_loading for model in models):
             stages = {"loading": loading_bytes(seen), **stages}
+            if seen.part is not None:
+                stages["fit"] += part_bytes(seen)
+        if seen.part is not None:  # a chunk of a stream is held while blocks of it are predicted
+            stages["predict"] += max(0, seen.data_bytes - seen.new_block_bytes)
         if self.paused:
             stages["checkpoint"] = held.fit + handed
         if self.tuned:

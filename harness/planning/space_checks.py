@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.errors import HarnessError, unknown_name
 from harness.plugin.registry import NAMED
-from harness.study.schema import MethodChoice
+from harness.study.method_choice import MethodChoice
 from harness.study.study import Study
 
 _GIVEN = {

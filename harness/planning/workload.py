@@ -32,8 +32,9 @@ from harness.plugin.registry import NAMED
 from harness.records.columns import COLUMNS
 from harness.records.table import finished_rows
 from harness.study.budget import JOB_BYTES, Budget
+from harness.study.method_choice import MethodChoice
 from harness.study.published_tables import table_names
-from harness.study.schema import Grid, MethodChoice
+from harness.study.schema import Grid
 from harness.study.study import Block, Study, load_study
 
 if TYPE_CHECKING:
@@ -126,8 +127,7 @@ class Workload:
 
     def seconds(self, block: Block, each: float) -> float:
         """Return what a block's trials take, likewise, if each takes so many seconds."""
-        measured = USUAL_RUNS if self._learns(block) else 0
-        return (len(block.seeds) + measured) * each
+        return (len(block.seeds) + USUAL_RUNS * self._learns(block)) * each
 
     def requirements(self, block: Block) -> tuple[str, ...]:
         """Return what the plugin of a block's method needs besides what the harness installs."""

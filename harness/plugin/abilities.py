@@ -41,6 +41,13 @@ class StepwiseFit(Protocol):
         """Yield after each step; exhausted, it is `fit` but for `finish_fit`."""
 
 
+class LearnsInParts(Protocol):
+    """A fit that is given points a part at a time, each of them once."""
+
+    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Any:
+        """Learn from some more points; `classes` are all that y will ever hold."""
+
+
 class FinishedFit(Protocol):
     """A fit in steps that has work left where it stops."""
 
@@ -83,6 +90,17 @@ def splits_fit(estimator: object) -> TypeGuard[SplitFit]:
 def fits_in_steps(estimator: object) -> TypeGuard[StepwiseFit]:
     """Return whether the fit can be paused."""
     return hasattr(estimator, "fit_steps")
+
+
+def learns_in_parts(estimator: object) -> TypeGuard[LearnsInParts]:
+    """Return whether points may be given a part at a time.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As it is set, for a method that depends on parameters is hidden by some of them.
+    """
+    return hasattr(estimator, "partial_fit")
 
 
 def takes_sparse(estimator: object) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.plugin.abilities import splits_fit, takes_sparse
+from harness.plugin.abilities import learns_in_parts, splits_fit, takes_sparse
 from harness.plugin.search_space import Distribution
 from harness.plugin.shape import Shape
 from harness.plugin.storage import Arrays, Peaks, Storage
@@ -227,10 +227,15 @@ class Method:
         params : mapping
             Fixed by a study; tags may depend on them, as on a kernel.
         """
-        if not self.features:
-            return True
+        return not self.features or takes_sparse(self._set(params))
+
+    def learns_in_parts(self, params: Mapping[str, Any]) -> bool:
+        """Return whether points may be given a part at a time, with these parameters."""
+        return learns_in_parts(self._set(params))
+
+    def _set(self, params: Mapping[str, Any]) -> Any:
         given = {name: value for name, value in params.items() if name in self.parameters}
-        return takes_sparse(self.estimator(**{**self.params, **given}))
+        return self.estimator(**{**self.params, **given})
 
     def training_shape(
         self, shape: Shape, size: int | None = None, n_kept: int | None = None
@@ -247,7 +252,7 @@ class Method:
             Unlabeled points that are kept beside a size; all by default.
         """
         kept = shape.n_unlabeled if n_kept is None else n_kept
-        if not self.uses_unlabeled:
+        if not self.uses_unlabeled or shape.part is not None:
             kept = 0
         elif self.size == N_UNLABELED and size is not None:
             kept = size

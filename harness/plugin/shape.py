@@ -50,6 +50,9 @@ class Shape:
         Labeled points that a search predicts at once; 0 without a search. None: up to all.
     row_nnz : float or None, default None
         Nonzeros of a row on average, where X is sparse (CSR). None: X is dense.
+    part : int or None, default None
+        Labeled points that `partial_fit` is given at a time, where X is read from its file
+        meanwhile; the others are not held. None: `fit` is given all points at once.
     """
 
     n_labeled: int
@@ -63,6 +66,7 @@ class Shape:
     loaded: bool = True
     n_validated: int | None = None
     row_nnz: float | None = None
+    part: int | None = None
 
     @property
     def scored(self) -> int:
@@ -75,14 +79,19 @@ class Shape:
         return self.n_labeled + self.n_unlabeled
 
     @property
+    def n_at_once(self) -> int:
+        """Points whose X and y are held at a time while a method learns."""
+        return self.n if self.part is None else min(self.n_labeled, self.part)
+
+    @property
     def predicts_seen(self) -> bool:
         """Whether points of `fit` are among those that are predicted: its X is held until then."""
         return self.scored > self.n_test
 
     @property
     def data_bytes(self) -> int:
-        """Bytes of the X that `fit` is given."""
-        return self.matrix_bytes(self.n) if self.is_read else 0
+        """Bytes of the X that `fit`, or `partial_fit`, is given at a time."""
+        return self.matrix_bytes(self.n_at_once) if self.is_read else 0
 
     @property
     def is_sparse(self) -> bool:
@@ -91,8 +100,8 @@ class Shape:
 
     @property
     def nnz(self) -> int | None:
-        """Nonzeros of the X that `fit` is given, as `nonzeros` counts; None where X is dense."""
-        return self.nonzeros(self.n) if self.is_sparse else None
+        """Nonzeros of what is given at a time, as `nonzeros` counts; None where X is dense."""
+        return self.nonzeros(self.n_at_once) if self.is_sparse else None
 
     @property
     def density(self) -> float:
@@ -150,9 +159,10 @@ class Shape:
 
     @property
     def block_rows(self) -> int:
-        """Rows of one block handed to prediction: the fewer, the wider they are."""
+        """Rows of one block handed to prediction: the fewer, the wider; no more than a part."""
         searched = self.n_labeled if self.n_validated is None else self.n_validated
-        return min(block_rows(self.row_bytes), max(searched, self.scored))
+        most = min(block_rows(self.row_bytes), max(searched, self.scored))
+        return most if self.part is None else min(most, self.part)
 
     @property
     def block_bytes(self) -> int:

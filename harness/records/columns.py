@@ -56,6 +56,7 @@ COLUMNS: dict[str, str] = {
     "predict_s": "float64",
     "wall_s": "float64",
     "cpu_s": "float64",
+    "ram_hours": "float64",  # GB at the peak times hours of the four stages; of `ok` alone
     "params": "string",  # JSON
     # scores; null where they do not apply
     **dict.fromkeys(METRICS, "float64"),
@@ -86,7 +87,7 @@ MODEL_COSTS = (
 LATER = frozenset(
     {
         *("control", "n_kept", "planned_phase", "storage_model", "taken_again", "isolation"),
-        "decided_by",
+        *("decided_by", "ram_hours"),
         *MODEL_COSTS,
         *LATER_METRICS,
     }

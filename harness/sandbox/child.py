@@ -59,6 +59,8 @@ class Orders:
         What a trial shows that does nothing; None if this is that trial.
     leave : int
         Descriptor of the pipe through which the parent lets the child go on once all is settled.
+    kept : tuple of int
+        Further descriptors that the callable may use.
     """
 
     parent: int
@@ -71,6 +73,7 @@ class Orders:
     libraries: Ranges
     idle: peaks.Idle | None
     leave: int
+    kept: tuple[int, ...] = ()
 
 
 def run(function: Callable[[Monitor], Answer], limits: Limits, orders: Orders) -> None:
@@ -198,6 +201,7 @@ def _shut_off(orders: Orders, terminal: bool) -> None:
     kept = {
         orders.channel,
         orders.leave,
+        *orders.kept,
         null,
         orders.isolation.descriptor if orders.isolation else null,
     }

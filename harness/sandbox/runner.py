@@ -99,6 +99,7 @@ class Sandbox:
         function: Trial,
         limits: Limits = Limits(),  # noqa: B008
         timeline: bool = False,
+        kept: tuple[int, ...] = (),
     ) -> Result:
         """Run a callable in a child of its own.
 
@@ -110,6 +111,8 @@ class Sandbox:
         limits : Limits
         timeline : bool, default False
             Whether to sample memory over time from outside, for a picture.
+        kept : tuple of int, default ()
+            Descriptors that stay open in the child; all others are closed to it.
 
         Returns
         -------
@@ -127,7 +130,7 @@ class Sandbox:
         sampler = _import_sampler() if timeline else None
         if self._idle is None:
             self._idle = self._run(_nothing, Limits())[1]
-        return self._run(function, limits, sampler)[0]
+        return self._run(function, limits, sampler, kept)[0]
 
     def close(self) -> None:
         """Take no more trials; let go of what the sandbox held in this process."""
@@ -142,11 +145,15 @@ class Sandbox:
         self.close()
 
     def _run(
-        self, function: Trial, limits: Limits, sampler: Sampler | None = None
+        self,
+        function: Trial,
+        limits: Limits,
+        sampler: Sampler | None = None,
+        kept: tuple[int, ...] = (),
     ) -> tuple[Result, peaks.Idle]:
         group = self._make_group(limits)
         try:
-            return self._attend(function, limits, group, sampler)
+            return self._attend(function, limits, group, sampler, kept)
         finally:
             if group is not None:
                 group.remove()
@@ -169,7 +176,12 @@ class Sandbox:
         return group
 
     def _attend(
-        self, function: Trial, limits: Limits, group: Group | None, sampler: Sampler | None
+        self,
+        function: Trial,
+        limits: Limits,
+        group: Group | None,
+        sampler: Sampler | None,
+        kept: tuple[int, ...],
     ) -> tuple[Result, peaks.Idle]:
         self._settle()
         others = tree.own_children()
@@ -187,6 +199,7 @@ class Sandbox:
             libraries=self._libraries,
             idle=self._idle,
             leave=leave_end,
+            kept=kept,
         )
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):

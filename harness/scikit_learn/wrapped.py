@@ -63,7 +63,10 @@ class Wrapped(BaseEstimator):
         """Return points and targets as arrays; points that are not finite are refused."""
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None")
-        X = validate_data(self, X, dtype=_TYPES, accept_sparse=self._accepted)
+        return self._more(X, y, reset=True)
+
+    def _more(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
+        X = validate_data(self, X, dtype=_TYPES, accept_sparse=self._accepted, reset=reset)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         return X, y
@@ -88,6 +91,8 @@ def _has(name: str) -> Any:
     """Return whether the foreign class has a method, as `available_if` asks it."""
 
     def check(wrapped: Wrapped) -> bool:
+        if name == "partial_fit" and wrapped._unlabeled != "ignored":
+            return False  # parts have no points to label
         fitted = getattr(wrapped, "estimator_", None)
         return hasattr(wrapped._make() if fitted is None else fitted, name)
 
@@ -125,6 +130,34 @@ class WrappedClassifier(ClassifierMixin, Wrapped):
             self.estimator_ = made.fit(X, every)
         return self
 
+    @available_if(_has("partial_fit"))  # type: ignore[untyped-decorator] # scikit-learn's
+    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: Any = None) -> Self:
+        """Learn from some more points; those without a label are left out.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        y : ndarray of shape (n,)
+        classes : sequence, optional
+            All that y will ever hold; needed in the first call.
+        """
+        model: Any = getattr(self, "estimator_", None)
+        first = model is None
+        if first and classes is None:
+            raise ValueError("the first call of partial_fit needs classes, all that y will hold")
+        X, y = self._more(X, y, first)
+        if first:
+            self.classes_ = np.unique(classes)
+            self.estimator_ = model = self._make()
+        known = y != -1
+        codes = np.searchsorted(self.classes_, y[known])
+        if len(codes) and (self.classes_.take(codes, mode="clip") != y[known]).any():
+            raise ValueError(f"y holds labels that are not among the classes {self.classes_}")
+        if len(codes):
+            every = np.arange(len(self.classes_))
+            model.partial_fit(_labeled(X, known), codes, classes=every)
+        return self
+
     @available_if(_has("decision_function"))  # type: ignore[untyped-decorator] # scikit-learn's
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return the foreign classifier's scores."""
@@ -152,6 +185,19 @@ class WrappedRegressor(RegressorMixin, Wrapped):
         known = ~np.isnan(y)
         X_known = _labeled(X, known)
         self.estimator_ = self._make().fit(X_known, y[known])
+        return self
+
+    @available_if(_has("partial_fit"))  # type: ignore[untyped-decorator] # scikit-learn's
+    def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn from some more points; those without a value are left out."""
+        model: Any = getattr(self, "estimator_", None)
+        first = model is None
+        X, y = self._more(X, y, first)
+        if first:
+            self.estimator_ = model = self._make()
+        known = ~np.isnan(y)
+        if known.any():
+            model.partial_fit(_labeled(X, known), y[known])
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:

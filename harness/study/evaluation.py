@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
+    BaseModel,
     BeforeValidator,
     Discriminator,
     Field,
@@ -22,10 +23,11 @@ from pydantic_core import PydanticCustomError
 from harness.datasets.reading import Strict
 from harness.datasets.sizes import OFFICIAL
 from harness.errors import shown
+from harness.study.streams import PREQUENTIAL, Prequential
 
 # no keys of a study: errors are told without them
 _INDUCTIVE, _TRANSDUCTIVE = "kind: inductive", "kind: transductive"
-_FROM_FILE, _OF_TASK = "kind: from file", "kind: of task"
+_FROM_FILE, _OF_TASK, _STREAM = "kind: from file", "kind: of task", "kind: prequential"
 
 
 def count_or_share(points: str, word: str | None = None) -> BeforeValidator:
@@ -186,6 +188,8 @@ def _kind_of_evaluation(value: Any) -> str:
         return _FROM_FILE
     if isinstance(value, OfTask) or (isinstance(value, Mapping) and "openml" in value):
         return _OF_TASK
+    if isinstance(value, Prequential) or (isinstance(value, Mapping) and PREQUENTIAL in value):
+        return _STREAM
     said = isinstance(value, Transductive) or (
         isinstance(value, Mapping) and "transductive" in value
     )
@@ -196,7 +200,8 @@ Evaluation = Annotated[
     Annotated[Inductive, Tag(_INDUCTIVE)]
     | Annotated[Transductive, Tag(_TRANSDUCTIVE)]
     | Annotated[FromFile, Tag(_FROM_FILE)]
-    | Annotated[OfTask, Tag(_OF_TASK)],
+    | Annotated[OfTask, Tag(_OF_TASK)]
+    | Annotated[Prequential, Tag(_STREAM)],
     Discriminator(_kind_of_evaluation),
 ]
 
@@ -206,10 +211,18 @@ def plain_if_default(value: Evaluation | None) -> Evaluation | None:
     return None if value == Transductive(transductive=True) else value
 
 
-EVALUATIONS: dict[str, type[Strict]] = {
+EVALUATION_WORDS: Mapping[str, Any] = {
+    "transductive": None,
+    OFFICIAL: {"test": OFFICIAL},
+    PREQUENTIAL: {PREQUENTIAL: True},
+}
+"""What one word says."""
+
+EVALUATIONS: dict[str, type[BaseModel]] = {
     _INDUCTIVE: Inductive,
     _TRANSDUCTIVE: Transductive,
     _FROM_FILE: FromFile,
     _OF_TASK: OfTask,
+    _STREAM: Prequential,
 }
 """Each kind of evaluation, by what stands for it where a mistake was made."""

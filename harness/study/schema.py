@@ -14,19 +14,16 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
     ValidationError,
-    model_serializer,
 )
 from pydantic_core import PydanticCustomError
 
-from harness.datasets.sizes import OFFICIAL
 from harness.errors import HarnessError, shown
-from harness.plugin.search_space import Distribution, read_range
+from harness.plugin.shape import block_rows
 from harness.study.budget import Budget, parse_budget
 from harness.study.evaluation import (
+    EVALUATION_WORDS,
     EVALUATIONS,
     Evaluation,
     FromFile,
@@ -36,6 +33,9 @@ from harness.study.evaluation import (
     count_or_share,
     plain_if_default,
 )
+from harness.study.method_choice import MethodChoice, method_choice
+from harness.study.streams import STREAMED, Prequential
+from harness.study.strict import STRICT
 from harness.units import parse_bytes, parse_duration
 
 LARGEST_SEED = 2**63 - 1
@@ -43,8 +43,6 @@ LARGEST_SEED = 2**63 - 1
 
 _MOST_TOLD = 30
 """Mistakes of a file that are told at once."""
-
-_LONGEST_LABEL = 1000
 
 MOST_SEEDS = 10**6
 """A larger number was meant as a seed, not as a count of them."""
@@ -103,70 +101,7 @@ def _said_or_auto(value: Any) -> Any:
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class MethodChoice(_Strict):
-    """One method of a study: its name, parameters held fixed, and the label in tables."""
-
-    name: str
-    params: dict[str, Any] = {}
-    label: str
-    space: dict[str, Any] = {}
-    """Ranges of tuned parameters as they are written, besides or instead of the method's own."""
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_not_said(
-        self, serialize: SerializerFunctionWrapHandler
-    ) -> dict[str, Any]:
-        # fingerprints of studies that set no space stay what they are
-        return {k: v for k, v in serialize(self).items() if k != "space" or v}
-
-    @property
-    def ranges(self) -> dict[str, Distribution]:
-        """`space` as a search takes it."""
-        return {name: read_range(written) for name, written in self.space.items()}
-
-
-def _space(name: str, params: dict[str, Any], space: Any) -> dict[str, Any]:
-    """Check the form of a method's space; what its estimator allows is checked elsewhere."""
-    if not isinstance(space, dict) or not all(isinstance(key, str) for key in space):
-        message = "space of {name}: {space} is not a mapping of parameters to values"
-        raise PydanticCustomError("harness", message, {"name": name, "space": shown(space)})
-    for parameter, written in space.items():
-        try:
-            if parameter in params:
-                raise HarnessError(
-                    f"is fixed at {params[parameter]!r} and searched too; give one of them"
-                )
-            read_range(written)
-        except HarnessError as error:
-            message = "space of {name}: {parameter}: {error}"
-            parts = {"name": name, "parameter": parameter, "error": str(error)}
-            raise PydanticCustomError("harness", message, parts) from None
-    return space
-
-
-def _method_choice(value: Any) -> MethodChoice:
-    if isinstance(value, str):
-        return MethodChoice(name=value, label=value)
-    hint = ""
-    if isinstance(value, dict):
-        named = {key: item for key, item in value.items() if key not in ("as", "space")}
-        if len(named) == 1:
-            ((name, params),) = named.items()
-            params = {} if params is None else params
-            if isinstance(name, str) and isinstance(params, dict):
-                fixed = ",".join(f"{key}={item}" for key, item in params.items())
-                label = str(value.get("as", f"{name}[{fixed}]" if fixed else name))
-                if label.strip() and len(label) <= _LONGEST_LABEL:
-                    space = _space(name, params, value.get("space", {}))
-                    return MethodChoice(name=name, params=params, label=label, space=space)
-                hint = f"; its label has 1 to {_LONGEST_LABEL} characters: write 'as: label'"
-        elif any(item is None for item in named.values()):
-            hint = "; parameters are indented under the name"
-    message = "{value} is not a method: write a name, or a name with a mapping of parameters{hint}"
-    raise PydanticCustomError("harness", message, {"value": shown(value), "hint": hint})
+    model_config = STRICT
 
 
 class Tuning(_Strict):
@@ -220,7 +155,7 @@ class Grid(_Strict):
 
     datasets: Annotated[list[str], BeforeValidator(_as_list)] = []
     methods: Annotated[
-        list[Annotated[MethodChoice, BeforeValidator(_method_choice)]], BeforeValidator(_as_list)
+        list[Annotated[MethodChoice, BeforeValidator(method_choice)]], BeforeValidator(_as_list)
     ] = []
     labeled: Annotated[
         list[Annotated[int | float, count_or_share("labeled")]], BeforeValidator(_as_list)
@@ -231,14 +166,14 @@ class Grid(_Strict):
     seeds: Annotated[list[int], BeforeValidator(_seed_list)] = [0]
     evaluation: Annotated[
         Evaluation | None,
-        _mapping("{test: 0.2}", {"transductive": None, OFFICIAL: {"test": OFFICIAL}}),
+        _mapping("{test: 0.2}", EVALUATION_WORDS),
         AfterValidator(plain_if_default),
     ] = None
     """None is transductive, stratified: the unlabeled points are scored."""
     task: Literal["auto", "clustering"] = "auto"
     tuning: Annotated[Tuning | None, _mapping("{search: grid, trials: 20}", {"none": None})] = None
     limits: Annotated[TrialLimits, _mapping("{time: 2h, threads: 1}")] = TrialLimits()
-    data: Literal["counted", "mapped"] = "counted"
+    data: Literal["counted", "mapped", "streamed"] = "counted"
     checkpoints: Annotated[list[int], BeforeValidator(_steps)] = []
     """Steps after which a fit that has steps is paused and scored."""
 
@@ -251,7 +186,23 @@ class Grid(_Strict):
         """Whether the unlabeled points are scored, instead of test points."""
         if isinstance(self.evaluation, FromFile):
             return self.evaluation.transductive
-        return not isinstance(self.evaluation, (Inductive, OfTask))
+        return not isinstance(self.evaluation, Inductive | OfTask | Prequential)
+
+    @property
+    def is_prequential(self) -> bool:
+        """Whether each chunk of a stream is scored before it is learned from."""
+        return isinstance(self.evaluation, Prequential)
+
+    @property
+    def streams(self) -> bool:
+        """Whether a method is given its points a part at a time."""
+        return self.data == STREAMED or self.is_prequential
+
+    def part_rows(self, row_bytes: int) -> int | None:
+        """Return how many rows of so many bytes are given at a time; None for all at once."""
+        if isinstance(self.evaluation, Prequential):
+            return self.evaluation.chunk
+        return block_rows(row_bytes) if self.data == STREAMED else None
 
     @property
     def splits(self) -> str | None:

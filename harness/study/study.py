@@ -23,7 +23,9 @@ from harness.project import ROOT, STUDIES
 from harness.strict_yaml import read_document
 from harness.study.budget import JOB_BYTES, Budget
 from harness.study.evaluation import Inductive, OfTask
-from harness.study.schema import Grid, MethodChoice, StudyFile, validate
+from harness.study.method_choice import MethodChoice
+from harness.study.schema import Grid, StudyFile, validate
+from harness.study.streams import refuse_unfit_stream
 
 MOST_TRIALS = 10**7
 MOST_JOBS = 10**5
@@ -266,9 +268,11 @@ def load_study(path: str | Path) -> Study:
     grids = _with_one_spelling(grids)
     wanted = [grid for grid in grids if grid.datasets and grid.methods]
     for grid in wanted:
-        if not grid.labeled and grid.task != "clustering" and grid.splits is None:
+        unsaid = grid.splits is not None or grid.is_prequential
+        if not grid.labeled and grid.task != "clustering" and not unsaid:
             raise HarnessError(f"{path}: labeled: give counts or shares of labeled points")
         _refuse_shown_labels(path, grid)
+        refuse_unfit_stream(path, grid)
     _refuse_label_clash(path, wanted)
     if not wanted:
         raise HarnessError(f"{path}: names no data set with a method: give datasets and methods")
@@ -277,7 +281,7 @@ def load_study(path: str | Path) -> Study:
     grids = [
         grid.model_copy(update=unlabeled)
         if grid.task == "clustering"
-        else grid.model_copy(update={"labeled": [0]})  # as many as the file says
+        else grid.model_copy(update={"labeled": [0]})  # as many as the file says, or all
         if not grid.labeled
         else grid
         for grid in wanted

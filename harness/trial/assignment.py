@@ -15,6 +15,7 @@ from harness.plugin.search_space import Distribution
 from harness.study.schema import Tuning
 
 if TYPE_CHECKING:
+    from harness.datasets.streams import Stream
     from harness.trial.taken_home import Label
 
 
@@ -63,6 +64,13 @@ class Assignment:
         Whether probabilities are predicted, where the estimator has other scores too.
     label : Label or None, default None
         What its file says of the fitted model, which is then handed over.
+    part : int or None, default None
+        Labeled points that are read and given at a time, in the order of `labeled`; None for all.
+    stream : Stream or None, default None
+        Points of which each chunk is predicted before its labels are told; the parts above are
+        then empty but for `test`, the points that are scored.
+    dialogue : int, default -1
+        Descriptor through which chunks of a stream are handed in and labels are told.
     """
 
     method: Method
@@ -89,11 +97,14 @@ class Assignment:
     costs: bool = False
     probabilities: bool = False
     label: Label | None = None
+    part: int | None = None
+    stream: Stream | None = None
+    dialogue: int = -1
 
     @property
     def kept(self) -> np.ndarray:
         """Unlabeled rows that `fit` is given."""
-        if not self.method.uses_unlabeled:
+        if not self.method.uses_unlabeled or self.part is not None:
             return self.unlabeled[:0]
         return self.unlabeled[: self.size if self.method.size == N_UNLABELED else self.n_kept]
 

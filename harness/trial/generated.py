@@ -85,6 +85,7 @@ def assign(
         seed=np.random.SeedSequence(seed),
         checkpoints=checkpoints,
         n_kept=n_kept,
+        part=shape.part,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,6 +43,12 @@ from harness.trial.checkpoints import fit_in_steps, point
 from harness.trial.model_costs import model_costs
 from harness.trial.prediction import named, predict, transduction
 from harness.trial.searched_space import searched_space
+from harness.trial.streaming import (
+    Standardised,
+    learn_in_parts,
+    part_bytes,
+    predict_then_learn,
+)
 from harness.trial.taken_home import send_model
 from harness.trial.tuning import tune
 
@@ -87,14 +93,6 @@ def run_trial(
 
 def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
     search_seed, fit_seed = assignment.seed.spawn(2)
-    with monitor.stage("load"):
-        X = _features(assignment)
-        y, center, scale = _targets(assignment, X.shape[0])
-    read = assignment.mapped is None and "fit" in assignment.method.features
-    data_bytes = (x_bytes(X) if read else 0) + y.nbytes
-    return_freed()  # what reading took would lie in the heap beside all that follows
-    tuned: dict[str, Any] = {}
-    score = None
     random_state = int(fit_seed.generate_state(1)[0])
 
     def make(**tuned: Any) -> Any:
@@ -106,6 +104,54 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
             random_state=random_state,
         )
 
+    fit = _fit if assignment.part is None else _fit_parts
+    estimator, facts, unit = fit(assignment, monitor, make, search_seed)
+    if assignment.label is not None:
+        scale = unit.center, unit.scale
+        monitor.epilogue = partial(send_model, estimator, assignment, scale, monitor)
+    if assignment.costs:
+        monitor.afterwards = partial(model_costs, estimator, assignment, monitor)
+    params = {name: _plain(value) for name, value in estimator.get_params().items()}
+    return {"params": params, **facts}
+
+
+def _fit_parts(
+    assignment: Assignment, monitor: Monitor, make: Callable[..., Any], _: np.random.SeedSequence
+) -> tuple[Any, dict[str, Any], Standardised]:
+    """Fit to points that are read a part at a time, and predict; nothing is tuned."""
+    estimator, end = make(), None
+
+    def answer(unit: Standardised) -> Iterator[dict[str, np.ndarray]]:
+        return map(unit.back, _predictions(assignment, estimator, None))
+
+    with _noted_warnings() as noted:
+        if assignment.stream is not None:
+            unit = predict_then_learn(estimator, assignment, monitor)
+        else:
+            unit, end = learn_in_parts(estimator, assignment, monitor, answer)
+            return_freed()
+            with monitor.stage("predict"):
+                monitor.send(answer(unit))
+    facts = {"data_bytes": part_bytes(assignment), "tuned_score": None}
+    return estimator, {**facts, "warnings": list(noted), "end": end}, unit
+
+
+def _fit(
+    assignment: Assignment,
+    monitor: Monitor,
+    make: Callable[..., Any],
+    search_seed: np.random.SeedSequence,
+) -> tuple[Any, dict[str, Any], Standardised]:
+    """Tune, fit to all points at once, and predict."""
+    with monitor.stage("load"):
+        X = _features(assignment)
+        y, center, scale = _targets(assignment, X.shape[0])
+    unit = Standardised(center, scale)
+    read = assignment.mapped is None and "fit" in assignment.method.features
+    data_bytes = (x_bytes(X) if read else 0) + y.nbytes
+    return_freed()  # what reading took would lie in the heap beside all that follows
+    tuned: dict[str, Any] = {}
+    score = None
     space = searched_space(assignment.method, assignment.params, assignment.ranges)
     if assignment.tuning is not None and space:
         assert assignment.search is not None, "what is tuned is given its search"
@@ -134,9 +180,7 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
 
     def answer() -> Iterator[dict[str, np.ndarray]]:
         for part in _predictions(assignment, estimator, seen):
-            if "values" in part:
-                part["values"] = part["values"] * scale + center
-            yield part
+            yield unit.back(part)
             del part  # or it would be held while the next one is made
 
     checkpoints, step, end = assignment.checkpoints, None, None
@@ -157,18 +201,13 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
         return_freed()
         with monitor.stage("predict"):
             monitor.send(answer())
-    if assignment.label is not None:
-        monitor.epilogue = partial(send_model, estimator, assignment, (center, scale), monitor)
-    if assignment.costs:
-        monitor.afterwards = partial(model_costs, estimator, assignment, monitor)
     facts = {
-        "params": {name: _plain(value) for name, value in estimator.get_params().items()},
         "data_bytes": data_bytes,
         "tuned_score": None if score is None or np.isnan(score) else score,
         "warnings": list(noted),
         "end": end,
     }
-    return facts
+    return estimator, facts, unit
 
 
 @contextlib.contextmanager

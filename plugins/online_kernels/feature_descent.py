@@ -130,7 +130,8 @@ def fourier_sizes(shape: Shape) -> tuple[int, int]:
 
 def fourier_storage(shape: Shape, size: int, paused: bool = False) -> Storage:
     """Count frequencies, weights, a window of features, and a block of new rows."""
-    n, d, i, Q = shape.n_labeled, shape.n_features, shape.itemsize, shape.n_machines
+    n, d = min(shape.n_labeled, shape.n_at_once), shape.n_features
+    i, Q = shape.itemsize, shape.n_machines
     D, m = size + size % 2, min(WINDOW, n)
     labels = Arrays(X=shape.data_bytes, labels=9 * n)
     model = Arrays(frequencies=2 * d * D, weights=8 * D * Q)
@@ -147,7 +148,7 @@ def fourier_storage(shape: Shape, size: int, paused: bool = False) -> Storage:
     )
     fit = {
         "labels": labels + Arrays(checked=16 * n),
-        "width": labels + Arrays(sample=kernels.width_bytes(shape.n, d, i)),
+        "width": labels + Arrays(sample=kernels.width_bytes(shape.n_at_once, d, i)),
         "a window": labels + model + learning,
     }
     if paused:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import Tags, check_random_state
@@ -24,6 +24,8 @@ from .windows import MISTAKE, WINDOW, KernelWindow, Window
 
 ROWS = 256
 """Rows that are scored at a time."""
+
+_MADE_AGAIN = ("_room", "_inverse", "_features")
 
 
 class OnlineClassifier(PartlyLabeledClassifier):
@@ -185,6 +187,11 @@ class KernelOnlineClassifier(kernels.AnyKernel, OnlineClassifier):
         self._scale = 1.0
         self._make_room()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again where learning goes on, so that a file has none of it."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _MADE_AGAIN}
+
     def _make_room(self) -> None:
         self._room = np.empty((self._support.capacity + WINDOW) * WINDOW, np.float32)
 
@@ -288,7 +295,7 @@ def kernel_storage(
     paused : bool, default False
         Whether predictions are asked for during the pass.
     """
-    n, d, i = shape.n_labeled, shape.n_features, shape.itemsize
+    n, d, i = min(shape.n_labeled, shape.n_at_once), shape.n_features, shape.itemsize
     labels = Arrays(X=shape.data_bytes, labels=9 * n)
     support = Arrays(support=SupportSet.bytes(capacity, d, shape.n_machines)) + (kept or Arrays())
     support += Arrays(blas=kernels.blas_bytes(capacity, 4, terms=d))
@@ -303,13 +310,15 @@ def kernel_storage(
     learning = pass_arrays(shape, capacity, kernel) + (beside or Arrays()) + Arrays(order=8 * n)
     fit = {
         "labels": labels + Arrays(checked=16 * n),
-        "width": labels + Arrays(sample=kernels.binding_bytes(kernel, shape.n, d, i)),
+        "width": labels + Arrays(sample=kernels.binding_bytes(kernel, shape.n_at_once, d, i)),
         "a window": labels + support + learning,
     }
+    held = Arrays({name: many for name, many in learning.items() if name != "kernel"})
+    asked = Arrays({f"asked_{name}": many for name, many in predicting.items()})
     if paused:
-        held = {name: many for name, many in learning.items() if name != "kernel"}
-        asked = {f"asked_{name}": many for name, many in predicting.items()}
-        fit["a pause"] = labels + support + Arrays({**held, **asked})
+        fit["a pause"] = labels + support + held + asked
+    if shape.part is not None:  # what learns from the next part stays
+        return Storage(fit, {"a block": support + held + asked})
     return Storage(fit, {"a block": support + predicting + _seen(shape)})
 
 

@@ -29,6 +29,7 @@ def fails(truth, scores):
 def grid(**changes):
     rules = {"transductive": True, "stratified": True}
     usual = {"transductive": True, "split_rules": rules, "tuning": None, "checkpoints": ()}
+    usual |= {"streams": False, "is_prequential": False}
     return SimpleNamespace(**usual | changes)
 
 

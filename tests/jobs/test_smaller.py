@@ -8,7 +8,8 @@ from harness.planning.learned.model import GENERATED, LearnedStorage, Run
 from harness.plugin.method import Method
 from harness.plugin.shape import Shape
 from harness.study.budget import parse_budget
-from harness.study.schema import Grid, MethodChoice
+from harness.study.method_choice import MethodChoice
+from harness.study.schema import Grid
 from harness.study.study import Block
 
 SHAPE = Shape(100, 900, 10, 2)

@@ -79,7 +79,7 @@ def count_in_memory(inverted):
     return found
 
 
-def look_for_labels(sandbox, trial, limits, timeline):
+def look_for_labels(sandbox, trial, limits, timeline, kept):
     (assignment,) = trial.args
     return {"found": count_in_memory(assignment.ranges["inverted"])}
 

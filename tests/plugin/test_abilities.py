@@ -15,6 +15,7 @@ ASKED = {
     "fit_steps": abilities.fits_in_steps,
     "finish_fit": abilities.finishes_fit,
     "diagnostics": abilities.diagnoses,
+    "partial_fit": abilities.learns_in_parts,
 }
 PROTOCOLS = [c for c in vars(abilities).values() if getattr(c, "_is_protocol", False)]
 METHODS = {
@@ -115,5 +116,5 @@ def test_no_other_module_asks_an_estimator_for_an_ability():
 def test_the_guide_names_every_ability():
     text = (ROOT / "docs" / "plugins.md").read_text()
     table = text[text.index("| ability |") :].split("\n\n")[0]
-    assert len(METHODS) == 6
+    assert len(METHODS) == 7
     assert not [name for name in NAMES if f"`{name}" not in table]

@@ -95,3 +95,43 @@ def test_classes_are_regressed_one_against_the_rest(n_classes):
     own = NystromKernelRidge(60, alpha=0.1, random_state=0).fit(X, target).predict(X)
     scores = model.decision_function(X)
     np.testing.assert_allclose(scores if n_classes == 2 else scores[:, 1], own, atol=1e-9)
+
+
+def some(alpha=0.1):
+    return NystromKernelRidge(
+        15, alpha=alpha, sigma=0.7, sigma_unit="absolute", random_state=0, n_classes=None
+    )
+
+
+def test_a_single_part_is_a_fit(sines):
+    X, y = sines
+    expected = some().fit(X[:50], y[:50]).predict(X)
+    np.testing.assert_array_equal(some().partial_fit(X[:50], y[:50]).predict(X), expected)
+
+
+def test_parts_are_least_squares_on_all_of_them(sines):
+    """On kernel functions of landmarks of the first part, whose norm is the penalty."""
+    X, y = sines
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 5
+    model = some().partial_fit(X[:30], y[:30])
+    model.predict(X)  # which must not end the sums
+    model.partial_fit(X[30:31], np.array([np.nan]))
+    model.partial_fit(X[30:], y[30:])
+    Z = model.landmarks_ + model._center
+    K = np.exp(-((X[:, None] - Z[None]) ** 2).sum(-1) / (2 * 0.7**2))
+    S = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(-1) / (2 * 0.7**2))
+    A, ones = K.T @ K + 0.1 * S, K.sum(axis=0)
+    system = np.block([[A, ones[:, None]], [ones[None], np.array([[len(X)]])]])
+    solution = np.linalg.lstsq(system, np.append(K.T @ y, y.sum()), rcond=1e-12)[0]
+    expected = K @ solution[:-1] + solution[-1]
+    np.testing.assert_allclose(model.predict(X), expected, atol=2e-3)
+
+
+def test_classes_may_be_absent_from_a_part():
+    y = np.repeat(np.arange(3), 60)
+    X = np.random.default_rng(0).normal(3.0 * y[:, None], 1, (180, 2))
+    model = NystromKernelRidge(30, random_state=0, n_classes=3)
+    for part in np.array_split(np.arange(len(X)), 4):
+        model.partial_fit(X[part], y[part], classes=np.arange(3))
+    assert model.decision_function(X).shape == (len(X), 3)
+    assert np.mean(model.predict(X) == y) > 0.8

@@ -86,6 +86,14 @@ def test_what_a_file_holds_is_support_vectors():
     assert len(pickle.dumps(few)) < 200 * len(few.support_vectors_) + 6000
 
 
+@pytest.mark.parametrize("name", ["rbp", "projectron", "bsgd", "nogd", "dual-sgd"])
+def test_nor_does_that_of_a_stream_hold_what_is_made_again(name):
+    X, y = problem()
+    machine = made(name).partial_fit(X, y, [0, 1])
+    assert machine._room.nbytes > 60_000
+    assert len(pickle.dumps(machine)) < 20_000
+
+
 def test_first_part_of_a_stream_names_the_classes():
     X, y = problem()
     machine = RandomizedBudgetPerceptron()

@@ -78,6 +78,7 @@ def assign(method, shape, size, task, folder):
         test=np.sort(test),
         y_labeled=y[np.sort(labeled)],
         transductive=not shape.n_test,
+        part=shape.part,
         mapped=folder / "X.npy" if shape.mapped else None,
         tuning=None,
         metric=primary_metric(task, (), BUILT_IN),

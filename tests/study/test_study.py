@@ -204,3 +204,28 @@ def test_studies_with_kept_results_do_not_follow_a_default_of_searches(path, reg
             assert set(written) == set(searched_space(method, choice.params)), choice.label
             defaults = {name: method.default(name) for name in written}
             assert all(contains(over, defaults[name]) for name, over in written.items())
+
+
+@pytest.mark.parametrize(
+    ("written", "chunk", "delay"),
+    [
+        ("prequential", 1000, 0),
+        ({"prequential": True}, 1000, 0),
+        ({"prequential": True, "chunk": 50, "delay": 2, "order": "file"}, 50, 2),
+    ],
+)
+def test_a_stream_needs_no_count_of_labels(write, written, chunk, delay):
+    (grid,) = load_study(write(evaluation=written, labeled=None)).grids
+    assert (grid.evaluation.chunk, grid.evaluation.delay) == (chunk, delay)
+    assert grid.labeled == [0]
+    assert grid.is_prequential
+    assert not grid.transductive
+    assert grid.part_rows(800) == chunk
+
+
+def test_streamed_data_are_given_in_blocks_of_at_most_a_megabyte(write):
+    (grid,) = load_study(write(data="streamed")).grids
+    assert grid.streams
+    assert (grid.part_rows(100), grid.part_rows(10_000)) == (1024, 104)
+    (grid,) = load_study(write()).grids
+    assert grid.part_rows(100) is None

@@ -76,7 +76,10 @@ def test_a_label_of_two_methods_in_two_cases_is_refused(write, first, second, wh
         ({"limits": {"time": "2 weeks"}}, "limits.time: '2 weeks' is not a duration"),
         ({"limits": {"treads": 2}}, "unknown key 'limits.treads'; did you mean 'threads'"),
         ({"evaluation": {"tst": 0.2}}, "unknown key 'evaluation.tst'; did you mean 'test'"),
-        ({"evaluation": "inductive"}, "neither 'transductive', 'official' nor a mapping such as"),
+        (
+            {"evaluation": "inductive"},
+            "neither 'transductive', 'official', 'prequential' nor a mapping",
+        ),
         ({"evaluation": {"splits": ""}}, "evaluation.splits"),
         ({"evaluation": {"splits": "s.npz", "test": 0.1}}, "evaluation.test"),
         ({"evaluation": {"test": "offical"}}, "nor a share between 0 and 1 nor 'official'"),
@@ -192,3 +195,24 @@ def test_what_nobody_could_wait_for_is_refused_at_once(write, changes, message):
         load_study(path)
     assert len(str(caught.value)) < 10_000
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"data": "streamed", "tuning": {"search": "grid"}}, "tuning: a search holds all labeled"),
+        ({"data": "streamed", "task": "clustering"}, "task: clusters are found in all points"),
+        ({"evaluation": "prequential", "data": "mapped"}, "data: evaluation prequential reads a"),
+        ({"evaluation": "prequential", "checkpoints": [2]}, "checkpoints: evaluation prequential"),
+        (
+            {"evaluation": {"prequential": True, "chunks": 5}},
+            "unknown key 'evaluation.chunks'; did you mean 'chunk'",
+        ),
+        ({"evaluation": {"prequential": True, "chunk": 0}}, "evaluation.chunk: .* greater than"),
+        ({"evaluation": {"prequential": False}}, "evaluation.prequential: Input should be True"),
+        ({"data": "stream"}, "data: Input should be 'counted', 'mapped' or 'streamed'"),
+    ],
+)
+def test_what_does_not_go_with_a_stream_is_told(write, changes, message):
+    with pytest.raises(HarnessError, match=message):
+        load_study(write(**changes))

@@ -284,7 +284,7 @@ class Design:
 
     def _is_own(self, run: Run) -> bool:
         """Tell whether a run differs from this shape in its unlabeled points alone."""
-        counts = ("n_labeled", "n_features", "n_classes", "itemsize", "mapped")
+        counts = ("n_labeled", "n_features", "n_classes", "itemsize", "mapped", "part")
         shapes = run.shape, self.shape
         theirs, own = ([getattr(shape, name) for name in counts] for shape in shapes)
         return theirs == own and run.shape.scored == self.shape.scored

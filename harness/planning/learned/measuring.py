@@ -49,6 +49,9 @@ _MOST_PREDICTED = 3 * PREDICT_BLOCK
 _IDLE_S = 60.0
 """After which a process that nobody asks ends."""
 
+_MOST_PARTS = 4
+"""Parts of a stream that a measured trial learns from."""
+
 _PARTS = ("labeled", "unlabeled", "test", "y_labeled")
 
 
@@ -96,6 +99,10 @@ class _Points:
                 test=parts["test"],
                 y_labeled=parts["y_labeled"],
             )
+        if self.shape.part is not None:  # what is held does not grow with further parts
+            few = slice(_MOST_PARTS * self.shape.part)
+            y = made.y_labeled[few]
+            made = replace(made, part=self.shape.part, labeled=made.labeled[few], y_labeled=y)
         seen = len(made.kept)
         made = replace(
             made,

@@ -131,6 +131,10 @@ def _points(workload: Workload, block: Block) -> tuple[str, dict[str, Any] | Non
         rules = {"test": n_test, "unlabeled_per_labeled": max(n_unlabeled, 1e-9) / labeled}
         if not n_test:
             rules = "transductive"
+    if block.grid.is_prequential:  # as many as there are to be predicted, and to learn from
+        n = workload.entry(block).n
+        labeled, test = min(workload.sizes(block).n_labeled, n // 2), -(-n // 4)
+        rules = {"test": test, "unlabeled_per_labeled": 1e-9}
     prepared = {
         "folder": str(folder),
         "labeled": labeled,
