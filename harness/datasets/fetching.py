@@ -24,7 +24,7 @@ from typing import BinaryIO
 from harness.datasets.entry import Declared
 from harness.datasets.reading import File
 from harness.errors import HarnessError
-from harness.files import below, is_file
+from harness.files import below, folder_sha256, is_file, is_folder
 from harness.units import format_bytes
 
 RETRIES = 3
@@ -125,6 +125,15 @@ def _in_mirror(entry: Declared, file: File) -> Path | None:
 
 def _fetch(entry: Declared, file: File) -> Path:
     if file.path is not None:
+        if entry.format == "images" and is_folder(file.path):
+            found = folder_sha256(file.path) if file.sha256 else file.sha256
+            if found != file.sha256:
+                difference = f"expected sha256 {file.sha256}, found {found}"
+                raise HarnessError(
+                    f"data set {entry.name!r}: {file.path}: {difference}; correct the files or "
+                    "their checksum"
+                )
+            return file.path
         if not is_file(file.path):
             raise HarnessError(f"data set {entry.name!r}: {file.path}: there is no such file")
         _refuse_unless_expected(file.path, entry, file, "correct the file or its checksum")
