@@ -156,6 +156,35 @@ def is_folder(path: Path) -> bool:
     return False
 
 
+def folder_sha256(folder: Path) -> str:
+    """Hash the names and contents of all files below a folder but hidden ones.
+
+    Raises
+    ------
+    HarnessError
+        If one cannot be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        for path in files_below(folder):
+            with path.open("rb") as stream:
+                content = hashlib.file_digest(stream, "sha256").hexdigest()
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+    except OSError as error:
+        raise HarnessError(f"{error.filename}: cannot be read: {error.strerror}") from None
+    return digest.hexdigest()
+
+
+def files_below(folder: Path) -> list[Path]:
+    """List the files below a folder in the order of their names, without hidden ones."""
+    found = (path for path in folder.rglob("*") if is_file(path))
+    return sorted(
+        path
+        for path in found
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+
+
 def temporary_beside(path: Path) -> Path:
     """Return a name in the same folder for what will be renamed, of no other process anywhere."""
     owner = f"{os.uname().nodename}-{os.getpid()}"

@@ -58,9 +58,10 @@ def add(
 ) -> None:
     """Add a FILE as a data set to datasets.yaml, and write a study on it.
 
-    FILE is CSV or TSV of any separator, Parquet, ARFF, SVMlight, npz or npy; text may be packed
-    with gzip, bzip2 or xz. Of several files the rows are joined; of MNIST's format images and
-    labels are given in turn. Or openml:61, a data set of OpenML by its number.
+    FILE is CSV or TSV of any separator, Parquet, ARFF, SVMlight, npz, npy or MATLAB's; text may
+    be packed with gzip, bzip2 or xz. Of several files the rows are joined; of MNIST's format
+    images and labels are given in turn. Or a folder, or an archive, with a folder of pictures for
+    each class. Or openml:61, a data set of OpenML by its number.
     """
     from harness.datasets.adding import add as add_data
 

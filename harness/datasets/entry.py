@@ -30,7 +30,7 @@ from harness.datasets.reading import (
     Strict,
 )
 from harness.errors import HarnessError
-from harness.files import is_file
+from harness.files import folder_sha256, is_file, is_folder
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.plugin.shape import csr_bytes
 
@@ -53,7 +53,6 @@ _TOLD_ONLY = {"name", "source", "citation", "notes", "stand_in_for"}
 _TOLD_ONLY |= {"classes", "n", "d", "nnz", "raw_n", "raw_d"}
 _TOLD_ONLY |= {"n_unlabeled", "largest_group", "openml"}
 _LATER = {"other_classes", "logarithm", "sparse", "groups", "order"}
-_LATER_OF_READ = {"charset", "decimal"}
 """Keys that came later: an entry that does not give them has the digest it always had."""
 
 KEEPS_ZEROS = ("none", "unit", "maxabs")
@@ -239,7 +238,8 @@ class Declared(Strict):
         told = self.model_dump(mode="json", exclude=_TOLD_ONLY | {"files"})
         for key in _LATER & (told.keys() - self.model_fields_set):
             del told[key]
-        for key in _LATER_OF_READ & (told["read"].keys() - self.read.model_fields_set):
+        later: frozenset[str] = getattr(self.read, "LATER", frozenset())
+        for key in later & (told["read"].keys() - self.read.model_fields_set):
             del told["read"][key]
         told["labels"] = list(self.classes)
         told["files"] = [
@@ -360,6 +360,8 @@ def _source(dataset: GeneratedDataset) -> str:
 def _content(file: File) -> str:
     if file.path is None:
         return file.name
+    if is_folder(file.path):
+        return folder_sha256(file.path)
     if not is_file(file.path):  # a pipe or a device would be read for ever
         raise HarnessError(f"files: {file.path} cannot be read: there is no such file")
     try:

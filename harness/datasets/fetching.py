@@ -24,7 +24,7 @@ from typing import BinaryIO
 from harness.datasets.entry import Declared
 from harness.datasets.reading import File
 from harness.errors import HarnessError
-from harness.files import below, is_file
+from harness.files import below, folder_sha256, is_file, is_folder
 from harness.project import cache_directory
 from harness.units import format_bytes
 
@@ -142,6 +142,14 @@ def _in_mirror(file: File) -> Path | None:
 
 def _fetch(owner: str, file: File, notes: str) -> Path:
     if file.path is not None:
+        if is_folder(file.path):
+            found = folder_sha256(file.path) if file.sha256 else file.sha256
+            if found != file.sha256:
+                difference = f"expected sha256 {file.sha256}, found {found}"
+                raise HarnessError(
+                    f"{owner}: {file.path}: {difference}; correct the files or their checksum"
+                )
+            return file.path
         if not is_file(file.path):
             raise HarnessError(f"{owner}: {file.path}: there is no such file")
         _refuse_unless_expected(file.path, owner, file, "correct the file or its checksum")

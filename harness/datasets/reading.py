@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import codecs
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -29,12 +31,28 @@ FORMATS_WITH_FACTS = ("csv", "parquet", "arff", "openml", "npz")
 
 Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Column = int | str
+Encoding = Literal["onehot", "onehot-drop-binary", "integer"]
+
+
+def _how_many(value: Any) -> str:
+    return "several names" if isinstance(value, list | tuple) else "one name"
+
+
+Names = Annotated[
+    Annotated[str, Tag("one name")]
+    | Annotated[tuple[str, ...], Field(min_length=1), Tag("several names")],
+    Discriminator(_how_many),
+]
+"""The name of a matrix, or of several whose rows are joined."""
 
 
 class Strict(BaseModel):
     """A model in which an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    LATER: ClassVar[frozenset[str]] = frozenset()
+    """Keys that came later: an entry that does not give them has the digest it always had."""
 
 
 class File(Strict):
@@ -125,13 +143,34 @@ PointColumns = Annotated[PointColumn | None, BeforeValidator(_point_column)]
 class Tabular(Strict):
     """Columns of numbers and of names; one of them is the target."""
 
+    LATER: ClassVar[frozenset[str]] = frozenset({"join"})
+
     target: Column = -1
     target_strip: str = ""
     ignore: tuple[Column, ...] = ()
-    encoding: Literal["onehot", "onehot-drop-binary", "integer"] = "onehot"
+    encoding: Encoding = "onehot"
+    join: Literal["names", "position"] = "names"
+    """How columns of several files go together."""
 
 
-class Svmlight(Strict):
+class Matrix(Strict):
+    """Numbered columns without names, some of which may hold codes that stand for names.
+
+    Parameters
+    ----------
+    nominal : list of int, default none
+        Columns of codes, counted from 0 and without the target.
+    encoding : {"onehot", "onehot-drop-binary", "integer"}, default "onehot"
+        What becomes of them.
+    """
+
+    LATER: ClassVar[frozenset[str]] = frozenset({"nominal", "encoding"})
+
+    nominal: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    encoding: Encoding = "onehot"
+
+
+class Svmlight(Matrix):
     """The sparse text of SVMlight and LIBSVM; the first word of a line is the target."""
 
     format: Literal["svmlight"]
@@ -141,11 +180,15 @@ class Svmlight(Strict):
 class Csv(Tabular):
     """Separated values; columns are numbered from 0, or named if there is a header."""
 
+    LATER: ClassVar[frozenset[str]] = Tabular.LATER | {"charset", "decimal", "skip_rows"}
+
     format: Literal["csv"]
     charset: str = "utf-8"
     decimal: Literal[".", ","] = "."
     separator: str = Field(default=",", min_length=1, max_length=1)
     header: bool = False
+    skip_rows: int = Field(default=0, ge=0)
+    """Lines above the table, of each file."""
     skip_lines_starting: str | None = Field(default=None, min_length=1, max_length=1)
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
@@ -173,18 +216,53 @@ class Arff(Tabular):
     format: Literal["arff"]
 
 
-class Idx(Strict):
+class Idx(Matrix):
     """The format of MNIST: files of images and of labels in turn."""
 
     format: Literal["idx"]
 
 
-class Mat(Strict):
-    """Matrices in a MATLAB file, sparse or not: features and target in one, or in two."""
+class Stored(Matrix):
+    """Matrices as a program has stored them.
+
+    Parameters
+    ----------
+    transpose : bool, default False
+        Whether samples are in columns: on the last axis of what is stored.
+    """
+
+    LATER: ClassVar[frozenset[str]] = Matrix.LATER | {"transpose"}
+
+    transpose: bool = False
+
+
+def _pairs(X: str | tuple[str, ...], y: str | tuple[str, ...]) -> list[tuple[str, str]]:
+    features, targets = ((names,) if isinstance(names, str) else names for names in (X, y))
+    if len(features) != len(targets):
+        raise ValueError(
+            f"X names {len(features)} matrices and y {len(targets)}: each has its targets"
+        )
+    return list(zip(features, targets, strict=True))
+
+
+class Mat(Stored):
+    """Matrices in a MATLAB file, sparse or not: features and target in one, or in two.
+
+    Parameters
+    ----------
+    X : str or list of str, default "X"
+        The matrix of features, or several whose rows are joined.
+    y : str or list of str, optional
+        Its targets, or those of each.
+    target : int, optional
+        The column of X that is the target, where there is no y.
+    columns : int, optional
+        The first so many columns are features.
+    """
 
     format: Literal["mat"]
-    X: str = "X"
-    y: str | None = None
+    X: Names = "X"
+    y: Names | None = None
     target: int | None = None
     columns: int | None = Field(default=None, gt=0)
 
@@ -192,23 +270,56 @@ class Mat(Strict):
     def _one_target(self) -> Mat:
         if (self.y is None) == (self.target is None):
             raise ValueError("name the target's matrix (y) or its column of X (target)")
+        assert self.pairs
         return self
 
+    @property
+    def pairs(self) -> list[tuple[str, str | None]]:
+        """Names of features and of their targets; of these None where they are a column."""
+        if self.y is not None:
+            return [*_pairs(self.X, self.y)]
+        return [(name, None) for name in ([self.X] if isinstance(self.X, str) else self.X)]
 
-class Npz(Strict):
+
+class Npz(Stored):
     """NumPy arrays, or what `scipy.sparse.save_npz` writes with `y` beside it; none is pickled."""
 
     format: Literal["npz"]
-    X: str = "X"
-    y: str = "y"
+    X: Names = "X"
+    y: Names = "y"
+
+    @model_validator(mode="after")
+    def _paired(self) -> Npz:
+        assert self.pairs
+        return self
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names of features and of their targets."""
+        return _pairs(self.X, self.y)
 
 
-class Npy(Strict):
+class Npy(Stored):
     """One matrix of NumPy, with the target among its columns; pickled objects are refused."""
 
     format: Literal["npy"]
     target: int = -1
     ignore: tuple[int, ...] = ()
+
+
+class Images(Strict):
+    """Pictures in folders that are called as their class, or in an archive of such folders.
+
+    Parameters
+    ----------
+    size : [int, int], optional
+        Height and width that all are brought to. By default all are of one size already.
+    color : {"gray", "rgb"}, default "gray"
+    """
+
+    format: Literal["images"]
+    size: tuple[Annotated[int, Field(gt=0)], Annotated[int, Field(gt=0)]] | None = None
+    color: Literal["gray", "rgb"] = "gray"
 
 
 class OpenML(Tabular):
@@ -236,6 +347,17 @@ class Generated(BaseModel):
 
 
 Read = Annotated[
-    Svmlight | Csv | Arff | Parquet | Idx | Mat | Npz | Npy | OpenML | Bundled | Generated,
+    Svmlight
+    | Csv
+    | Arff
+    | Parquet
+    | Idx
+    | Images
+    | Mat
+    | Npz
+    | Npy
+    | OpenML
+    | Bundled
+    | Generated,
     Field(discriminator="format"),
 ]

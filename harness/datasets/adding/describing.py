@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from harness.datasets.adding.guesses import (
     Columns,
     find_column,
@@ -19,26 +17,25 @@ from harness.datasets.adding.guesses import (
     judge_columns,
     profile_columns,
 )
-from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile, Name
+from harness.datasets.adding.pictures import folders_of_pictures, images_and_labels
+from harness.datasets.adding.profiles import Name
 from harness.datasets.adding.sniffing import guess_format
 from harness.datasets.adding.sparse import count_matrix, count_sparse, is_sparse_npz
+from harness.datasets.adding.stored_matrices import mat_table, npz_table
 from harness.datasets.adding.tables import (
     Table,
     arff_table,
     csv_table,
     joined,
     npy_table,
-    npz_table,
     openml_table,
     parquet_table,
-    reported,
 )
 from harness.datasets.adding.targets import Target, judge_target
 from harness.datasets.counting import Counts
 from harness.datasets.fetching import PACKINGS, is_packed, open_unpacked
-from harness.datasets.formats import read_idx
 from harness.errors import HarnessError
-from harness.files import is_file, is_folder
+from harness.files import folder_sha256, is_file, is_folder
 
 OPENML = "openml:"
 
@@ -46,8 +43,12 @@ _LONGEST_NAME = 100
 _BLOCK = 1 << 20
 _ENDINGS = (
     *("csv", "tsv", "tab", "txt", "data", "dat", "parquet", "pq", "arff"),
-    *("npz", "npy", "svm", "svmlight", "libsvm", "all", "trn"),
+    *("npz", "npy", "mat", "svm", "svmlight", "libsvm", "all", "trn"),
 )
+
+
+_WHOLE = ("npz", "mat")
+"""Formats of which a matrix is taken with all of its columns."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +106,9 @@ def describe(
     Parameters
     ----------
     sources : sequence of str or Path
-        CSV, TSV, Parquet, ARFF, SVMlight, npz or npy, plain or packed: one, or several whose rows
-        belong together. Of MNIST's format images and labels in turn. Or "openml:61" alone.
+        CSV, TSV, Parquet, ARFF, SVMlight, npz, npy or MATLAB, plain or packed: one, or several
+        whose rows belong together. Of MNIST's format images and labels in turn. Folders of
+        pictures. Or "openml:61" alone.
     folder : Path
         Of the catalog, which the path in the entry is relative to.
     wishes : Wishes, optional
@@ -133,8 +135,8 @@ def describe(
         body, counts, told = _of_sparse(paths, wishes)
     elif formats[0] == "npz" and is_sparse_npz(paths[0]):
         body, counts, told = _of_matrix(paths, wishes)
-    elif formats[0] == "idx":
-        body, counts, told = _of_images(paths, wishes)
+    elif formats[0] in ("idx", "images"):
+        body, counts, told = _of_pictures(paths, formats[0], wishes)
     else:
         tables = [_table(path, formats[0], wishes) for path in paths]
         body, counts, told = _of_table(joined(tables, paths), paths[0], wishes)
@@ -147,7 +149,7 @@ def describe(
 
 def _format(path: Path) -> str:
     if is_folder(path):
-        raise HarnessError(f"{path}: this is a folder; name a file in it")
+        return "images"
     if not is_file(path):
         raise HarnessError(f"{path}: there is no such file")
     format = guess_format(path)
@@ -167,6 +169,8 @@ def _table(path: Path, format: str, wishes: Wishes) -> Table:
             return arff_table(path)
         case "npz":
             return npz_table(path, target)
+        case "mat":
+            return mat_table(path, target)
         case _:
             return npy_table(path)
 
@@ -197,7 +201,7 @@ def _of_table(
     features, labels = profile_columns(table, target, drop)
     _refuse_few_rows(labels.rows, where)
     judged = judge_target(labels, where, wishes.task, wishes.positive)
-    if table.read["format"] == "npz":  # a matrix is taken whole
+    if table.read["format"] in _WHOLE:
         keep = table.columns
     columns = judge_columns(features, where, nominal, keep, labels, table.marked)
     columns.ignored += drop
@@ -213,19 +217,22 @@ def _read(
     table: Table, target: Name, columns: Columns, target_marks: Iterable[str]
 ) -> dict[str, Any]:
     read = dict(table.read)
-    if read["format"] == "npz":
+    if read["format"] in _WHOLE:
         if columns.ignored:
             raise HarnessError(
-                "columns of an npz cannot be left out: write the matrix without them"
+                f"columns of an {read['format']} cannot be left out: write the matrix without them"
             )
-        return read
+        return read | ({"nominal": columns.nominal} if columns.nominal else {})
     last = target == table.columns[-1] and read["format"] != "npy"
     named = isinstance(target, str)
     read |= {"target": target} if named or not last else {}
     if columns.ignored:
         read["ignore"] = columns.ignored
-    if read["format"] in ("csv", "parquet") and columns.nominal:
+    if read["format"] in ("csv", "parquet", "npy") and columns.nominal:
         read["nominal"] = columns.nominal
+    if read["format"] == "npy" and columns.nominal:  # counted without what is no feature
+        kept = [name for name in table.columns if name not in {target, *columns.ignored}]
+        read["nominal"] = [kept.index(name) for name in columns.nominal]
     if read["format"] == "csv":
         marks = sorted({*columns.marks, *target_marks})
         if not {*marks} <= {"?", ""}:
@@ -233,30 +240,21 @@ def _read(
     return read
 
 
-def _of_images(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], Counts, list[str]]:
-    _refuse_columns(paths[0], wishes, "files of images")
-    if len(paths) % 2:
-        raise HarnessError(f"{paths[-1]}: images and labels are given in turn: add IMAGES LABELS")
-    labels = ColumnProfile("labels", most=MOST_LABELS)
-    features = set()
-    for images, names in zip(paths[::2], paths[1::2], strict=True):
-        with reported(images, "idx"):
-            X = read_idx(images)
-        with reported(names, "idx"):
-            y = read_idx(names)
-        if X.ndim < 2 or y.ndim != 1 or len(X) != len(y):
-            raise HarnessError(
-                f"{images}: holds {X.shape}, and {names} {y.shape}: images and labels are given "
-                "in turn, as many of each"
-            )
-        features.add(X[0].size)
-        labels.update(pd.Series(y))
-    if len(features) > 1:
-        raise HarnessError(f"{paths[2]}: the images are of another size than in {paths[0]}")
-    judged = judge_target(labels, str(paths[1]), wishes.task, wishes.positive)
-    body: dict[str, Any] = {"read": {"format": "idx"}}
-    told = ["images and labels of MNIST's format", *judged.told]
-    return _finished(body, labels.rows, features.pop(), judged, set(), 0, told)
+def _of_pictures(
+    paths: Sequence[Path], format: str, wishes: Wishes
+) -> tuple[dict[str, Any], Counts, list[str]]:
+    is_idx = format == "idx"
+    _refuse_columns(paths[0], wishes, "files of images" if is_idx else "folders of pictures")
+    found = images_and_labels(paths) if is_idx else folders_of_pictures(paths)
+    judged = judge_target(found.labels, found.where, wishes.task, wishes.positive)
+    told = [found.told[0], *judged.told, *found.told[1:]]
+    body: dict[str, Any] = {"read": found.read}
+    if is_idx:
+        return _finished(body, found.labels.rows, found.d, judged, set(), 0, told)
+    body, counts, told = _finished(
+        body, found.labels.rows, found.d, judged, set(), 0, told, scaling="none"
+    )
+    return body | {"divide_by": 255, "dtype": "float32"}, counts, told
 
 
 def _refuse_columns(path: Path, wishes: Wishes, what: str) -> None:
@@ -311,6 +309,7 @@ def _finished(
     unlabeled: int,
     told: list[str],
     nnz: int | None = None,
+    scaling: str = "standard",
 ) -> tuple[dict[str, Any], Counts, list[str]]:
     said: dict[str, Any] = {"task": judged.task, "n": n, "d": d}
     if judged.classes:
@@ -335,8 +334,9 @@ def _finished(
         told.append(f"{share} is not zero: kept as a sparse matrix (`sparse` in the entry)")
         told.append("columns are divided by their largest magnitude (`scaling` in the entry)")
         return body, Counts(n, d, judged.classes, nnz), told
-    body["scaling"] = "standard"
-    told.append("numbers are scaled to mean 0 and variance 1 (`scaling` in the entry)")
+    body["scaling"] = scaling
+    meant = {"standard": "scaled to mean 0 and variance 1", "none": "divided by 255"}
+    told.append(f"numbers are {meant[scaling]} (`scaling` in the entry)")
     return body, Counts(n, d, judged.classes), told
 
 
@@ -367,6 +367,8 @@ def _written_path(path: Path, folder: Path) -> str:
 
 
 def _sha256(path: Path) -> str:
+    if is_folder(path):
+        return folder_sha256(path)
     digest = hashlib.sha256()
     with open_unpacked(path) as stream:
         while block := stream.read(_BLOCK):
