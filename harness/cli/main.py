@@ -9,6 +9,7 @@ import click
 
 from harness.cli import (
     add,
+    advise,
     author,
     catalogue,
     efficiency,
@@ -51,6 +52,7 @@ def main() -> None:
 
 for _module in (
     add,
+    advise,
     catalogue,
     environments,
     storage,
