@@ -107,7 +107,8 @@ def told_of(scores: Scores, place: np.ndarray, within: Sequence[str]) -> tuple[l
 
 def _nearest(scores: Scores, place: np.ndarray, scale: float) -> list[str]:
     weight = pd.Series(shares(scores, place, scale)).groupby(scores.settings["dataset"]).sum()
-    return list(weight.sort_values(ascending=False, kind="stable").index[:_NEAREST])
+    # of equals the first by name
+    return list(weight.round(9).sort_values(ascending=False, kind="stable").index[:_NEAREST])
 
 
 def _plain(value: Any) -> Any:

@@ -258,11 +258,16 @@ def _tails() -> tuple[float, float]:
     return (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
 
 
+def drawn_anew(scores: Scores) -> np.ndarray:
+    """Return how often each data set is drawn, shape (RESAMPLES, n_datasets): always the same."""
+    n_datasets = scores.datasets.max(initial=-1) + 1
+    rng = np.random.default_rng(_SEED)
+    return rng.multinomial(n_datasets, np.full(n_datasets, 1 / n_datasets), RESAMPLES)
+
+
 def _resampled(scores: Scores, weight: np.ndarray) -> np.ndarray:
     """Return effects on data sets that are drawn anew, shape (RESAMPLES, n_methods)."""
-    rng = np.random.default_rng(_SEED)
-    n_datasets = scores.datasets.max(initial=-1) + 1
-    drawn = rng.multinomial(n_datasets, np.full(n_datasets, 1 / n_datasets), RESAMPLES)
+    drawn = drawn_anew(scores)
     return np.stack(
         [fit_effects(scores.table, weight * times[scores.datasets]) for times in drawn]
     )

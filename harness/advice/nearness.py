@@ -13,7 +13,7 @@ NEAR = 0.5
 FAR = 2.0
 """The same of levels, which hardly depend on the shape: a narrower one has too few data sets."""
 
-_CLASSES_SCALE = 0.5
+CLASSES_SCALE = 0.5
 """Classes vary less than points: from 2 to 6 is as far as ten times the points."""
 
 COORDINATES = ["points", "labeled", "columns", "classes", "bytes"]
@@ -78,5 +78,5 @@ def weights(query: np.ndarray, places: np.ndarray, scale: float = NEAR) -> np.nd
 
 def _logarithms(counts: np.ndarray) -> np.ndarray:
     found = np.log10(np.maximum(1, counts))
-    found[..., 3] /= _CLASSES_SCALE
+    found[..., 3] /= CLASSES_SCALE
     return found

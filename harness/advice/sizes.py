@@ -59,7 +59,7 @@ class Fit:
         """The size with its name, and how many points are kept of all that there are."""
         if self.size is None:
             return "-"
-        return f"{self.size:,} {(self.size_name or '').removeprefix('n_')}"
+        return f"{self.size:,} {(self.size_name or '').removeprefix('n_').replace('_', ' ')}"
 
 
 def fit_methods(

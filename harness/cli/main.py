@@ -22,6 +22,7 @@ from harness.cli import (
     results,
     run,
     show,
+    site,
     storage,
 )
 from harness.errors import HarnessError
@@ -66,6 +67,7 @@ for _module in (
     merge,
     new,
     author,
+    site,
 ):
     for _command in _module.COMMANDS:
         main.add_command(_command)
