@@ -21,7 +21,7 @@ from harness.plugin.registry import Registry
 from harness.project import ROOT
 from harness.site.advice_data import RULES, advice_data
 from harness.site.links import broken_links
-from harness.site.manual import manual_pages
+from harness.site.manual import MANUAL, manual_pages
 from harness.site.pages import Page, dataset_pages, method_pages, paper_pages
 from harness.site.reference import reference_pages
 from harness.site.storage_models import SCRIPTS, planning_script
@@ -131,5 +131,5 @@ def _write_scripts(folder: Path, index: Mapping[str, Any], evidence: Any) -> Non
 
 def _section(address: str) -> str:
     """Return the address in the navigation that a page belongs to."""
-    first = address.partition("/")[0]
+    first = address.partition("/")[0].replace("reference", MANUAL)
     return next((to for _, to in LINKS if to == address or to == f"{first}/index.html"), "")

@@ -20,6 +20,7 @@ from harness.strict_yaml import read_yaml
 from harness.units import format_bytes
 
 _METHODS = "manual/docs/methods"
+_RESULTS = "manual/docs/results/README.html"
 
 _MOST_SETTINGS = 200
 """Settings that a page lists."""
@@ -247,16 +248,20 @@ def paper_pages(results: Path) -> Iterator[Page]:
                 "-" if pd.isna(row.labeled) else f"{row.labeled:g}",
                 row.budget,
                 row.method,
-                f"{row.printed:g}",
+                "not printed" if pd.isna(row.printed) else f"{row.printed:g}",
                 "-" if pd.isna(row.mean) else f"{row.mean:.4g}",
                 "-" if pd.isna(row.ci_low) else f"{row.ci_low:.4g} .. {row.ci_high:.4g}",
                 "-" if pd.isna(row.n_scored) else f"{row.n_scored:g}",
-                row.verdict,
+                row.verdict or "-",
             ]
             for row in cells.itertuples()
         ]
-        told = ["; ".join(counts)]
-        yield table_page(f"papers/{study}.html", study, told, [{"columns": columns, "rows": rows}])
+        facts = [
+            ("Verdicts", "; ".join(counts)),
+            ("What was run", link("seeds, commit, findings", f"{_RESULTS}#{study}")),
+        ]
+        tables = [{"columns": columns, "rows": rows}]
+        yield table_page(f"papers/{study}.html", study, [], tables, facts)
     columns = ["study", "printed tables", "cells", "verdicts"]
     tables = [{"columns": columns, "rows": listed}]
     yield table_page("papers/index.html", "Papers' tables beside ours", [], tables)

@@ -37,12 +37,19 @@ def _commands(main: click.Group) -> Page:
         for parameter in command.params:
             option = isinstance(parameter, click.Option)
             called = ", ".join(parameter.opts) if option else parameter.make_metavar(context)
-            meaning = (parameter.help or "") if isinstance(parameter, click.Option) else ""
-            rows.append([called, meaning, _default(parameter)])
+            rows.append([called, _meaning(parameter), _default(parameter)])
         first = inspect.cleandoc(command.help or "").split("\n\n")[0]
         table = {"title": name, "told": " ".join(first.split())}
         tables.append(table | {"columns": ["argument", "meaning", "default"], "rows": rows})
     return table_page("reference/commands.html", "Commands", [], tables)
+
+
+def _meaning(parameter: click.Parameter) -> str:
+    """Return what an option is for, with what it may be where that is a list."""
+    told = (parameter.help or "") if isinstance(parameter, click.Option) else ""
+    if isinstance(parameter.type, click.Choice):
+        told = f"{told} One of {', '.join(map(str, parameter.type.choices))}.".strip()
+    return told
 
 
 def _default(parameter: click.Parameter) -> str:

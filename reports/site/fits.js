@@ -90,7 +90,6 @@ offer();
 const metric = new URLSearchParams(location.hash.slice(1)).get("metric");
 if (metric && [...at("metric").options].some((option) => option.value === metric)) at("metric").value = metric;
 document.querySelectorAll("[data-of]").forEach((slider) => {
-  slider.setAttribute("aria-label", `${slider.parentElement.textContent.trim()}, slider`);
   slider.addEventListener("input", () => {
     const value = 10 ** Number(slider.value), id = slider.dataset.of;
     at(id).value = id === "budget" ? Number(value.toPrecision(2)) : Math.max(1, Number(value.toPrecision(2)));
