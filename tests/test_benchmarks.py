@@ -10,6 +10,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 COMMANDS = [
     "anchor_graph.py --points 2000 --anchors 20 --budget 60MB",
     "adding.py --datasets iris diabetes-sklearn",
+    "advice.py --metrics nmse",
     "job_cost.py --trials 2 --repeats 1",
     "budget.py digits 20 --points 1000",
     "clusk.py --points 200 --repeats 1",

@@ -9,6 +9,7 @@ import click
 
 from harness.cli import (
     add,
+    advise,
     author,
     catalogue,
     efficiency,
@@ -22,6 +23,7 @@ from harness.cli import (
     results,
     run,
     show,
+    site,
     storage,
 )
 from harness.errors import HarnessError
@@ -52,6 +54,7 @@ def main() -> None:
 
 for _module in (
     add,
+    advise,
     catalogue,
     environments,
     storage,
@@ -66,6 +69,7 @@ for _module in (
     merge,
     new,
     author,
+    site,
 ):
     for _command in _module.COMMANDS:
         main.add_command(_command)

@@ -121,7 +121,7 @@ def plan(
     params, tuned = {**method.params, **(params or {})}, tuned or bool(space)
     half = -(-(shape.n_labeled + shown) // 2)  # of what a search knows the labels of
     shape = replace(shape, n_validated=max(half, shown) if tuned else 0)
-    settings = [params | setting for setting in _settings_that_count(method, space or {})]
+    settings = [params | setting for setting in settings_that_count(method, space or {})]
     lacking = shown if shown > shape.n_unlabeled else 0
     shown = min(shown, shape.n_unlabeled)
     if shape.is_sparse and not method.takes_sparse(params):
@@ -361,9 +361,7 @@ class _Need:
         return [part for part in largest[:3] if part[1] > 0]
 
 
-def _settings_that_count(
-    method: Method, space: Mapping[str, Distribution]
-) -> list[dict[str, Any]]:
+def settings_that_count(method: Method, space: Mapping[str, Distribution]) -> list[dict[str, Any]]:
     """Return the settings of a search whose bytes may be the most."""
     asked = set(method.storage_parameters).intersection(space)
     values = {name: [method.default(name), *space[name].grid(2)] for name in sorted(asked)}

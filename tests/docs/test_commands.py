@@ -60,6 +60,8 @@ ELSEWHERE = {
     "apptainer build": "whoever has Apptainer",
     "snakemake --snakefile $WORKFLOW/Snakefile --profile": "tests/workflow/test_slurm_runs.py",
     "snakemake --cores 2 --config study=studies/": "whoever has the hours that the page says",
+    "harness site -o site": "tests/site/test_site.py",
+    "python benchmarks/advice.py": "tests/test_benchmarks.py",
     "python benchmarks/faults.py": "tests/test_benchmarks.py",
     "python benchmarks/mutation.py": "tests/test_benchmarks.py",
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
