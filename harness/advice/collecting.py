@@ -15,7 +15,8 @@ import pandas as pd
 
 from harness.advice.evidence import KEPT, METRICS, typed
 from harness.errors import HarnessError
-from harness.planning.workload import read_catalog, sizes_of
+from harness.planning.study_splits import sizes_of
+from harness.planning.workload import read_catalog
 from harness.plugin.index import read_index
 from harness.project import ROOT
 from harness.study.budget import parse_budget
