@@ -14,7 +14,8 @@ from pydantic import BaseModel, ValidationError
 
 from harness.datasets import reading
 from harness.datasets.counting import completed
-from harness.datasets.entry import Declared, Entry, MissingByKind, generated_entry
+from harness.datasets.entry import Declared, Entry, generated_entry
+from harness.datasets.missing import MissingByKind
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.project import CATALOG, own
@@ -163,7 +164,8 @@ def _read(path: Path) -> dict[str, Declared]:
 
 def _says_all(body: Mapping[str, Any]) -> bool:
     keys = {"n", "d"} if body.get("task") == "regression" else {"n", "d", "classes"}
-    return keys | ({"nnz"} if body.get("sparse") is True else set()) <= body.keys()
+    sparse = body.get("sparse", body.get("text") is not None) is True
+    return keys | ({"nnz"} if sparse else set()) <= body.keys()
 
 
 def _problems(error: ValidationError, where: str) -> list[str]:
@@ -187,6 +189,8 @@ _PARTS: dict[str, type[BaseModel]] = {
     "svmlight": reading.Svmlight,
     "csv": reading.Csv,
     "parquet": reading.Parquet,
+    "jsonl": reading.JsonLines,
+    "texts": reading.Texts,
     "arff": reading.Arff,
     "idx": reading.Idx,
     "mat": reading.Mat,
@@ -202,6 +206,6 @@ _PARTS: dict[str, type[BaseModel]] = {
 
 
 def _model_at(location: Sequence[str | int]) -> type[BaseModel]:
-    if location[0] == "files":
-        return reading.File
+    if location[0] in ("files", "text"):
+        return reading.File if location[0] == "files" else reading.Text
     return next((_PARTS[str(part)] for part in location if part in _PARTS), Entry)

@@ -152,7 +152,7 @@ def nnz_contradiction(entry: Entry, found: int | None) -> str:
 def _counted(declared: Declared) -> Counts:
     from harness.datasets.encoding import class_counts, encode_features
     from harness.datasets.fetching import fetch
-    from harness.datasets.formats import read_source
+    from harness.datasets.texts import read_source
 
     X, target = encode_features(read_source(declared, fetch(declared)), declared)
     classes = {} if declared.task == "regression" else class_counts(target)

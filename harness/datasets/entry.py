@@ -10,11 +10,13 @@ import json
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from harness.datasets.reading import File, Generated, Read, Strict
+from harness.datasets.missing import MISSING, Missing, MissingByKind
+from harness.datasets.reading import TEXT_FORMATS, File, Generated, Read, Strict, Text
+from harness.datasets.text_folders import folder_sha256
 from harness.errors import HarnessError, shown
-from harness.files import is_file
+from harness.files import is_file, is_folder
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.plugin.shape import csr_bytes
 
@@ -32,48 +34,12 @@ PREPARATION = 1
 
 _TOLD_ONLY = {"name", "source", "citation", "notes", "stand_in_for"}
 _TOLD_ONLY |= {"classes", "n", "d", "nnz", "raw_n", "raw_d"}
-_LATER = {"other_classes", "logarithm", "sparse"}
+_LATER = {"other_classes", "logarithm", "sparse", "text"}
 _LATER_OF_READ = {"charset", "decimal"}
 """Keys that came later: an entry that does not give them has the digest it always had."""
 
 KEEPS_ZEROS = ("none", "unit", "maxabs")
 """Scalings after which a zero is still one: those of sparse data."""
-
-
-class MissingByKind(Strict):
-    """What becomes of missing features, for each kind of column.
-
-    Parameters
-    ----------
-    numeric : {"error", "drop", "mean", "median"}, default "error"
-        Rows dropped, or the column's mean or median put in.
-    nominal : {"error", "drop", "own", "most_frequent"}, default "error"
-        Rows dropped, a value of its own, or the value that occurs most often put in.
-    """
-
-    numeric: Literal["error", "drop", "mean", "median"] = "error"
-    nominal: Literal["error", "drop", "own", "most_frequent"] = "error"
-
-
-_BY_KIND = {
-    "error": MissingByKind(),
-    "drop": MissingByKind(numeric="drop", nominal="drop"),
-    "mean": MissingByKind(numeric="mean"),
-    "median": MissingByKind(numeric="median"),
-    "value": MissingByKind(nominal="own"),
-}
-"""What the words of `missing` stand for."""
-
-
-def _kind_of_missing(value: Any) -> str:
-    return "by kind" if isinstance(value, dict | MissingByKind) else "by word"
-
-
-_Missing = Annotated[
-    Annotated[Literal["error", "drop", "mean", "median", "value"], Tag("by word")]
-    | Annotated[MissingByKind, Tag("by kind")],
-    Discriminator(_kind_of_missing),
-]
 
 
 def _text(value: Any) -> Any:
@@ -143,6 +109,9 @@ class Declared(Strict):
         Whether the features are kept and handed over as a sparse matrix in compressed rows (CSR).
     nnz : int, optional
         Nonzeros of a sparse matrix. They are counted where they are not given.
+    text : Text, optional
+        Columns that are texts. Other columns come before the features made of them. The features
+        are sparse, unless `sparse: false` is said.
     source, citation, notes : str
     stand_in_for : str, optional
         The set whose shape this one only has: no printed figure is judged by it.
@@ -161,7 +130,7 @@ class Declared(Strict):
         dict[str, Annotated[int, Field(ge=0)] | None], BeforeValidator(_class_counts)
     ] = Field(default_factory=dict)
     positive: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
-    missing: _Missing = "error"
+    missing: Missing = "error"
     other_classes: Literal["error", "drop"] = "error"
     logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
     divide_by: float = Field(default=1.0, ge=1e-30, le=1e30)
@@ -169,10 +138,18 @@ class Declared(Strict):
     dtype: Literal["float64", "float32"] = "float64"
     sparse: bool = False
     nnz: int | None = Field(default=None, ge=0)
+    text: Text | None = None
     source: str = ""
     citation: str = ""
     notes: str = ""
     stand_in_for: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _texts_are_sparse(cls, told: Any) -> Any:
+        if isinstance(told, dict) and told.get("text") is not None:
+            return {"sparse": True} | told
+        return told
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -204,6 +181,7 @@ class Declared(Strict):
         if fetched != bool(self.files):
             raise ValueError(f"format {self.format} {'needs' if fetched else 'takes no'} files")
         self._refuse_filled_zeros()
+        self._refuse_unread_texts()
         return self
 
     def _refuse_filled_zeros(self) -> None:
@@ -217,6 +195,17 @@ class Declared(Strict):
         if self.nnz is not None and self.n and self.d and self.nnz > self.n * self.d:
             raise ValueError(f"nnz is {self.nnz}, but n x d are {self.n * self.d} elements")
 
+    def _refuse_unread_texts(self) -> None:
+        if self.text is not None and self.format not in TEXT_FORMATS:
+            raise ValueError(
+                f"text names columns of texts, and format {self.format} has none; formats with "
+                f"texts are {', '.join(TEXT_FORMATS)}"
+            )
+        if self.text is None and self.format == "texts":
+            raise ValueError("format texts needs the key text, such as `text: {column: text}`")
+        if self.format == "texts" and any(file.path is None for file in self.files):
+            raise ValueError("format texts reads folders at hand: give each of files a path")
+
     @property
     def format(self) -> str:
         """The format its source is read with."""
@@ -226,7 +215,7 @@ class Declared(Strict):
     def missing_by_kind(self) -> MissingByKind:
         """What becomes of missing features, with its words written out."""
         given = self.missing
-        return given if isinstance(given, MissingByKind) else _BY_KIND[given]
+        return given if isinstance(given, MissingByKind) else MISSING[given]
 
     @property
     def download_bytes(self) -> int:
@@ -246,7 +235,7 @@ class Declared(Strict):
             del told["read"][key]
         told["labels"] = list(self.classes)
         told["files"] = [
-            file.sha256 or file.packed_sha256 or _content(file) for file in self.files
+            file.sha256 or file.packed_sha256 or _content(file, self.format) for file in self.files
         ]
         if self.format == "generated":
             told["generated"] = [self.name, self.n, self.d]
@@ -357,9 +346,11 @@ def _source(dataset: GeneratedDataset) -> str:
     return f"generated by a plugin{what}"
 
 
-def _content(file: File) -> str:
+def _content(file: File, format: str) -> str:
     if file.path is None:
         return file.name
+    if format == "texts" and is_folder(file.path):
+        return folder_sha256(file.path)
     if not is_file(file.path):  # a pipe or a device would be read for ever
         raise HarnessError(f"files: {file.path} cannot be read: there is no such file")
     try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,17 @@ from scipy import sparse
 
 from harness.datasets import reading
 from harness.datasets.arff import read_arff
-from harness.datasets.encoding import Source
+from harness.datasets.encoding import Source, as_declared
 from harness.datasets.entry import Declared
 from harness.datasets.fetching import RETRIES, cache_directory, open_unpacked
+from harness.datasets.json_lines import json_frames
 from harness.errors import HarnessError
 from harness.files import below
 from harness.lean_process import import_scikit_learn, importing
-from harness.units import format_bytes
 
 
-def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
-    """Read a data set in its declared format.
+def read_table(entry: Declared, paths: Sequence[Path]) -> Source:
+    """Read a data set without texts in its declared format.
 
     Parameters
     ----------
@@ -41,8 +41,24 @@ def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
     HarnessError
         If they cannot be read in that format, naming the data set, the files and the reason.
     """
-    try:
+    with told_by_us(entry, paths):
         return _read(entry, paths)
+
+
+@contextmanager
+def told_by_us(entry: Declared, paths: Sequence[Path]) -> Iterator[None]:
+    """Tell what a library's reader says of files as an error of ours.
+
+    Raises
+    ------
+    HarnessError
+        Naming the data set, the files and the reason.
+    """
+    try:
+        with warnings.catch_warnings():
+            # rows longer than the first would be cut with no more than a warning
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            yield
     except HarnessError:
         raise
     except Exception as error:  # of some library's reader, which a damaged file may lead anywhere
@@ -63,6 +79,9 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
             return _read_parquet(read, paths)
         case reading.Arff() as read:
             return _read_arff(read, paths)
+        case reading.JsonLines() as read:
+            frames = [pd.concat(json_frames(path, read.charset)) for path in paths]
+            return tabular(read, [without_index(frame) for frame in frames], read.nominal)
         case reading.Idx():
             return _read_idx(paths)
         case reading.Mat() as read:
@@ -77,6 +96,8 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
             return _read_bundled(entry, read)
         case reading.Generated() as read:
             return _read_generated(entry, read)
+        case reading.Texts():
+            raise AssertionError("the catalog refuses folders of texts without the key text")
 
 
 def _joined(X: list[Any], y: list[np.ndarray]) -> Source:
@@ -90,22 +111,6 @@ def _joined(X: list[Any], y: list[np.ndarray]) -> Source:
     return Source(joined, np.concatenate(y), parts)
 
 
-def _as_declared(X: Any, entry: Declared) -> Any:
-    """Return a matrix that was read as it is to be kept: compressed rows, or with its zeros."""
-    if not sparse.issparse(X):
-        return X
-    if entry.sparse:
-        return X.tocsr()
-    needed = X.shape[0] * X.shape[1] * X.dtype.itemsize
-    if needed > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
-        raise HarnessError(
-            f"data set {entry.name!r}: {X.shape[0]} x {X.shape[1]} points and features are "
-            f"{format_bytes(needed)} with all zeros, more than this machine's memory; write "
-            "`sparse: true`"
-        )
-    return X.toarray()
-
-
 def _read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]) -> Source:
     from sklearn.datasets import load_svmlight_file
 
@@ -115,7 +120,7 @@ def _read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path
             rows, target = load_svmlight_file(
                 stream, n_features=entry.d, dtype=entry.dtype, zero_based=read.zero_based
             )
-        X.append(_as_declared(rows, entry))
+        X.append(as_declared(rows, entry))
         y.append(target)
     return _joined(X, y)
 
@@ -123,11 +128,9 @@ def _read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path
 def _read_csv(read: reading.Csv, paths: Sequence[Path]) -> Source:
     frames = []
     for path in paths:
-        with open_unpacked(path) as stream, warnings.catch_warnings():
-            # rows longer than the first would be cut with no more than a warning
-            warnings.simplefilter("error", pd.errors.ParserWarning)
+        with open_unpacked(path) as stream:
             frames.append(pd.read_csv(stream, **csv_options(read)))
-    return _tabular(read, frames, read.nominal)
+    return tabular(read, frames, read.nominal)
 
 
 def csv_options(read: reading.Csv) -> dict[str, Any]:
@@ -149,7 +152,7 @@ def csv_options(read: reading.Csv) -> dict[str, Any]:
 
 def _read_parquet(read: reading.Parquet, paths: Sequence[Path]) -> Source:
     frames = [without_index(pq.read_table(path).to_pandas()) for path in paths]
-    return _tabular(read, frames, read.nominal)
+    return tabular(read, frames, read.nominal)
 
 
 def without_index(frame: pd.DataFrame) -> pd.DataFrame:
@@ -163,11 +166,11 @@ def _read_arff(read: reading.Arff, paths: Sequence[Path]) -> Source:
     for path in paths:
         with open_unpacked(path) as stream:
             frames.append(read_arff(stream.read().decode("utf-8", "replace")))
-    return _tabular(read, frames)
+    return tabular(read, frames)
 
 
 def _read_openml(entry: Declared, read: reading.OpenML) -> Source:
-    return _tabular(read, [openml_frame(entry.name, read.id)])
+    return tabular(read, [openml_frame(entry.name, read.id)])
 
 
 def openml_frame(name: str, number: int) -> pd.DataFrame:
@@ -203,29 +206,38 @@ def openml_frame(name: str, number: int) -> pd.DataFrame:
     return bunch.frame
 
 
-def _tabular(
+def tabular(
     read: reading.Tabular, frames: list[pd.DataFrame], nominal: Sequence[int | str] = ()
 ) -> Source:
+    """Return the features and the target of tables whose rows belong together."""
     parts = [len(frame) for frame in frames]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    target_name = _column_name(frame, read.target, "target")
+    target_name = column_name(frame, read.target, "target")
     target = frame[target_name].to_numpy()
     if read.target_strip:
         target = np.array([str(label).strip(f" {read.target_strip}") for label in target])
-    ignored = [_column_name(frame, column, "ignore") for column in read.ignore]
+    ignored = [column_name(frame, column, "ignore") for column in read.ignore]
     frame = frame.drop(columns=[target_name, *ignored])
-    names = {_column_name(frame, column, "nominal") for column in nominal}
+    names = {column_name(frame, column, "nominal") for column in nominal}
     columns = {name: _typed(frame[name], name in names) for name in frame.columns}
     return Source(pd.DataFrame(columns), target, parts)
 
 
-def _column_name(frame: pd.DataFrame, column: int | str, key: str) -> int | str:
+def column_name(frame: pd.DataFrame, column: int | str, key: str) -> int | str:
+    """Return the column that has this name, or else this number.
+
+    Raises
+    ------
+    ValueError
+        If there is none; `key` of the entry goes in front of the message.
+    """
     if column in frame.columns:
         return column
     if isinstance(column, int) and -frame.shape[1] <= column < frame.shape[1]:
         return frame.columns[column]
     known = ", ".join(str(name) for name in frame.columns[:20])
-    raise ValueError(f"read.{key}: there is no column {column!r}; the columns are {known}")
+    where = key if "." in key else f"read.{key}"
+    raise ValueError(f"{where}: there is no column {column!r}; the columns are {known}")
 
 
 def _typed(values: pd.Series, nominal: bool) -> pd.Series:
@@ -292,7 +304,7 @@ def _read_mat(entry: Declared, read: reading.Mat, paths: Sequence[Path]) -> Sour
             target = _dense_column(features[:, [read.target]]).copy()
             kept = [column for column in range(features.shape[1]) if column != read.target]
             features = features[:, kept[: read.columns]]
-        X.append(_as_declared(features, entry))
+        X.append(as_declared(features, entry))
         y.append(target)
     return _joined(X, y)
 
@@ -322,7 +334,7 @@ def _read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Sour
             # what scipy.sparse.save_npz writes, and the target beside it
             X.append(sparse.load_npz(path) if is_sparse else arrays[read.X])
             y.append(arrays[read.y].ravel())
-    return _joined([_as_declared(part, entry) for part in X], y)
+    return _joined([as_declared(part, entry) for part in X], y)
 
 
 def _read_npy(read: reading.Npy, paths: Sequence[Path]) -> Source:
@@ -364,4 +376,4 @@ def _read_generated(entry: Declared, read: reading.Generated) -> Source:
     X, y = X.tocsr(copy=True) if sparse.issparse(X) else np.array(X), np.array(y)
     if X.ndim != 2 or y.ndim != 1:
         raise ValueError(f"X of shape (n, d) and y of shape (n,) wanted, got {X.shape}, {y.shape}")
-    return Source(_as_declared(X, entry), y, [len(y)])
+    return Source(as_declared(X, entry), y, [len(y)])

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -23,8 +25,22 @@ from harness.files import why_no_path
 SPARSE_FORMATS = ("svmlight", "mat", "npz", "generated")
 """Formats of which a matrix may be sparse as it is read."""
 
+TEXT_FORMATS = ("csv", "parquet", "jsonl", "texts")
+"""Formats whose columns may be texts."""
+
 Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Column = int | str
+
+
+def _known_charset(charset: str) -> str:
+    try:
+        codecs.lookup(charset)
+    except (LookupError, ValueError):
+        raise ValueError("no charset that Python knows, such as utf-8 or latin-1") from None
+    return charset
+
+
+Charset = Annotated[str, AfterValidator(_known_charset)]
 
 
 class Strict(BaseModel):
@@ -115,7 +131,7 @@ class Csv(Tabular):
     """Separated values; columns are numbered from 0, or named if there is a header."""
 
     format: Literal["csv"]
-    charset: str = "utf-8"
+    charset: Charset = "utf-8"
     decimal: Literal[".", ","] = "."
     separator: str = Field(default=",", min_length=1, max_length=1)
     header: bool = False
@@ -123,21 +139,28 @@ class Csv(Tabular):
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
 
-    @field_validator("charset")
-    @classmethod
-    def _known_charset(cls, charset: str) -> str:
-        try:
-            codecs.lookup(charset)
-        except (LookupError, ValueError):
-            raise ValueError("no charset that Python knows, such as utf-8 or latin-1") from None
-        return charset
-
 
 class Parquet(Tabular):
     """Apache Parquet; an index that pandas has written is no column."""
 
     format: Literal["parquet"]
     nominal: tuple[Column, ...] = ()
+
+
+class JsonLines(Tabular):
+    """JSON lines: an object a line, whose keys are the columns."""
+
+    format: Literal["jsonl"]
+    charset: Charset = "utf-8"
+    nominal: tuple[Column, ...] = ()
+
+
+class Texts(Strict):
+    """Folders with a file a text, `FOLDER/LABEL/FILE`; its one column is called text."""
+
+    format: Literal["texts"]
+    charset: Charset = "utf-8"
+    pattern: str = Field(default="*", min_length=1, max_length=200)
 
 
 class Arff(Tabular):
@@ -209,6 +232,57 @@ class Generated(BaseModel):
 
 
 Read = Annotated[
-    Svmlight | Csv | Arff | Parquet | Idx | Mat | Npz | Npy | OpenML | Bundled | Generated,
+    Svmlight
+    | Csv
+    | Arff
+    | Parquet
+    | JsonLines
+    | Texts
+    | Idx
+    | Mat
+    | Npz
+    | Npy
+    | OpenML
+    | Bundled
+    | Generated,
     Field(discriminator="format"),
 ]
+
+
+def _columns(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+class Text(Strict):
+    """Columns that are texts, and how their words become features.
+
+    Parameters
+    ----------
+    column : str, int, or list of them
+        Of several columns the texts are joined with a blank between them. A missing text is an
+        empty one.
+    by : {"hashing", "tf-idf"}, default "hashing"
+        scikit-learn's `HashingVectorizer`, which counts words under numbers that a hash gives
+        them, or its `TfidfVectorizer`, which weights the counts of known words.
+    features : int, default 65536
+        Columns of the hash, or at most so many words: those that occur most often.
+    ngrams : (int, int), default (1, 1)
+        Fewest and most words (or characters) that make one feature together.
+    analyzer : {"word", "char", "char_wb"}, default "word"
+        Whether features are of words, of characters, or of characters within words.
+    """
+
+    column: Annotated[
+        tuple[Column, ...], Field(min_length=1, max_length=100), BeforeValidator(_columns)
+    ]
+    by: Literal["hashing", "tf-idf"] = "hashing"
+    features: int = Field(default=65536, ge=1, le=10_000_000)
+    ngrams: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(le=10)]] = (1, 1)
+    analyzer: Literal["word", "char", "char_wb"] = "word"
+
+    @field_validator("ngrams")
+    @classmethod
+    def _ascending(cls, ngrams: tuple[int, int]) -> tuple[int, int]:
+        if ngrams[0] > ngrams[1]:
+            raise ValueError("the fewest words come first, such as [1, 2]")
+        return ngrams

@@ -19,6 +19,7 @@ from harness.datasets.adding.sniffing import guess_dialect
 from harness.datasets.arff import read_arff
 from harness.datasets.fetching import open_unpacked
 from harness.datasets.formats import csv_options, openml_frame, without_index
+from harness.datasets.json_lines import json_frames
 from harness.errors import HarnessError, shown
 from harness.units import format_bytes
 
@@ -158,6 +159,19 @@ def parquet_table(path: Path) -> Table:
     named = [str(name) for name in index.names if name is not None]
     told = [f"the index of pandas ({', '.join(named)}) is no column"] if named else []
     return Table({"format": "parquet"}, columns, parts, told)
+
+
+def json_table(path: Path) -> Table:
+    """Return a file of JSON lines as a table."""
+    with reported(path, "jsonl"):
+        columns = list(next(json_frames(path)).columns)
+    rows = max(100, CELLS // max(1, len(columns)))
+
+    def parts(_: Name) -> Iterator[pd.DataFrame]:
+        with reported(path, "jsonl"):
+            yield from json_frames(path, rows=rows)
+
+    return Table({"format": "jsonl"}, columns, parts, ["an object a line, JSON lines"])
 
 
 def arff_table(path: Path) -> Table:
