@@ -220,7 +220,8 @@ def tabular(
     frame = frame.drop(columns=[target_name, *ignored])
     names = {column_name(frame, column, "nominal") for column in nominal}
     columns = {name: _typed(frame[name], name in names) for name in frame.columns}
-    return Source(pd.DataFrame(columns), target, parts)
+    # where all else is text there are no columns, and rows all the same
+    return Source(pd.DataFrame(columns, index=frame.index), target, parts)
 
 
 def column_name(frame: pd.DataFrame, column: int | str, key: str) -> int | str:
