@@ -169,6 +169,8 @@ def _has_checksum(file: File) -> bool:
 
 def _of_catalog(file: File, format: str) -> dict[str, Any]:
     """Describe a file; a checksum is of the bytes at the address, or of the unpacked file."""
+    address: str
+    checksum: str | None
     plain = [url for url in file.urls if not url.endswith(PACKINGS[1:])]
     if file.packed_sha256 and file.urls:
         address, checksum = file.urls[0], file.packed_sha256
