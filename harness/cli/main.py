@@ -17,6 +17,7 @@ from harness.cli import (
     measure,
     merge,
     new,
+    publish,
     rescore,
     results,
     run,
@@ -63,6 +64,7 @@ for _module in (
     rescore,
     merge,
     new,
+    publish,
     author,
 ):
     for _command in _module.COMMANDS:
