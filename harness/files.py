@@ -6,6 +6,7 @@ A name from a study, a catalog, a plugin or a table is data. Whatever makes a pa
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -153,6 +154,35 @@ def is_folder(path: Path) -> bool:
     with suppress(OSError, ValueError):
         return path.is_dir()
     return False
+
+
+def folder_sha256(folder: Path) -> str:
+    """Hash the names and contents of all files below a folder but hidden ones.
+
+    Raises
+    ------
+    HarnessError
+        If one cannot be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        for path in files_below(folder):
+            with path.open("rb") as stream:
+                content = hashlib.file_digest(stream, "sha256").hexdigest()
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+    except OSError as error:
+        raise HarnessError(f"{error.filename}: cannot be read: {error.strerror}") from None
+    return digest.hexdigest()
+
+
+def files_below(folder: Path) -> list[Path]:
+    """List the files below a folder in the order of their names, without hidden ones."""
+    found = (path for path in folder.rglob("*") if is_file(path))
+    return sorted(
+        path
+        for path in found
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
 
 
 def temporary_beside(path: Path) -> Path:

@@ -60,10 +60,10 @@ def add(
 ) -> None:
     """Add a FILE as a data set to datasets.yaml, and write a study on it.
 
-    FILE is CSV or TSV of any separator, JSON lines, Parquet, ARFF, SVMlight, npz or npy; text may
-    be packed with gzip, bzip2 or xz. Of several files the rows are joined; of MNIST's format
-    images and labels are given in turn. Or a folder of texts, with a folder for each label. Or
-    openml:61, a data set of OpenML by its number.
+    FILE is CSV or TSV of any separator, JSON lines, Parquet, ARFF, SVMlight, npz, npy or MATLAB's;
+    text may be packed with gzip, bzip2 or xz. Of several files the rows are joined; of MNIST's
+    format images and labels are given in turn. Or a folder with a folder of texts, or of pictures,
+    for each class; pictures may be in an archive. Or openml:61, a data set of OpenML.
     """
     from harness.datasets.adding import add as add_data
 

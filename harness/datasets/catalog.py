@@ -193,6 +193,7 @@ _PARTS: dict[str, type[BaseModel]] = {
     "texts": reading.Texts,
     "arff": reading.Arff,
     "idx": reading.Idx,
+    "images": reading.Images,
     "mat": reading.Mat,
     "npz": reading.Npz,
     "npy": reading.Npy,
@@ -201,6 +202,7 @@ _PARTS: dict[str, type[BaseModel]] = {
     "generated": reading.Generated,
     "by kind": MissingByKind,
     "by word": Entry,
+    **dict.fromkeys(("one name", "several names"), reading.Stored),
 }
 """What pydantic puts into a location where one of several forms was taken, and its keys."""
 

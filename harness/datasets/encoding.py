@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix, hstack, issparse
 
 from harness.datasets.entry import Declared, Entry
-from harness.datasets.reading import Tabular
+from harness.datasets.reading import Matrix, Tabular
 from harness.datasets.rows import Features
 from harness.datasets.sparse_rows import compressed
 from harness.errors import HarnessError
@@ -245,8 +245,8 @@ def _with_logarithms(X: np.ndarray | pd.DataFrame, entry: Declared) -> np.ndarra
 
 
 def _to_numbers(X: pd.DataFrame, entry: Declared) -> np.ndarray:
-    # columns of names come from tables alone, those of numbers also from arrays with gaps
-    encoding = entry.read.encoding if isinstance(entry.read, Tabular) else None
+    # columns of numbers also come from arrays with gaps
+    encoding = entry.read.encoding if isinstance(entry.read, Tabular | Matrix) else None
     columns = []
     for name in X.columns:
         values = X[name]

@@ -23,9 +23,8 @@ from typing import BinaryIO
 
 from harness.datasets.entry import Declared
 from harness.datasets.reading import File
-from harness.datasets.text_folders import folder_sha256
 from harness.errors import HarnessError
-from harness.files import below, is_file, is_folder
+from harness.files import below, folder_sha256, is_file, is_folder
 from harness.units import format_bytes
 
 RETRIES = 3
@@ -131,7 +130,16 @@ def _fetch(entry: Declared, file: File) -> Path:
                 f"data set {entry.name!r}: {file.path}: format texts reads folders, and this is a "
                 "file"
             )
-        if not (is_folder(file.path) if entry.format == "texts" else is_file(file.path)):
+        if entry.format in ("images", "texts") and is_folder(file.path):
+            found = folder_sha256(file.path) if file.sha256 else file.sha256
+            if found != file.sha256:
+                difference = f"expected sha256 {file.sha256}, found {found}"
+                raise HarnessError(
+                    f"data set {entry.name!r}: {file.path}: {difference}; correct the files or "
+                    "their checksum"
+                )
+            return file.path
+        if not is_file(file.path):
             raise HarnessError(f"data set {entry.name!r}: {file.path}: there is no such file")
         _refuse_unless_expected(file.path, entry, file, "correct the file or its checksum")
         return file.path
@@ -214,9 +222,6 @@ class _Check:
 
 def _check(path: Path, file: File) -> _Check:
     expected = file.sha256 or file.packed_sha256 or ""
-    if is_folder(path):
-        found = folder_sha256(path)
-        return _Check(not expected or found == expected, expected, found)
     try:
         if file.packed_sha256 and _sha256(path.open("rb")) == file.packed_sha256:
             return _Check(True, expected, file.packed_sha256)

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import codecs
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -30,6 +32,19 @@ TEXT_FORMATS = ("csv", "parquet", "jsonl", "texts")
 
 Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Column = int | str
+Encoding = Literal["onehot", "onehot-drop-binary", "integer"]
+
+
+def _how_many(value: Any) -> str:
+    return "several names" if isinstance(value, list | tuple) else "one name"
+
+
+Names = Annotated[
+    Annotated[str, Tag("one name")]
+    | Annotated[tuple[str, ...], Field(min_length=1), Tag("several names")],
+    Discriminator(_how_many),
+]
+"""The name of a matrix, or of several whose rows are joined."""
 
 
 def _known_charset(charset: str) -> str:
@@ -47,6 +62,9 @@ class Strict(BaseModel):
     """A model in which an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    LATER: ClassVar[frozenset[str]] = frozenset()
+    """Keys that came later: an entry that does not give them has the digest it always had."""
 
 
 class File(Strict):
@@ -114,13 +132,34 @@ class File(Strict):
 class Tabular(Strict):
     """Columns of numbers and of names; one of them is the target."""
 
+    LATER: ClassVar[frozenset[str]] = frozenset({"join"})
+
     target: Column = -1
     target_strip: str = ""
     ignore: tuple[Column, ...] = ()
-    encoding: Literal["onehot", "onehot-drop-binary", "integer"] = "onehot"
+    encoding: Encoding = "onehot"
+    join: Literal["names", "position"] = "names"
+    """How columns of several files go together."""
 
 
-class Svmlight(Strict):
+class Matrix(Strict):
+    """Numbered columns without names, some of which may hold codes that stand for names.
+
+    Parameters
+    ----------
+    nominal : list of int, default none
+        Columns of codes, counted from 0 and without the target.
+    encoding : {"onehot", "onehot-drop-binary", "integer"}, default "onehot"
+        What becomes of them.
+    """
+
+    LATER: ClassVar[frozenset[str]] = frozenset({"nominal", "encoding"})
+
+    nominal: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    encoding: Encoding = "onehot"
+
+
+class Svmlight(Matrix):
     """The sparse text of SVMlight and LIBSVM; the first word of a line is the target."""
 
     format: Literal["svmlight"]
@@ -130,11 +169,15 @@ class Svmlight(Strict):
 class Csv(Tabular):
     """Separated values; columns are numbered from 0, or named if there is a header."""
 
+    LATER: ClassVar[frozenset[str]] = Tabular.LATER | {"charset", "decimal", "skip_rows"}
+
     format: Literal["csv"]
     charset: Charset = "utf-8"
     decimal: Literal[".", ","] = "."
     separator: str = Field(default=",", min_length=1, max_length=1)
     header: bool = False
+    skip_rows: int = Field(default=0, ge=0)
+    """Lines above the table, of each file."""
     skip_lines_starting: str | None = Field(default=None, min_length=1, max_length=1)
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
@@ -169,18 +212,53 @@ class Arff(Tabular):
     format: Literal["arff"]
 
 
-class Idx(Strict):
+class Idx(Matrix):
     """The format of MNIST: files of images and of labels in turn."""
 
     format: Literal["idx"]
 
 
-class Mat(Strict):
-    """Matrices in a MATLAB file, sparse or not: features and target in one, or in two."""
+class Stored(Matrix):
+    """Matrices as a program has stored them.
+
+    Parameters
+    ----------
+    transpose : bool, default False
+        Whether samples are in columns: on the last axis of what is stored.
+    """
+
+    LATER: ClassVar[frozenset[str]] = Matrix.LATER | {"transpose"}
+
+    transpose: bool = False
+
+
+def _pairs(X: str | tuple[str, ...], y: str | tuple[str, ...]) -> list[tuple[str, str]]:
+    features, targets = ((names,) if isinstance(names, str) else names for names in (X, y))
+    if len(features) != len(targets):
+        raise ValueError(
+            f"X names {len(features)} matrices and y {len(targets)}: each has its targets"
+        )
+    return list(zip(features, targets, strict=True))
+
+
+class Mat(Stored):
+    """Matrices in a MATLAB file, sparse or not: features and target in one, or in two.
+
+    Parameters
+    ----------
+    X : str or list of str, default "X"
+        The matrix of features, or several whose rows are joined.
+    y : str or list of str, optional
+        Its targets, or those of each.
+    target : int, optional
+        The column of X that is the target, where there is no y.
+    columns : int, optional
+        The first so many columns are features.
+    """
 
     format: Literal["mat"]
-    X: str = "X"
-    y: str | None = None
+    X: Names = "X"
+    y: Names | None = None
     target: int | None = None
     columns: int | None = Field(default=None, gt=0)
 
@@ -188,23 +266,56 @@ class Mat(Strict):
     def _one_target(self) -> Mat:
         if (self.y is None) == (self.target is None):
             raise ValueError("name the target's matrix (y) or its column of X (target)")
+        assert self.pairs
         return self
 
+    @property
+    def pairs(self) -> list[tuple[str, str | None]]:
+        """Names of features and of their targets; of these None where they are a column."""
+        if self.y is not None:
+            return [*_pairs(self.X, self.y)]
+        return [(name, None) for name in ([self.X] if isinstance(self.X, str) else self.X)]
 
-class Npz(Strict):
+
+class Npz(Stored):
     """NumPy arrays, or what `scipy.sparse.save_npz` writes with `y` beside it; none is pickled."""
 
     format: Literal["npz"]
-    X: str = "X"
-    y: str = "y"
+    X: Names = "X"
+    y: Names = "y"
+
+    @model_validator(mode="after")
+    def _paired(self) -> Npz:
+        assert self.pairs
+        return self
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names of features and of their targets."""
+        return _pairs(self.X, self.y)
 
 
-class Npy(Strict):
+class Npy(Stored):
     """One matrix of NumPy, with the target among its columns; pickled objects are refused."""
 
     format: Literal["npy"]
     target: int = -1
     ignore: tuple[int, ...] = ()
+
+
+class Images(Strict):
+    """Pictures in folders that are called as their class, or in an archive of such folders.
+
+    Parameters
+    ----------
+    size : [int, int], optional
+        Height and width that all are brought to. By default all are of one size already.
+    color : {"gray", "rgb"}, default "gray"
+    """
+
+    format: Literal["images"]
+    size: tuple[Annotated[int, Field(gt=0)], Annotated[int, Field(gt=0)]] | None = None
+    color: Literal["gray", "rgb"] = "gray"
 
 
 class OpenML(Tabular):
@@ -239,6 +350,7 @@ Read = Annotated[
     | JsonLines
     | Texts
     | Idx
+    | Images
     | Mat
     | Npz
     | Npy

@@ -19,16 +19,15 @@ from scipy import sparse
 from harness.datasets import reading
 from harness.datasets.encoding import Source
 from harness.datasets.entry import Declared
-from harness.datasets.fetching import open_unpacked
 from harness.datasets.formats import (
     column_name,
-    csv_options,
     read_table,
     tabular,
     told_by_us,
     without_index,
 )
 from harness.datasets.json_lines import json_frames
+from harness.datasets.separated_values import csv_options, open_table
 from harness.datasets.text_folders import decoded, text_files
 from harness.errors import HarnessError
 
@@ -132,7 +131,7 @@ def _of_tables(entry: Declared, text: reading.Text, paths: Sequence[Path]) -> So
     words = vectorized(texts(), text, entry.dtype)
     frames = [pd.concat(parts, ignore_index=True) for parts in kept if parts]
     frames = [frame.apply(_numbers, args=(entry.read,)) for frame in frames]
-    others = tabular(read, frames, read.nominal)
+    others = tabular(read, frames, paths, read.nominal)
     return Source(others.X, others.target, others.parts, words, len(text.column))
 
 
@@ -146,7 +145,7 @@ def _frames(read: reading.Read, path: Path) -> Iterator[pd.DataFrame]:
     else:
         assert isinstance(read, reading.Csv), "the catalog refuses texts in any other format"
         options = csv_options(read) | {"dtype": str, "chunksize": _ROWS}
-        with open_unpacked(path) as stream, pd.read_csv(stream, **options) as reader:
+        with open_table(path, read) as stream, pd.read_csv(stream, **options) as reader:
             yield from reader
 
 

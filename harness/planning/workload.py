@@ -26,7 +26,7 @@ from harness.planning.row_keys import refuse_shared_places
 from harness.planning.space_checks import bad_space, unsearched_spaces
 from harness.planning.study_index import study_index
 from harness.plugin.hookspecs import GeneratedDataset
-from harness.plugin.index import method_entry, unknown_entry
+from harness.plugin.index import generated_version, method_entry, unknown_entry
 from harness.plugin.parameters import refused_values
 from harness.plugin.registry import NAMED
 from harness.records.columns import COLUMNS
@@ -216,7 +216,7 @@ def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
         item["name"]: GeneratedDataset(generate=_not_loaded, **{key: item[key] for key in fields})
         for item in index["datasets"]
     }
-    versions = {item["name"]: item["code"] for item in index["datasets"]}
+    versions = {item["name"]: generated_version(item) for item in index["datasets"]}
     return load_catalog(study.catalogs if study else (), generated, versions)
 
 

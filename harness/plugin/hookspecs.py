@@ -57,8 +57,9 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
@@ -118,6 +119,9 @@ class GeneratedDataset:
     nnz : int, optional
         Nonzeros of X, which is then a sparse matrix, prepared and handed over as one (CSR). By
         default X is dense.
+    files : sequence of Path, default ()
+        Files beside the plugin that `generate` reads. Another content of them is another data
+        set, which is prepared anew.
     """
 
     name: str
@@ -130,8 +134,10 @@ class GeneratedDataset:
     dtype: str = "float64"
     stand_in_for: str = ""
     nnz: int | None = None
+    files: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "files", tuple(map(Path, self.files)))
         for count in ("n", "d", "n_classes", *(["nnz"] if self.nnz is not None else [])):
             object.__setattr__(self, count, operator.index(getattr(self, count)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, unknown_name
+from harness.files import is_file
 from harness.lean_process import import_scikit_learn, importing, leave
 from harness.plugin.code_digests import harness_code, plugin_code
 from harness.plugin.environments import Environment, environment_for
+from harness.plugin.hookspecs import GeneratedDataset
 from harness.plugin.method import Method
 from harness.plugin.out_of_process import ask
 from harness.plugin.parameters import describe_parameters, own_names
@@ -90,6 +93,23 @@ def method_entry(index: Mapping[str, Any], name: str, where: str = "") -> dict[s
     raise unknown_entry(index, "method", name, (m["name"] for m in index["methods"]), where)
 
 
+def generated_version(dataset: Mapping[str, Any]) -> str:
+    """Return what a generated set is made by: its plugin's code, and the files that it declares.
+
+    Parameters
+    ----------
+    dataset : mapping
+        Its description in an index, which knows where the files are and not what they hold.
+    """
+    if not dataset["files"]:
+        return str(dataset["code"])
+    found = hashlib.sha256(dataset["code"].encode())
+    for path in map(Path, dataset["files"]):
+        # where one is missing, it is for the plugin to say so
+        found.update(hashlib.sha256(path.read_bytes() if is_file(path) else b"").digest())
+    return found.hexdigest()
+
+
 def unknown_entry(
     index: Mapping[str, Any], kind: str, name: str, known: Iterable[str], where: str = ""
 ) -> HarnessError:
@@ -129,7 +149,9 @@ def _describe(folders: Sequence[Path]) -> dict[str, Any]:
         if any(plugin.provided.values()):
             origin |= plugin_code(plugin)
         for kind, items in plugin.provided.items():
-            index[kind] += [_plain(item) | _of_estimator(item) | origin for item in items]
+            index[kind] += [
+                _plain(item) | _of_estimator(item) | _of_dataset(item) | origin for item in items
+            ]
     return index
 
 
@@ -159,6 +181,10 @@ def _of_estimator(item: object) -> dict[str, Any]:
         "own_names": own_names(item),
         "learns_storage": item.learns_storage,
     }
+
+
+def _of_dataset(item: object) -> dict[str, Any]:
+    return {"files": list(map(str, item.files))} if isinstance(item, GeneratedDataset) else {}
 
 
 def _plain(item: object) -> dict[str, Any]:

@@ -17,8 +17,8 @@ import yaml
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import is_packed
 from harness.datasets.reading import File
-from harness.datasets.text_folders import folder_sha256
 from harness.errors import HarnessError
+from harness.files import folder_sha256, is_folder
 from harness.planning.workload import Workload
 from harness.project import PLUGINS, own
 from harness.study.study import Study
@@ -140,14 +140,14 @@ def _body(entry: Entry) -> dict[str, Any]:
     if entry.classes and None in entry.classes.values():
         body["classes"] = list(entry.classes)
     if entry.files:
-        body["files"] = [_file(file, entry.format) for file in entry.files]
+        body["files"] = [_file(file) for file in entry.files]
     return body
 
 
-def _file(file: File, format: str) -> dict[str, Any]:
+def _file(file: File) -> dict[str, Any]:
     if file.path is None:
         return {"name": file.name} | file.model_dump(mode="json", exclude_defaults=True)
-    if format == "texts":
+    if is_folder(file.path):
         checksum = file.sha256 or folder_sha256(file.path)
         return {"path": f"{DATA_HERE}/{file.name}", "sha256": checksum}
     told = {key: getattr(file, key) for key in ("sha256", "packed_sha256") if getattr(file, key)}

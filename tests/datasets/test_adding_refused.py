@@ -83,7 +83,7 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
         ("<html>", {}, r"looks like JSON, XML or HTML"),
         (b"\x89HDF\r\n", {}, r"this is an HDF5 file: write it as CSV, Parquet or npz"),
         (b"PK\x03\x04 [Content_Types].xml xl/", {}, r"this is a spreadsheet: save it as CSV"),
-        (b"PK\x03\x04 something", {}, r"this is a zip archive: unpack it"),
+        (b"PK\x03\x04 something", {}, r"this is a zip archive, and not one of .*: unpack it"),
         (b"1,2\n\x00\x01", {}, r"this is no text, nor Parquet or NumPy's npz or npy"),
         (b"\x1f\x8bbroken", {}, r"mine\.csv: cannot be unpacked: "),
         (b"PAR1broken", {}, r"mine\.csv: cannot be read as parquet: "),

@@ -87,10 +87,10 @@ def add(
     Parameters
     ----------
     data : str, Path, sequence of them, or DataFrame
-        CSV, TSV, JSON lines, Parquet, ARFF, SVMlight, npz or npy: a file, or several whose rows
-        belong together. A folder of texts with a folder for each label. Of MNIST's format images
-        and labels in turn. Or "openml:61". A data frame is written as Parquet into the folder
-        `data` beside the catalog.
+        CSV, TSV, JSON lines, Parquet, ARFF, SVMlight, npz, npy or MATLAB's: a file, or several
+        whose rows belong together. Or folders of texts or of pictures, which are called as their
+        class. Of MNIST's format images and labels in turn. Or "openml:61". A data frame is written
+        as Parquet into the folder `data` beside the catalog.
     target : str or int, optional
         Name or number of the target's column; by default one called "target", "class", "label" or
         "y", else the last.

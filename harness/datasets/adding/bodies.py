@@ -17,6 +17,7 @@ def finished(
     unlabeled: int,
     told: list[str],
     nnz: int | None = None,
+    scaling: str = "standard",
 ) -> tuple[dict[str, Any], Counts, list[str]]:
     """Return an entry's keys and values in the order in which catalogs have them.
 
@@ -35,6 +36,8 @@ def finished(
         What was guessed so far; extended.
     nnz : int, optional
         Nonzeros of a sparse source.
+    scaling : {"standard", "none"}, default "standard"
+        Of what is neither sparse nor text.
 
     Returns
     -------
@@ -70,6 +73,7 @@ def finished(
         body["scaling"] = "unit"
         told.append("words are weighted by TF-IDF (`text` in the entry), each row by its norm")
         return body, Counts(n, d, judged.classes), told
-    body["scaling"] = "standard"
-    told.append("numbers are scaled to mean 0 and variance 1 (`scaling` in the entry)")
+    body["scaling"] = scaling
+    meant = {"standard": "scaled to mean 0 and variance 1", "none": "divided by 255"}
+    told.append(f"numbers are {meant[scaling]} (`scaling` in the entry)")
     return body, Counts(n, d, judged.classes), told

@@ -20,9 +20,11 @@ from harness.datasets.adding.guesses import (
     judge_columns,
     profile_columns,
 )
+from harness.datasets.adding.pictures import folders_of_pictures, images_and_labels
 from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile, Name
 from harness.datasets.adding.sniffing import guess_format
 from harness.datasets.adding.sparse import count_matrix, count_sparse, is_sparse_npz
+from harness.datasets.adding.stored_matrices import mat_table, npz_table
 from harness.datasets.adding.tables import (
     Table,
     arff_table,
@@ -30,19 +32,16 @@ from harness.datasets.adding.tables import (
     joined,
     json_table,
     npy_table,
-    npz_table,
     openml_table,
     parquet_table,
-    reported,
 )
 from harness.datasets.adding.targets import judge_target
 from harness.datasets.counting import Counts
 from harness.datasets.fetching import PACKINGS, is_packed, open_unpacked
-from harness.datasets.formats import read_idx
 from harness.datasets.reading import TEXT_FORMATS, Text
-from harness.datasets.text_folders import folder_sha256, is_utf8, text_files
+from harness.datasets.text_folders import holds_texts, is_utf8, text_files
 from harness.errors import HarnessError
-from harness.files import is_file, is_folder
+from harness.files import folder_sha256, is_file, is_folder
 
 OPENML = "openml:"
 
@@ -50,8 +49,12 @@ _LONGEST_NAME = 100
 _BLOCK = 1 << 20
 _ENDINGS = (
     *("csv", "tsv", "tab", "txt", "data", "dat", "parquet", "pq", "arff", "jsonl", "ndjson"),
-    *("npz", "npy", "svm", "svmlight", "libsvm", "all", "trn"),
+    *("npz", "npy", "mat", "svm", "svmlight", "libsvm", "all", "trn"),
 )
+
+
+_WHOLE = ("npz", "mat")
+"""Formats of which a matrix is taken with all of its columns."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +115,9 @@ def describe(
     Parameters
     ----------
     sources : sequence of str or Path
-        CSV, TSV, Parquet, ARFF, SVMlight, npz or npy, plain or packed: one, or several whose rows
-        belong together. Of MNIST's format images and labels in turn. Or "openml:61" alone.
+        CSV, TSV, Parquet, ARFF, SVMlight, npz, npy or MATLAB, plain or packed: one, or several
+        whose rows belong together. Of MNIST's format images and labels in turn. Folders of
+        pictures. Or "openml:61" alone.
     folder : Path
         Of the catalog, which the path in the entry is relative to.
     wishes : Wishes, optional
@@ -140,8 +144,8 @@ def describe(
         body, counts, told = _of_sparse(paths, wishes)
     elif formats[0] == "npz" and is_sparse_npz(paths[0]):
         body, counts, told = _of_matrix(paths, wishes)
-    elif formats[0] == "idx":
-        body, counts, told = _of_images(paths, wishes)
+    elif formats[0] in ("idx", "images"):
+        body, counts, told = _of_pictures(paths, formats[0], wishes)
     elif formats[0] == "texts":
         body, counts, told = _of_folders(paths, wishes)
     else:
@@ -156,12 +160,7 @@ def describe(
 
 def _format(path: Path) -> str:
     if is_folder(path):
-        if any(child.is_dir() for child in path.iterdir()):
-            return "texts"
-        raise HarnessError(
-            f"{path}: this is a folder; name a file in it. A folder of texts has a folder for "
-            "each label"
-        )
+        return "texts" if holds_texts(path) else "images"
     if not is_file(path):
         raise HarnessError(f"{path}: there is no such file")
     format = guess_format(path)
@@ -183,6 +182,8 @@ def _table(path: Path, format: str, wishes: Wishes) -> Table:
             return arff_table(path)
         case "npz":
             return npz_table(path, target)
+        case "mat":
+            return mat_table(path, target)
         case _:
             return npy_table(path)
 
@@ -213,7 +214,7 @@ def _of_table(
     features, labels = profile_columns(table, target, drop)
     _refuse_few_rows(labels.rows, where)
     judged = judge_target(labels, where, wishes.task, wishes.positive)
-    if table.read["format"] == "npz":  # a matrix is taken whole
+    if table.read["format"] in _WHOLE:
         keep = table.columns
     texts: Sequence[Name] | None = ()
     if table.read["format"] in TEXT_FORMATS:
@@ -262,19 +263,22 @@ def _read(
     table: Table, target: Name, columns: Columns, target_marks: Iterable[str]
 ) -> dict[str, Any]:
     read = dict(table.read)
-    if read["format"] == "npz":
+    if read["format"] in _WHOLE:
         if columns.ignored:
             raise HarnessError(
-                "columns of an npz cannot be left out: write the matrix without them"
+                f"columns of an {read['format']} cannot be left out: write the matrix without them"
             )
-        return read
+        return read | ({"nominal": columns.nominal} if columns.nominal else {})
     last = target == table.columns[-1] and read["format"] != "npy"
     named = isinstance(target, str)
     read |= {"target": target} if named or not last else {}
     if columns.ignored:
         read["ignore"] = columns.ignored
-    if read["format"] in TEXT_FORMATS and columns.nominal:
+    if read["format"] in (*TEXT_FORMATS, "npy") and columns.nominal:
         read["nominal"] = columns.nominal
+    if read["format"] == "npy" and columns.nominal:  # counted without what is no feature
+        kept = [name for name in table.columns if name not in {target, *columns.ignored}]
+        read["nominal"] = [kept.index(name) for name in columns.nominal]
     if read["format"] == "csv":
         marks = sorted({*columns.marks, *target_marks})
         if not {*marks} <= {"?", ""}:
@@ -282,30 +286,21 @@ def _read(
     return read
 
 
-def _of_images(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], Counts, list[str]]:
-    _refuse_columns(paths[0], wishes, "files of images")
-    if len(paths) % 2:
-        raise HarnessError(f"{paths[-1]}: images and labels are given in turn: add IMAGES LABELS")
-    labels = ColumnProfile("labels", most=MOST_LABELS)
-    features = set()
-    for images, names in zip(paths[::2], paths[1::2], strict=True):
-        with reported(images, "idx"):
-            X = read_idx(images)
-        with reported(names, "idx"):
-            y = read_idx(names)
-        if X.ndim < 2 or y.ndim != 1 or len(X) != len(y):
-            raise HarnessError(
-                f"{images}: holds {X.shape}, and {names} {y.shape}: images and labels are given "
-                "in turn, as many of each"
-            )
-        features.add(X[0].size)
-        labels.update(pd.Series(y))
-    if len(features) > 1:
-        raise HarnessError(f"{paths[2]}: the images are of another size than in {paths[0]}")
-    judged = judge_target(labels, str(paths[1]), wishes.task, wishes.positive)
-    body: dict[str, Any] = {"read": {"format": "idx"}}
-    told = ["images and labels of MNIST's format", *judged.told]
-    return finished(body, labels.rows, features.pop(), judged, set(), 0, told)
+def _of_pictures(
+    paths: Sequence[Path], format: str, wishes: Wishes
+) -> tuple[dict[str, Any], Counts, list[str]]:
+    is_idx = format == "idx"
+    _refuse_columns(paths[0], wishes, "files of images" if is_idx else "folders of pictures")
+    found = images_and_labels(paths) if is_idx else folders_of_pictures(paths)
+    judged = judge_target(found.labels, found.where, wishes.task, wishes.positive)
+    told = [found.told[0], *judged.told, *found.told[1:]]
+    body: dict[str, Any] = {"read": found.read}
+    if is_idx:
+        return finished(body, found.labels.rows, found.d, judged, set(), 0, told)
+    body, counts, told = finished(
+        body, found.labels.rows, found.d, judged, set(), 0, told, scaling="none"
+    )
+    return body | {"divide_by": 255, "dtype": "float32"}, counts, told
 
 
 def _refuse_columns(path: Path, wishes: Wishes, what: str) -> None:

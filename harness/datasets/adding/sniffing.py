@@ -9,17 +9,22 @@ import codecs
 import csv
 import json
 import re
+import zipfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.datasets.fetching import open_unpacked
+from harness.datasets.image_folders import names_in_zip
 from harness.errors import HarnessError
 
 _START = 1 << 18
 _BLOCK = 1 << 22
 _LINES = 200
 """Lines of a text that a guess is made from."""
+
+_MOST_ABOVE, _ALIKE = 50, 0.9
+"""Lines above a table at most, and the part of the others that must have as many fields."""
 
 _SEPARATORS = ",;\t| "
 _COMMENTS = "#|%"
@@ -28,14 +33,17 @@ _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*")
 _SPARSE_LINE = re.compile(r"\s*[-+.\deE]+(\s+(qid|\d+):[-+.\deEnaif]+)+\s*(#.*)?")
 _BARE_LABEL = re.compile(r"\s*[-+.\deE]+\s*(#.*)?")
 
+_TAR_AT = 257
+"""Where a tar archive says that it is one."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAGIC = {
     b"PAR1": "parquet",
     b"\x93NUMPY": "npy",
     b"\0\0\x08": "idx",
+    b"MATLAB 5": "mat",
 }
 _REFUSED = {
-    b"MATLAB": "a MATLAB file: write its entry by hand, with `format: mat`",
+    b"MATLAB 7": "a MATLAB file of version 7.3: save it with `-v7`",
     b"\x89HDF": "an HDF5 file: write it as CSV, Parquet or npz",
     b"\xd0\xcf\x11\xe0": "a spreadsheet: save it as CSV",
     b"SQLite": "a database: write the table as CSV or Parquet",
@@ -56,6 +64,8 @@ class Dialect:
     decimal : {".", ","}
     comment : str
         What lines start with that are no rows; empty if there are none.
+    preamble : int
+        Lines above the table.
     """
 
     separator: str
@@ -63,6 +73,7 @@ class Dialect:
     charset: str
     decimal: str
     comment: str
+    preamble: int
 
 
 def guess_format(path: Path) -> str:
@@ -74,14 +85,20 @@ def guess_format(path: Path) -> str:
         If it is empty, or of a kind that cannot be added.
     """
     start = _start(path)
+    if start[_TAR_AT:].startswith(b"ustar"):
+        return "images"
     utf16 = start.startswith(_UTF16)
     if not start.strip() or (utf16 and not start.decode("utf-16", "ignore").strip()):
         raise HarnessError(f"{path}: the file is empty")
     if start.startswith(b"PK"):
         if b"[Content_Types]" in start or b"xl/" in start:
             raise HarnessError(f"{path}: this is a spreadsheet: save it as CSV")
+        if zipfile.is_zipfile(path) and names_in_zip(path):
+            return "images"
         if b".npy" not in start:
-            raise HarnessError(f"{path}: this is a zip archive: unpack it")
+            raise HarnessError(
+                f"{path}: this is a zip archive, and not one of folders of pictures: unpack it"
+            )
         return "npz"
     for magic, what in _REFUSED.items():
         if start.startswith(magic):
@@ -142,14 +159,18 @@ def guess_dialect(path: Path, header: bool | None = None, target: str | None = N
     lines = lines[:_LINES]
     separator = _separator(lines)
     comment = _comment(lines, separator)
-    rows = _split([line for line in lines if not comment or line[0] != comment], separator)
+    lines = [line for line in lines if not comment or line[0] != comment]
+    above = _lines_above(lines, separator)
+    # an empty line above the table counts as well
+    preamble = text.splitlines().index(lines[above]) if above else 0
+    rows = _split(lines[above:], separator)
     fields = [field for row in rows[1:] or rows for field in row]
     commas = sum(1 for field in fields if _DECIMAL_COMMA.fullmatch(field))
     points = sum(1 for field in fields if "." in field and _NUMBER.fullmatch(field))
     decimal = "," if separator != "," and commas > points else "."
     if header is None:
         header = _has_header(rows, decimal, target)
-    return Dialect(separator, header, charset, decimal, comment)
+    return Dialect(separator, header, charset, decimal, comment, preamble)
 
 
 def guess_charset(path: Path) -> str:
@@ -207,6 +228,17 @@ def _comment(lines: list[str], separator: str) -> str:
         return ""
     width = len(_split(usual, separator)[-1])
     return sign if len(_split(lines[:1], separator)[0]) != width else ""
+
+
+def _lines_above(lines: list[str], separator: str) -> int:
+    """Return how many lines stand above a table, such as a title: they have fewer fields."""
+    widths = [len(row) for row in _split(lines, separator)]
+    usual = Counter(widths).most_common(1)[0][0]
+    above = widths.index(usual)
+    alike = widths[above:].count(usual) / len(widths[above:])
+    # a header of one field less is one of a table whose rows have names
+    short = all(width == 1 or width < usual - 1 for width in widths[:above])
+    return above if usual > 1 and above <= _MOST_ABOVE and short and alike > _ALIKE else 0
 
 
 def _split(lines: list[str], separator: str) -> list[list[str]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from harness.datasets import reading
@@ -18,8 +17,10 @@ from harness.datasets.adding.profiles import Name
 from harness.datasets.adding.sniffing import guess_dialect
 from harness.datasets.arff import read_arff
 from harness.datasets.fetching import open_unpacked
-from harness.datasets.formats import csv_options, openml_frame, without_index
+from harness.datasets.formats import openml_frame, without_index
 from harness.datasets.json_lines import json_frames
+from harness.datasets.list_columns import joined_widths, spread
+from harness.datasets.separated_values import csv_options, in_our_words, open_table
 from harness.errors import HarnessError, shown
 from harness.units import format_bytes
 
@@ -71,10 +72,13 @@ def joined(tables: Sequence[Table], paths: Sequence[Path]) -> Table:
     """
     first = tables[0]
     read = dict(first.read)
+    by_position: list[str] = []
     for table, path in zip(tables[1:], paths[1:], strict=True):
-        if table.columns != first.columns:
+        if len(table.columns) != len(first.columns):
             counts = f"{len(first.columns)} columns and {len(table.columns)}"
             raise HarnessError(f"{path}: has other columns than {paths[0]} ({counts})")
+        if sorted(map(str, table.columns)) != sorted(map(str, first.columns)):
+            by_position.append(path.name)
         for key in first.read | table.read:
             both = (read.get(key), table.read.get(key))
             if both[0] == both[1]:
@@ -89,10 +93,22 @@ def joined(tables: Sequence[Table], paths: Sequence[Path]) -> Table:
                 )
 
     def parts(target: Name) -> Iterator[pd.DataFrame]:
+        place = first.columns.index(target)
         for table in tables:
-            yield from table.parts(target)
+            if by_position:
+                for part in table.parts(table.columns[place]):
+                    yield part.set_axis(first.columns, axis=1)
+            else:
+                yield from (part[first.columns] for part in table.parts(target))
 
-    return replace(first, read=read, parts=parts)
+    told = list(first.told)
+    if by_position:
+        read["join"] = "position"
+        files = ", ".join(by_position)
+        told.append(
+            f"columns of {files} have other names: joined by position (`join` in the entry)"
+        )
+    return replace(first, read=read, parts=parts, told=told)
 
 
 def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
@@ -103,23 +119,25 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
         "header": dialect.header,
         "charset": dialect.charset,
         "decimal": dialect.decimal,
+        "skip_rows": dialect.preamble,
         "skip_lines_starting": dialect.comment or None,
     }
     fields = reading.Csv.model_fields
     given = {key: value for key, value in read.items() if value != fields[key].default}
-    options = csv_options(reading.Csv.model_validate({"format": "csv"} | read))
+    declared = reading.Csv.model_validate({"format": "csv"} | read)
+    options = csv_options(declared)
     # as they stand, to see which of them mean that there is none
     options |= {"na_values": [], "low_memory": False}
-    with open_unpacked(path) as stream, reported(path, "csv"):
+    with reported(path, "csv"), open_table(path, declared) as stream:
         first = pd.read_csv(stream, nrows=1, dtype=str, **options)
         names = list(first.columns)
-    twice = _twice(path, options) if dialect.header else ()
+    twice = _twice(path, declared, options) if dialect.header else ()
     rows = max(100, CELLS // max(1, len(names)))
 
     def parts(target: Name) -> Iterator[pd.DataFrame]:
         with (
-            open_unpacked(path) as stream,
             reported(path, "csv"),
+            open_table(path, declared) as stream,
             pd.read_csv(stream, chunksize=rows, dtype={target: str}, **options) as reader,
         ):
             yield from reader
@@ -129,6 +147,9 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
     told = [f"separated by {kind}; {first_line} (--header or --no-header says otherwise)"]
     if dialect.charset != "utf-8":
         told.append(f"the text is no UTF-8 and is read as {dialect.charset}")
+    if dialect.preamble:
+        lines = f"{dialect.preamble} line{'s' if dialect.preamble > 1 else ''}"
+        told.append(f"the table begins after {lines} (`skip_rows` in the entry)")
     if dialect.comment:
         told.append(f"lines that start with {dialect.comment!r} are no rows")
     if dialect.decimal == ",":
@@ -136,8 +157,8 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
     return Table({"format": "csv"} | given, names, parts, told, dialect.decimal, twice, True)
 
 
-def _twice(path: Path, options: dict[str, Any]) -> tuple[str, ...]:
-    with open_unpacked(path) as stream, reported(path, "csv"):
+def _twice(path: Path, declared: reading.Csv, options: dict[str, Any]) -> tuple[str, ...]:
+    with reported(path, "csv"), open_table(path, declared) as stream:
         line = pd.read_csv(stream, nrows=1, **(options | {"header": None, "dtype": str}))
     names = [str(name).strip() for name in line.iloc[0]]
     return tuple(dict.fromkeys(name for name in names if name and names.count(name) > 1))
@@ -147,17 +168,23 @@ def parquet_table(path: Path) -> Table:
     """Return a Parquet file as a table; what pandas keeps as an index is no column."""
     with reported(path, "parquet"):
         file = pq.ParquetFile(path)
-        columns = list(without_index(file.schema_arrow.empty_table().to_pandas()).columns)
-        index = file.schema_arrow.empty_table().to_pandas().index
+        empty = file.schema_arrow.empty_table().to_pandas()
+        index = empty.index
+        lists = [field.name for field in file.schema_arrow if pa.types.is_nested(field.type)]
+        widths = joined_widths(
+            batch.to_pandas() for batch in file.iter_batches(columns=lists) if lists
+        )
+        columns = list(spread(without_index(empty), widths).columns)
     rows = max(100, CELLS // max(1, len(columns)))
 
     def parts(_: Name) -> Iterator[pd.DataFrame]:
         with reported(path, "parquet"), pq.ParquetFile(path) as held:
             for batch in held.iter_batches(batch_size=rows):
-                yield without_index(batch.to_pandas())
+                yield spread(without_index(batch.to_pandas()), widths)
 
     named = [str(name) for name in index.names if name is not None]
     told = [f"the index of pandas ({', '.join(named)}) is no column"] if named else []
+    told += [f"{name!r} holds lists: {many} columns" for name, many in widths.items() if many]
     return Table({"format": "parquet"}, columns, parts, told)
 
 
@@ -176,7 +203,7 @@ def json_table(path: Path) -> Table:
 
 def arff_table(path: Path) -> Table:
     """Return an ARFF file as a table."""
-    _refuse_large(path)
+    refuse_large(path)
     with open_unpacked(path) as stream, reported(path, "arff"):
         frame = read_arff(stream.read().decode("utf-8", "replace"))
     return Table({"format": "arff"}, list(frame.columns), lambda _: iter([frame]), [])
@@ -194,9 +221,9 @@ def npy_table(path: Path) -> Table:
     """Return a matrix of NumPy as a table of numbered columns."""
     with reported(path, "npy"):
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    if matrix.ndim != 2 or not _numeric(matrix):
+    if matrix.ndim != 2 or not is_numeric(matrix):
         raise HarnessError(
-            f"{path}: holds {_described(matrix)}: a matrix of numbers with the target among its "
+            f"{path}: holds {described(matrix)}: a matrix of numbers with the target among its "
             "columns is read, or an npz with X and y"
         )
     rows = max(1, CELLS // max(1, matrix.shape[1]))
@@ -208,57 +235,19 @@ def npy_table(path: Path) -> Table:
     return Table({"format": "npy"}, list(range(matrix.shape[1])), parts, [])
 
 
-def npz_table(path: Path, target: str | None) -> Table:
-    """Return the matrix and the target of an npz as a table; the target's column has its name."""
-    _refuse_large(path)
-    with reported(path, "npz"), np.load(path, allow_pickle=False) as held:
-        arrays = {name: held[name] for name in held.files}
-    matrices = [name for name, array in arrays.items() if array.ndim == 2 and _numeric(array)]
-    if "X" in matrices:
-        matrices = ["X"]
-    elif len(matrices) > 1:
-        matrices = [name for name in matrices if arrays[name].shape[1] > 1]
-    holds = ", ".join(f"{name} ({_described(array)})" for name, array in arrays.items())
-    if len(matrices) != 1:
-        raise HarnessError(f"{path}: one matrix of numbers is wanted; the file holds {holds}")
-    (matrix,) = matrices
-    X = arrays[matrix]
-    fitting = [name for name, array in arrays.items() if name != matrix and array.size == len(X)]
-    if target is not None and target not in fitting:
-        raise HarnessError(
-            f"{path}: there is no target {target!r} with {len(X)} values; the file holds {holds}"
-        )
-    if target is None and len(fitting) != 1:
-        raise HarnessError(
-            f"{path}: which array is the target? Say --target NAME; the file holds {holds}"
-        )
-    y = target if target is not None else fitting[0]
-    values = arrays[y].ravel()
-    if values.dtype.kind in "SU":
-        values = values.astype(str)
-    read = {"format": "npz"} | ({} if matrix == "X" else {"X": matrix})
-    read |= {} if y == "y" else {"y": y}
-    rows = max(1, CELLS // X.shape[1])
-
-    def parts(_: Name) -> Iterator[pd.DataFrame]:
-        for start in range(0, len(X), rows):
-            part = pd.DataFrame(X[start : start + rows])
-            part[y] = values[start : start + rows]
-            yield part
-
-    return Table(read, [*range(X.shape[1]), y], parts, [f"features are {matrix}, targets are {y}"])
-
-
-def _numeric(array: np.ndarray) -> bool:
+def is_numeric(array: np.ndarray) -> bool:
+    """Whether an array holds numbers."""
     return array.dtype.kind in "biuf"
 
 
-def _described(array: np.ndarray) -> str:
+def described(array: Any) -> str:
+    """Return the shape and type of an array, for messages."""
     shape = " x ".join(map(str, array.shape)) or "one value"
     return f"{shape} of {array.dtype}"
 
 
-def _refuse_large(path: Path) -> None:
+def refuse_large(path: Path) -> None:
+    """Refuse a file that is too large to be read whole."""
     size = path.stat().st_size
     if size > MOST_WHOLE:
         raise HarnessError(
@@ -267,33 +256,19 @@ def _refuse_large(path: Path) -> None:
         )
 
 
-def _reason(told: str) -> str:
-    """Say in our words what pandas says of lines that differ in width; else what was said."""
-    width = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", told)
-    if width:
-        usual, line, found = width.groups()
-        return f"line {line} has {found} fields, those before it {usual}"
-    if told.startswith("Length of header or names does not match"):
-        return "some lines have more fields than the first"
-    return shown(told, 300).strip("'\"")
-
-
 class reported:  # noqa: N801 - reads as a statement
     """Tells what a library's reader says of a file as an error of ours."""
 
     def __init__(self, path: Path, format: str) -> None:
         self._path, self._format = path, format
-        self._warnings = warnings.catch_warnings()
 
     def __enter__(self) -> None:
-        self._warnings.__enter__()
-        # rows longer than the first would be cut with no more than a warning
-        warnings.simplefilter("error", pd.errors.ParserWarning)
+        pass
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        self._warnings.__exit__(None, None, None)
         if isinstance(error, Exception) and not isinstance(error, HarnessError):
-            reason = _reason(" ".join(str(error).split()) or type(error).__name__)
+            reason = " ".join(str(error).split()) or type(error).__name__
+            reason = shown(in_our_words(reason), 300).strip("'\"")
             raise HarnessError(
                 f"{self._path}: cannot be read as {self._format}: {reason}"
             ) from None

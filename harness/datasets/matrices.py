@@ -1,0 +1,213 @@
+"""Readers of matrices: SVMlight, MNIST's format, MATLAB's, and those of NumPy and SciPy."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from harness.datasets import reading
+from harness.datasets.encoding import Source, as_declared
+from harness.datasets.entry import Declared
+from harness.datasets.fetching import open_unpacked
+from harness.errors import HarnessError
+from harness.units import format_bytes
+
+_TRANSPOSED = "samples seem to be in columns: write `transpose: true`"
+
+
+def read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]) -> Source:
+    """Read the sparse text of SVMlight and LIBSVM."""
+    from sklearn.datasets import load_svmlight_file
+
+    # of codes that are encoded, the columns that come out are not those that are read
+    width = entry.raw_d if read.nominal else entry.d
+    X, y = [], []
+    for path in paths:
+        with open_unpacked(path) as stream:
+            rows, target = load_svmlight_file(
+                stream, n_features=width, dtype=entry.dtype, zero_based=read.zero_based
+            )
+        X.append(rows)
+        y.append(target)
+    widest = max(part.shape[1] for part in X)
+    for part in X:
+        part.resize(part.shape[0], widest)
+    return _joined([_as_read(part, entry, read) for part in X], y, read)
+
+
+_IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """Read one IDX file, packed or not.
+
+    Raises
+    ------
+    ValueError
+        If it does not start as IDX or its length is not what its header says.
+    """
+    with open_unpacked(path) as stream:
+        raw = stream.read()
+    if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] not in _IDX_TYPES:
+        raise ValueError(f"{path.name} does not start as an IDX file")
+    shape = np.frombuffer(raw, ">u4", count=raw[3], offset=4).astype(int)
+    kind = np.dtype(_IDX_TYPES[raw[2]])
+    start = 4 + 4 * raw[3]
+    if len(raw) - start != kind.itemsize * shape.prod():
+        raise ValueError(f"{path.name} holds {len(raw) - start} bytes, its header says {shape}")
+    return np.frombuffer(raw, kind, offset=start).reshape(shape)
+
+
+def read_images_and_labels(read: reading.Idx, paths: Sequence[Path]) -> Source:
+    """Read files of images and of labels, which take turns."""
+    if len(paths) % 2:
+        raise ValueError("files of images and of labels must take turns")
+    arrays = [read_idx(path) for path in paths]
+    X = [images.reshape(len(images), -1) for images in arrays[::2]]
+    return _joined(X, arrays[1::2], read)
+
+
+def read_mat(entry: Declared, read: reading.Mat, paths: Sequence[Path]) -> Source:
+    """Read matrices of MATLAB files."""
+    X, y = [], []
+    for path in paths:
+        matrices = load_mat(path)
+        for name, target in read.pairs:
+            features = _rows(matrices[_the_one(matrices, name)], read)
+            if target is not None:
+                y.append(column(matrices[_the_one(matrices, target)]))
+            else:
+                assert read.target is not None, "Mat names one of the two"
+                y.append(column(features[:, [read.target]]).copy())
+                kept = [at for at in range(features.shape[1]) if at != read.target]
+                features = features[:, kept[: read.columns]]
+            X.append(_as_read(features, entry, read))
+    return _joined(X, y, read)
+
+
+def load_mat(path: Path) -> dict[str, Any]:
+    """Return the matrices of a MATLAB file by name."""
+    from scipy.io import loadmat
+
+    with open_unpacked(path) as stream:
+        found = loadmat(io.BytesIO(stream.read()))
+    return {name: held for name, held in found.items() if not name.startswith("__")}
+
+
+def column(values: Any) -> np.ndarray:
+    """Return targets as one column: of a matrix of any kind, or of MATLAB's cells of text."""
+    flat = np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()
+    if flat.dtype != object:
+        return flat
+    return np.array([str(np.asarray(value).item()) for value in flat])
+
+
+def _the_one(matrices: Mapping[str, Any], name: str) -> str:
+    matching = [key for key in matrices if re.fullmatch(name, key)]
+    if len(matching) != 1:
+        held = ", ".join(matrices)
+        more = "; of several, name each in a list" if len(matrices) > 2 else ""
+        raise ValueError(f"there is no matrix {name!r}; the file holds {held}{more}")
+    return matching[0]
+
+
+def read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Source:
+    """Read arrays of an `.npz`, or the sparse matrix that SciPy has written to one."""
+    X: list[Any] = []
+    y: list[np.ndarray] = []
+    for path in paths:
+        with np.load(path, allow_pickle=False) as arrays:
+            is_sparse = read.X not in arrays and "indptr" in arrays
+            for name, target in read.pairs:
+                for wanted in (target,) if is_sparse else (name, target):
+                    if wanted not in arrays:
+                        held = ", ".join(arrays.files)
+                        raise ValueError(f"there is no array {wanted!r}; the file holds {held}")
+                # what scipy.sparse.save_npz writes, and the target beside it
+                stored = sparse.load_npz(path) if is_sparse else arrays[name]
+                X.append(_as_read(_rows(stored, read), entry, read))
+                y.append(arrays[target].ravel())
+    return _joined(X, y, read)
+
+
+def read_npy(read: reading.Npy, paths: Sequence[Path]) -> Source:
+    """Read a matrix of NumPy with the target among its columns."""
+    X, y = [], []
+    for path in paths:
+        matrix = np.load(path, allow_pickle=False)
+        matrix = matrix.T if read.transpose else matrix
+        if matrix.ndim != 2 or not -matrix.shape[1] <= read.target < matrix.shape[1]:
+            raise ValueError(f"a matrix with a column {read.target} is wanted, got {matrix.shape}")
+        columns = [read.target, *read.ignore]
+        y.append(matrix[:, read.target].copy())
+        X.append(np.delete(matrix, [at % matrix.shape[1] for at in columns], axis=1))
+    return _joined(X, y, read)
+
+
+def _rows(stored: Any, read: reading.Stored) -> Any:
+    """Return what is stored with a row for each sample: compressed if it is sparse."""
+    if sparse.issparse(stored):
+        return (stored.T if read.transpose else stored).tocsr()
+    array = np.asarray(stored)
+    if array.ndim < 2:
+        raise ValueError(f"a matrix is wanted, got an array of shape {array.shape}")
+    if read.transpose:
+        array = np.moveaxis(array, -1, 0)
+    return array.reshape(len(array), -1)
+
+
+def _joined(X: list[Any], y: list[np.ndarray], read: reading.Matrix) -> Source:
+    parts = [len(part) for part in y]
+    rows = [part.shape[0] for part in X]
+    widths = [part.shape[1] for part in X]
+    if rows != parts:
+        told = f"{rows} rows of features, {parts} targets"
+        if isinstance(read, reading.Stored) and not read.transpose and widths == parts:
+            raise ValueError(f"{told}: {_TRANSPOSED}")
+        raise ValueError(told)
+    if len(set(widths)) > 1:
+        raise ValueError(f"matrices of {widths} columns cannot be joined")
+    if len(X) == 1:
+        joined = X[0]
+    else:
+        joined = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
+    return Source(_coded(joined, read), y[0] if len(y) == 1 else np.concatenate(y), parts)
+
+
+def _coded(X: Any, read: reading.Matrix) -> Any:
+    """Return a table in which columns of codes are categorical; a matrix without any as it is."""
+    if not read.nominal:
+        return X
+    lacking = [at for at in read.nominal if at >= X.shape[1]]
+    if lacking:
+        raise ValueError(
+            f"read.nominal: there is no column {lacking[0]}; columns are 0 to {X.shape[1] - 1}"
+        )
+    table = pd.DataFrame(X)
+    return table.astype(dict.fromkeys(read.nominal, "category"))
+
+
+def _as_read(X: Any, entry: Declared, read: reading.Matrix) -> Any:
+    """Return a matrix as it is to be kept; with its zeros where columns are to be encoded."""
+    return _filled(X, entry) if read.nominal else as_declared(X, entry)
+
+
+def _filled(X: Any, entry: Declared) -> Any:
+    if not sparse.issparse(X):
+        return X
+    needed = X.shape[0] * X.shape[1] * X.dtype.itemsize
+    if needed > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        todo = "leave `nominal` out" if entry.sparse else "write `sparse: true`"
+        raise HarnessError(
+            f"data set {entry.name!r}: {X.shape[0]} x {X.shape[1]} points and features are "
+            f"{format_bytes(needed)} with all zeros, more than this machine's memory; {todo}"
+        )
+    return X.toarray()
