@@ -21,8 +21,8 @@ from harness.datasets import load_catalog
 from harness.datasets.adding import add
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import PACKINGS
-from harness.datasets.formats import read_source
 from harness.datasets.preparation import load
+from harness.datasets.texts import read_source
 from harness.errors import HarnessError
 
 

@@ -38,6 +38,7 @@ class _Names(click.ParamType[tuple[str, ...]]):
 @_columns("--nominal", "Columns of names that look like numbers.")
 @_columns("--drop", "Columns to leave out.")
 @_columns("--keep", "Columns to keep that would be left out, such as numbers of rows.")
+@_columns("--text", "Columns of texts, whose words become features; guessed by default.")
 @click.option("--header/--no-header", default=None, help="Whether the first line has names.")
 @click.option("--no-study", is_flag=True, help="Write no study to start from.")
 @click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")
@@ -51,6 +52,7 @@ def add(
     nominal: Sequence[str],
     drop: Sequence[str],
     keep: Sequence[str],
+    text: Sequence[str],
     header: bool | None,
     no_study: bool,
     dry_run: bool,
@@ -58,10 +60,10 @@ def add(
 ) -> None:
     """Add a FILE as a data set to datasets.yaml, and write a study on it.
 
-    FILE is CSV or TSV of any separator, Parquet, ARFF, SVMlight, npz, npy or MATLAB's; text may
-    be packed with gzip, bzip2 or xz. Of several files the rows are joined; of MNIST's format
-    images and labels are given in turn. Or a folder, or an archive, with a folder of pictures for
-    each class. Or openml:61, a data set of OpenML by its number.
+    FILE is CSV or TSV of any separator, JSON lines, Parquet, ARFF, SVMlight, npz, npy or MATLAB's;
+    text may be packed with gzip, bzip2 or xz. Of several files the rows are joined; of MNIST's
+    format images and labels are given in turn. Or a folder with a folder of texts, or of pictures,
+    for each class; pictures may be in an archive. Or openml:61, a data set of OpenML.
     """
     from harness.datasets.adding import add as add_data
 
@@ -74,6 +76,7 @@ def add(
         nominal=nominal,
         drop=drop,
         keep=keep,
+        text=text or None,
         header=header,
         dry_run=dry_run,
         force=force,

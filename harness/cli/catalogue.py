@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
@@ -51,7 +52,7 @@ def datasets(study: str | None, as_json: bool) -> None:
     rows, mistakes = [], []
     for declared in catalog.declared():
         counted, mistake = _counted(declared)
-        rows.append(counted | {"source": declared.source})
+        rows.append(counted | {"licence": declared.licence, "source": declared.source})
         if mistake:
             mistakes.append(f"{catalog.origins[declared.name]}: {declared.name}: {mistake}")
     if not as_json:
@@ -62,8 +63,8 @@ def datasets(study: str | None, as_json: bool) -> None:
             if row["density"] is not None:
                 row["density"] = f"{100 * row['density']:.2g} %"
     columns = ["name", "task", "n", "official_test", "d", "density", "classes", "memory", "fetch"]
-    columns.append("source")
-    expendable = ["official_test", "fetch", "classes", "density", "source"]
+    columns += ["licence", "source"]
+    expendable = ["official_test", "fetch", "licence", "classes", "density", "source"]
     show_rows(rows, columns, as_json, expendable=expendable)
     if mistakes:
         raise HarnessError("\n".join(mistakes))
@@ -97,6 +98,22 @@ def _counted(declared: Declared) -> tuple[dict[str, Any], str]:
 
 
 @click.command()
+@click.argument("name")
+@click.option("--study", help="Also read the catalogs and plugins of this study.")
+def card(name: str, study: str | None) -> None:
+    """Print the card of the data set NAME for other programs: Croissant 1.0, as JSON-LD.
+
+    It has source, licence, citation, files with checksums, classes and the official split.
+    """
+    from harness.datasets.card import croissant
+    from harness.planning.workload import read_catalog
+    from harness.study.study import load_study
+
+    catalog = read_catalog(load_study(study) if study else None, _index(study))
+    click.echo(json.dumps(croissant(catalog.entry(name)), indent=1, ensure_ascii=False))
+
+
+@click.command()
 @click.option("--study", help="Also search the plugin folders of this study.")
 @as_json_option
 def plugins(study: str | None, as_json: bool) -> None:
@@ -123,4 +140,4 @@ def _index(study: str | None) -> dict[str, Any]:
     return read_index(load_study(study).plugin_folders if study else [])
 
 
-COMMANDS = (methods, datasets, plugins, kernels)
+COMMANDS = (methods, datasets, card, plugins, kernels)

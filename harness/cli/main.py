@@ -19,6 +19,7 @@ from harness.cli import (
     measure,
     merge,
     new,
+    publish,
     rescore,
     results,
     run,
@@ -68,6 +69,7 @@ for _module in (
     rescore,
     merge,
     new,
+    publish,
     author,
     site,
 ):

@@ -34,6 +34,8 @@ _LABELED = 100
 
 _CLASSIFICATION = ("prior", "1nn", "svm", "nysck")
 _REGRESSION = ("prior", "krr", "nystrom-krr")
+_SPARSE = ("prior", "linear-svm", "svm", "nystroem-ridge")
+"""Of classification: methods that take sparse points. Of regression all that came along do."""
 _WITH_KERNEL = ("svm", "nysck")
 _METRICS = {
     "binary": ("auc", "accuracy"),
@@ -88,7 +90,9 @@ def write_study(
         raise HarnessError(f"{path} is there already; choose another name")
     task = entries[0].task
     if not methods:
-        methods = _REGRESSION if task == "regression" else _CLASSIFICATION
+        sparse = any(entry.sparse for entry in entries)
+        of_classes = _SPARSE if sparse else _CLASSIFICATION
+        methods = _REGRESSION if task == "regression" else of_classes
         methods = [m for m in methods if not kernel or m in _WITH_KERNEL]
     chosen = [{method: {"kernel": kernel}} if kernel else method for method in methods]
     told = {

@@ -123,13 +123,13 @@ def run(
 @click.argument("row")
 def reproduce(study: str, row: str) -> None:
     """Run one ROW (number or fingerprint) of a study again and compare its scores bit for bit."""
-    from harness.jobs.reproduce import reproduce as run_again
+    from harness.jobs.reproduce import reproduce as run_row
     from harness.planning.workload import load_workload
 
     workload = load_workload(study)
     results_of(workload.study)
     _enter_environment(workload, row)
-    compared = run_again(workload, row)
+    compared = run_row(workload, row)
     print_table(
         [
             {

@@ -16,6 +16,7 @@ from harness.datasets import reading
 from harness.datasets.counting import completed
 from harness.datasets.entry import Declared, Entry, generated_entry
 from harness.datasets.entry_values import MissingByKind
+from harness.datasets.file import File
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.project import CATALOG, own
@@ -164,7 +165,8 @@ def _read(path: Path) -> dict[str, Declared]:
 
 def _says_all(body: Mapping[str, Any]) -> bool:
     keys = {"n", "d"} if body.get("task") == "regression" else {"n", "d", "classes"}
-    keys |= {"nnz"} if body.get("sparse") is True else set()
+    sparse = body.get("sparse", body.get("text") is not None) is True
+    keys |= {"nnz"} if sparse else set()
     keys |= {"largest_group"} if body.get("groups") is not None else set()
     keys |= {"n_unlabeled"} if body.get("other_classes") == "unlabeled" else set()
     return keys <= body.keys()
@@ -191,6 +193,8 @@ _PARTS: dict[str, type[BaseModel]] = {
     "svmlight": reading.Svmlight,
     "csv": reading.Csv,
     "parquet": reading.Parquet,
+    "jsonl": reading.JsonLines,
+    "texts": reading.Texts,
     "arff": reading.Arff,
     "idx": reading.Idx,
     "images": reading.Images,
@@ -208,6 +212,6 @@ _PARTS: dict[str, type[BaseModel]] = {
 
 
 def _model_at(location: Sequence[str | int]) -> type[BaseModel]:
-    if location[0] == "files":
-        return reading.File
+    if location[0] in ("files", "text"):
+        return File if location[0] == "files" else reading.Text
     return next((_PARTS[str(part)] for part in location if part in _PARTS), Entry)

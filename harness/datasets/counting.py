@@ -174,8 +174,8 @@ def _counted(declared: Declared) -> Counts:
 
     from harness.datasets.encoding import class_counts, encode_features, has_label
     from harness.datasets.fetching import fetch
-    from harness.datasets.formats import read_source
     from harness.datasets.point_facts import coded_facts, largest_group
+    from harness.datasets.texts import read_source
 
     source = read_source(declared, fetch(declared))
     X, target, rows = encode_features(source, declared)

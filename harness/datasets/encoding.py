@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix, hstack, issparse
 
 from harness.datasets.entry import Declared, Entry
 from harness.datasets.reading import Matrix, Tabular
 from harness.datasets.rows import Features
 from harness.datasets.sparse_rows import compressed
 from harness.errors import HarnessError
+from harness.units import format_bytes
 
 _SHOWN = 5
 _OWN_VALUE = "missing"
@@ -35,12 +37,18 @@ class Source:
         Rows of each file.
     facts : dict of str to ndarray (n,)
         What else is said of each point: "groups" and "order", where the entry has them.
+    words : csr_matrix (n, m), optional
+        Features made of texts; X has the other columns.
+    n_texts : int, default 0
+        Columns that those texts were.
     """
 
     X: Any
     target: np.ndarray
     parts: list[int]
     facts: dict[str, np.ndarray] = field(default_factory=dict)
+    words: csr_matrix | None = None
+    n_texts: int = 0
 
 
 def encode(source: Source, entry: Entry) -> tuple[Features, np.ndarray, np.ndarray]:
@@ -90,10 +98,11 @@ def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarr
         raise HarnessError(
             f"data set {entry.name!r}: {X.shape[0]} rows of features, but {len(target)} targets"
         )
-    published = (entry.raw_n or X.shape[0], entry.raw_d or X.shape[1])
-    if X.shape != published:
+    found = (X.shape[0], X.shape[1] + source.n_texts)
+    published = (entry.raw_n or found[0], entry.raw_d or found[1])
+    if found != published:
         raise HarnessError(
-            f"data set {entry.name!r}: the source has {X.shape[0]} x {X.shape[1]} points and "
+            f"data set {entry.name!r}: the source has {found[0]} x {found[1]} points and "
             f"attributes, the catalog says {published[0]} x {published[1]} (raw_n, raw_d)"
         )
     if entry.other_classes == "drop":
@@ -109,9 +118,33 @@ def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarr
     X = _with_logarithms(X, entry)
     if isinstance(X, pd.DataFrame):
         X = _to_numbers(X, entry)
+        if source.words is not None:
+            X = as_declared(hstack([X, source.words[rows]], "csr", dtype=entry.dtype), entry)
     if entry.sparse:
         return compressed(X.astype(entry.dtype, copy=False)), target[rows], rows
     return np.ascontiguousarray(X, dtype=entry.dtype), target[rows], rows
+
+
+def as_declared(X: Any, entry: Declared) -> Any:
+    """Return a matrix that was read as it is to be kept: compressed rows, or with its zeros.
+
+    Raises
+    ------
+    HarnessError
+        If it is to have its zeros, and is larger than the machine's memory with them.
+    """
+    if not issparse(X):
+        return X
+    if entry.sparse:
+        return X.tocsr()
+    needed = X.shape[0] * X.shape[1] * X.dtype.itemsize
+    if needed > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        raise HarnessError(
+            f"data set {entry.name!r}: {X.shape[0]} x {X.shape[1]} points and features are "
+            f"{format_bytes(needed)} with all zeros, more than this machine's memory; write "
+            "`sparse: true`"
+        )
+    return X.toarray()
 
 
 def _encoded_sparse(X: csr_matrix, entry: Declared) -> tuple[csr_matrix, np.ndarray]:
@@ -145,7 +178,8 @@ def has_label(target: np.ndarray, entry: Declared) -> np.ndarray:
 
 def _missing(X: np.ndarray | pd.DataFrame) -> np.ndarray:
     if isinstance(X, pd.DataFrame):
-        return X.isin([np.inf, -np.inf]).to_numpy() | X.isna().to_numpy()
+        # of a table without columns the type would be another
+        return X.isin([np.inf, -np.inf]).to_numpy(bool) | X.isna().to_numpy(bool)
     if np.issubdtype(X.dtype, np.integer):
         return np.zeros((1, 1), dtype=bool)
     return ~np.isfinite(X)

@@ -12,6 +12,9 @@ from pydantic import Discriminator, Tag
 from harness.datasets.reading import Strict
 from harness.errors import shown
 
+UNKNOWN = "unknown"
+"""The licence of data of which none is known."""
+
 
 class MissingByKind(Strict):
     """What becomes of missing features, for each kind of column.

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from harness.datasets.entry import Declared
-from harness.datasets.reading import File
+from harness.datasets.file import File
+from harness.datasets.reading import FOLDER_FORMATS
 from harness.errors import HarnessError
 from harness.files import below, folder_sha256, is_file, is_folder
 from harness.project import cache_directory
@@ -69,6 +70,9 @@ def fetch(entry: Declared) -> list[Path]:
         If a file is nowhere to be had, or its bytes are not the expected ones.
     """
     owner = f"data set {entry.name!r}"
+    for file in entry.files:
+        if file.path and is_folder(file.path) and entry.format not in FOLDER_FORMATS:
+            raise HarnessError(f"{owner}: {file.path}: there is no such file")
     return [fetch_file(owner, _placed(entry, file), entry.notes) for file in entry.files]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from harness.datasets.entry import Declared
 from harness.datasets.fetching import RETRIES, open_unpacked
 from harness.datasets.generating import read_generated
 from harness.datasets.image_folders import read_image_folders
+from harness.datasets.json_lines import json_frames
 from harness.datasets.list_columns import list_widths, spread
 from harness.datasets.matrices import (
     read_images_and_labels,
@@ -31,8 +33,8 @@ from harness.lean_process import import_scikit_learn, importing
 from harness.project import cache_directory
 
 
-def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
-    """Read a data set in its declared format.
+def read_table(entry: Declared, paths: Sequence[Path]) -> Source:
+    """Read a data set without texts in its declared format.
 
     Parameters
     ----------
@@ -45,8 +47,21 @@ def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
     HarnessError
         If they cannot be read in that format, naming the data set, the files and the reason.
     """
-    try:
+    with told_by_us(entry, paths):
         return _read(entry, paths)
+
+
+@contextmanager
+def told_by_us(entry: Declared, paths: Sequence[Path]) -> Iterator[None]:
+    """Tell what a library's reader says of files as an error of ours.
+
+    Raises
+    ------
+    HarnessError
+        Naming the data set, the files and the reason.
+    """
+    try:
+        yield
     except HarnessError:
         raise
     except Exception as error:  # of some library's reader, which a damaged file may lead anywhere
@@ -67,6 +82,12 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
             return _read_csv(entry, read, paths)
         case reading.Parquet() as read:
             return _read_parquet(entry, read, paths)
+        case reading.JsonLines() as read:
+            frames = [pd.concat(json_frames(path, read.charset)) for path in paths]
+            tables = [without_index(frame) for frame in frames]
+            return tabular(entry, read, tables, paths, read.nominal)
+        case reading.Texts():
+            raise AssertionError("the catalog refuses folders of texts without the key text")
         case reading.Arff() as read:
             return _read_arff(entry, read, paths)
         case reading.Idx() as read:
@@ -92,7 +113,7 @@ def _read_csv(entry: Declared, read: reading.Csv, paths: Sequence[Path]) -> Sour
     for path in paths:
         with open_table(path, read) as stream:
             frames.append(pd.read_csv(stream, **csv_options(read)))
-    return _tabular(entry, read, frames, paths, read.nominal)
+    return tabular(entry, read, frames, paths, read.nominal)
 
 
 def _read_parquet(entry: Declared, read: reading.Parquet, paths: Sequence[Path]) -> Source:
@@ -100,7 +121,7 @@ def _read_parquet(entry: Declared, read: reading.Parquet, paths: Sequence[Path])
     for path in paths:
         frame = without_index(pq.read_table(path).to_pandas())
         frames.append(spread(frame, list_widths(frame)))
-    return _tabular(entry, read, frames, paths, read.nominal)
+    return tabular(entry, read, frames, paths, read.nominal)
 
 
 def without_index(frame: pd.DataFrame) -> pd.DataFrame:
@@ -114,11 +135,11 @@ def _read_arff(entry: Declared, read: reading.Arff, paths: Sequence[Path]) -> So
     for path in paths:
         with open_unpacked(path) as stream:
             frames.append(read_arff(stream.read().decode("utf-8", "replace")))
-    return _tabular(entry, read, frames, paths)
+    return tabular(entry, read, frames, paths)
 
 
 def _read_openml(entry: Declared, read: reading.OpenML) -> Source:
-    return _tabular(entry, read, [openml_frame(entry.name, read.id)], ())
+    return tabular(entry, read, [openml_frame(entry.name, read.id)], ())
 
 
 def openml_frame(name: str, number: int) -> pd.DataFrame:
@@ -154,27 +175,29 @@ def openml_frame(name: str, number: int) -> pd.DataFrame:
     return bunch.frame
 
 
-def _tabular(
+def tabular(
     entry: Declared,
     read: reading.Tabular,
     frames: list[pd.DataFrame],
     paths: Sequence[Path],
     nominal: Sequence[int | str] = (),
 ) -> Source:
+    """Return the features and the target of tables whose rows belong together."""
     parts = [len(frame) for frame in frames]
     frame = frames[0] if len(frames) == 1 else _joined(read, frames, paths)
-    target_name = _column_name(frame, read.target, "read.target")
+    target_name = column_name(frame, read.target, "read.target")
     target = frame[target_name].to_numpy()
     if read.target_strip:
         target = np.array([str(label).strip(f" {read.target_strip}") for label in target])
-    ignored = [_column_name(frame, column, "read.ignore") for column in read.ignore]
-    told = {key: _column_name(frame, of.column, key) for key, of in entry.fact_columns.items()}
+    ignored = [column_name(frame, column, "read.ignore") for column in read.ignore]
+    told = {key: column_name(frame, of.column, key) for key, of in entry.fact_columns.items()}
     facts = {key: frame[name].to_numpy() for key, name in told.items()}
     ignored += [name for key, name in told.items() if not entry.fact_columns[key].feature]
-    names = {_column_name(frame, column, "read.nominal") for column in nominal}
+    names = {column_name(frame, column, "read.nominal") for column in nominal}
     frame = frame.drop(columns=[target_name, *ignored])
     columns = {name: _typed(frame[name], name in names) for name in frame.columns}
-    return Source(pd.DataFrame(columns), target, parts, facts)
+    # where all else is text there are no columns, and rows all the same
+    return Source(pd.DataFrame(columns, index=frame.index), target, parts, facts)
 
 
 def _joined(
@@ -200,7 +223,14 @@ def _joined(
     return pd.concat(frames, ignore_index=True)
 
 
-def _column_name(frame: pd.DataFrame, column: int | str, key: str) -> int | str:
+def column_name(frame: pd.DataFrame, column: int | str, key: str) -> int | str:
+    """Return the column that has this name, or else this number.
+
+    Raises
+    ------
+    ValueError
+        If there is none; `key` of the entry goes in front of the message.
+    """
     if column in frame.columns:
         return column
     if isinstance(column, int) and -frame.shape[1] <= column < frame.shape[1]:

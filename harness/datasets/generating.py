@@ -14,9 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from harness.datasets import reading
-from harness.datasets.encoding import Source
+from harness.datasets.encoding import Source, as_declared
 from harness.datasets.entry import Declared
-from harness.datasets.matrices import as_declared
 from harness.errors import HarnessError
 
 _CODE = (".py", ".pyc", ".so")

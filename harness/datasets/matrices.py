@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import sparse
 
 from harness.datasets import reading
-from harness.datasets.encoding import Source
+from harness.datasets.encoding import Source, as_declared
 from harness.datasets.entry import Declared
 from harness.datasets.fetching import open_unpacked
 from harness.errors import HarnessError
@@ -213,11 +213,6 @@ def _coded(X: Any, read: reading.Matrix) -> Any:
 def _as_read(X: Any, entry: Declared, read: reading.Matrix) -> Any:
     """Return a matrix as it is to be kept; with its zeros where columns are to be encoded."""
     return _filled(X, entry) if read.nominal else as_declared(X, entry)
-
-
-def as_declared(X: Any, entry: Declared) -> Any:
-    """Return a matrix that was read as it is to be kept: compressed rows, or with its zeros."""
-    return X.tocsr() if sparse.issparse(X) and entry.sparse else _filled(X, entry)
 
 
 def _filled(X: Any, entry: Declared) -> Any:

@@ -121,7 +121,7 @@ def fetch_task(number: int) -> Task:
 
 def _fetched(number: int, ending: str, url: str) -> Path:
     from harness.datasets.fetching import fetch_file
-    from harness.datasets.reading import File
+    from harness.datasets.file import File
 
     name = f"task-{number}.{ending}"
     urls = (url,) if url.startswith("https://") else ()

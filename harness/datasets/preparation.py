@@ -21,12 +21,12 @@ from harness.datasets.counting import nnz_contradiction, shape_contradiction
 from harness.datasets.encoding import encode
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import fetch
-from harness.datasets.formats import read_source
 from harness.datasets.meta import DENSE, FACTS, SPARSE, Meta, content_sha256
 from harness.datasets.point_facts import coded_facts, largest_group
 from harness.datasets.rows import Features, x_bytes
 from harness.datasets.scaling import scale, scale_sparse
 from harness.datasets.sparse_rows import write_sparse
+from harness.datasets.texts import read_source
 from harness.errors import HarnessError
 from harness.files import temporary_beside
 from harness.units import format_bytes

@@ -16,8 +16,8 @@ import pandas as pd
 from harness.datasets.encoding import Source, encode, encode_features, label_texts
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import fetch
-from harness.datasets.formats import read_source
 from harness.datasets.scaling import Scaling, scale
+from harness.datasets.texts import read_source
 from harness.errors import HarnessError, shown
 
 _MISSING = ""
@@ -185,10 +185,11 @@ def learn_preparation(entry: Entry, prepared: np.ndarray) -> tuple[RowPreparatio
     HarnessError
         If the source cannot be read, or what is learned does not give the prepared rows.
     """
-    if entry.sparse:
+    if entry.sparse or entry.text is not None:
+        what, rows = ("has texts", "matrix") if entry.text else ("is sparse", "sparse matrix")
         raise HarnessError(
-            f"data set {entry.name!r}: is sparse: its models take rows as they are prepared, a "
-            "sparse matrix with prepared=True"
+            f"data set {entry.name!r}: {what}: its models take rows as they are prepared, a "
+            f"{rows} with prepared=True"
         )
     source = read_source(entry, fetch(entry))
     table, target = pd.DataFrame(source.X).copy(), source.target

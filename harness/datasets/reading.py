@@ -6,30 +6,32 @@ Nothing heavy is imported here: Snakemake reads the catalog in every job.
 from __future__ import annotations
 
 import codecs
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
     Tag,
-    ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from harness.files import why_no_path
-
 SPARSE_FORMATS = ("svmlight", "mat", "npz", "generated")
 """Formats of which a matrix may be sparse as it is read."""
 
-FORMATS_WITH_FACTS = ("csv", "parquet", "arff", "openml", "npz")
+FORMATS_WITH_FACTS = ("csv", "parquet", "jsonl", "arff", "openml", "npz")
 """Formats that may say of each point which group it is of, or when it was."""
 
-Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+FOLDER_FORMATS = ("images", "texts")
+"""Formats of folders of files."""
+
+TEXT_FORMATS = ("csv", "parquet", "jsonl", "texts")
+"""Formats whose columns may be texts."""
+
 Column = int | str
 Encoding = Literal["onehot", "onehot-drop-binary", "integer"]
 
@@ -46,6 +48,17 @@ Names = Annotated[
 """The name of a matrix, or of several whose rows are joined."""
 
 
+def _known_charset(charset: str) -> str:
+    try:
+        codecs.lookup(charset)
+    except (LookupError, ValueError):
+        raise ValueError("no charset that Python knows, such as utf-8 or latin-1") from None
+    return charset
+
+
+Charset = Annotated[str, AfterValidator(_known_charset)]
+
+
 class Strict(BaseModel):
     """A model in which an unknown key is an error."""
 
@@ -53,68 +66,6 @@ class Strict(BaseModel):
 
     LATER: ClassVar[frozenset[str]] = frozenset()
     """Keys that came later: an entry that does not give them has the digest it always had."""
-
-
-class File(Strict):
-    """One file that a data set is read from.
-
-    Parameters
-    ----------
-    name : str, default the last part of `path`
-        Its name in the cache and in a mirror, without a packing's ending.
-    urls : list of str
-        Tried in this order until one gives the bytes that the checksum asks for.
-    checked : str, default ""
-        How it is known that the addresses have these bytes, and when it was looked at.
-    path : str, optional
-        A file that is there already, relative to the catalog.
-    sha256 : str, optional
-        Checksum of the unpacked bytes, so that plain and packed copies both verify.
-    packed_sha256 : str, optional
-        Checksum of the file as it is downloaded, where only that is known.
-    bytes : int, default 0
-        Size of the download.
-    mirror : str, optional
-        Where a mirror keeps it, if not under `<data set>/<name>`.
-    """
-
-    name: str = ""
-    urls: tuple[str, ...] = ()
-    checked: str = ""
-    path: Path | None = None
-    sha256: Checksum | None = None
-    packed_sha256: Checksum | None = None
-    bytes: int = Field(default=0, ge=0)
-    mirror: str | None = None
-
-    @field_validator("name", "mirror")
-    @classmethod
-    def _within_its_folder(cls, name: str | None, info: ValidationInfo) -> str | None:
-        reason = why_no_path(name) if name else ""
-        if not reason and info.field_name == "name" and "/" in (name or ""):
-            reason = "it is the name of one file, without a folder"
-        if reason:
-            raise ValueError(f"names no file of a mirror or the cache: {reason}")
-        return name
-
-    @field_validator("path")
-    @classmethod
-    def _relative_to_the_catalog(cls, path: Path | None, info: ValidationInfo) -> Path | None:
-        folder = (info.context or {}).get("folder")
-        try:
-            return path if path is None or folder is None else (folder / path).resolve()
-        except (OSError, RuntimeError) as error:  # links that go round are a RuntimeError
-            raise ValueError(f"cannot be followed: {error}") from None
-
-    @model_validator(mode="after")
-    def _named(self) -> File:
-        if self.path is not None and (self.urls or self.mirror):
-            raise ValueError("a file has either a path or urls, not both")
-        if not self.name:
-            if self.path is None:
-                raise ValueError("a file needs a name (or the path of a local file)")
-            object.__setattr__(self, "name", self.path.name)
-        return self
 
 
 class PointColumn(Strict):
@@ -183,7 +134,7 @@ class Csv(Tabular):
     LATER: ClassVar[frozenset[str]] = Tabular.LATER | {"charset", "decimal", "skip_rows"}
 
     format: Literal["csv"]
-    charset: str = "utf-8"
+    charset: Charset = "utf-8"
     decimal: Literal[".", ","] = "."
     separator: str = Field(default=",", min_length=1, max_length=1)
     header: bool = False
@@ -193,21 +144,28 @@ class Csv(Tabular):
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
 
-    @field_validator("charset")
-    @classmethod
-    def _known_charset(cls, charset: str) -> str:
-        try:
-            codecs.lookup(charset)
-        except (LookupError, ValueError):
-            raise ValueError("no charset that Python knows, such as utf-8 or latin-1") from None
-        return charset
-
 
 class Parquet(Tabular):
     """Apache Parquet; an index that pandas has written is no column."""
 
     format: Literal["parquet"]
     nominal: tuple[Column, ...] = ()
+
+
+class JsonLines(Tabular):
+    """JSON lines: an object a line, whose keys are the columns."""
+
+    format: Literal["jsonl"]
+    charset: Charset = "utf-8"
+    nominal: tuple[Column, ...] = ()
+
+
+class Texts(Strict):
+    """Folders with a file a text, `FOLDER/LABEL/FILE`; its one column is called text."""
+
+    format: Literal["texts"]
+    charset: Charset = "utf-8"
+    pattern: str = Field(default="*", min_length=1, max_length=200)
 
 
 class Arff(Tabular):
@@ -351,6 +309,8 @@ Read = Annotated[
     | Csv
     | Arff
     | Parquet
+    | JsonLines
+    | Texts
     | Idx
     | Images
     | Mat
@@ -361,3 +321,42 @@ Read = Annotated[
     | Generated,
     Field(discriminator="format"),
 ]
+
+
+def _columns(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+class Text(Strict):
+    """Columns that are texts, and how their words become features.
+
+    Parameters
+    ----------
+    column : str, int, or list of them
+        Of several columns the texts are joined with a blank between them. A missing text is an
+        empty one.
+    by : {"hashing", "tf-idf"}, default "hashing"
+        scikit-learn's `HashingVectorizer`, which counts words under numbers that a hash gives
+        them, or its `TfidfVectorizer`, which weights the counts of known words.
+    features : int, default 65536
+        Columns of the hash, or at most so many words: those that occur most often.
+    ngrams : (int, int), default (1, 1)
+        Fewest and most words (or characters) that make one feature together.
+    analyzer : {"word", "char", "char_wb"}, default "word"
+        Whether features are of words, of characters, or of characters within words.
+    """
+
+    column: Annotated[
+        tuple[Column, ...], Field(min_length=1, max_length=100), BeforeValidator(_columns)
+    ]
+    by: Literal["hashing", "tf-idf"] = "hashing"
+    features: int = Field(default=65536, ge=1, le=10_000_000)
+    ngrams: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(le=10)]] = (1, 1)
+    analyzer: Literal["word", "char", "char_wb"] = "word"
+
+    @field_validator("ngrams")
+    @classmethod
+    def _ascending(cls, ngrams: tuple[int, int]) -> tuple[int, int]:
+        if ngrams[0] > ngrams[1]:
+            raise ValueError("the fewest words come first, such as [1, 2]")
+        return ngrams

@@ -8,7 +8,18 @@ from harness.datasets.catalog import Catalog, load_catalog
 from harness.datasets.entry import Entry
 from harness.units import format_bytes
 
-_COLUMNS = ("name", "task", "n", "d", "classes", "scaling", "prepared", "download", "source")
+_COLUMNS = (
+    "name",
+    "task",
+    "n",
+    "d",
+    "classes",
+    "scaling",
+    "prepared",
+    "download",
+    "licence",
+    "source",
+)
 
 
 def markdown_table(catalog: Catalog) -> str:
@@ -42,6 +53,7 @@ def _cells(entry: Entry) -> list[str]:
         entry.scaling,
         format_bytes(entry.data_bytes),
         download,
+        entry.licence,
         entry.source,
     ]
 

@@ -1,5 +1,6 @@
 """The rows of one study from several folders, such as those of two sites, joined in one of them.
 
+A folder is the results of a study, or what `harness publish` made of them, whose rows are a table.
 A row is taken by its fingerprint, as a run takes over rows of an earlier one. What decided it must
 be the same at every site: data, code of method and harness, versions of what computes. Other
 versions, machines and ways of enforcement are told, and stand in every row.
@@ -17,6 +18,7 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.files import is_folder
+from harness.jobs.published_rows import is_table, table_datasets, table_journal, table_rows
 from harness.metrics.names import METRICS
 from harness.planning.fingerprints import changes
 from harness.planning.workload import ROWS
@@ -70,8 +72,8 @@ def merge(folders: Sequence[Path], output: Path) -> Merged:
     Parameters
     ----------
     folders : sequence of Path
-        Results of the study, `results/NAME` of each site. Where two have a trial, the row of the
-        first is kept; of `output`, if that is one of them.
+        Results of the study, `results/NAME` of each site, or published ones. Where two have a
+        trial, the row of the first is kept; of `output`, if that is one of them.
     output : Path
         A new folder, or one of `folders`, which gets the rows of the others.
 
@@ -101,10 +103,14 @@ def _refuse_folders(folders: Sequence[Path], output: Path) -> None:
     for folder in folders:
         if not is_folder(folder):
             raise HarnessError(f"{folder}: there is no such folder of results")
-        if not any(is_folder(folder / name) for name in (JOURNAL, PUBLISHED)):
+        if not (is_table(folder) or any(is_folder(folder / name) for name in ROWS)):
             raise HarnessError(
                 f"{folder}: holds neither {JOURNAL}/ nor {PUBLISHED}/: give the folder of a "
-                "study, results/NAME"
+                "study, results/NAME, or a published one"
+            )
+        if is_table(folder) and _is_same(output, folder):
+            raise HarnessError(
+                f"{folder}: was published, and is not added to: give a new folder with -o"
             )
     there = output.exists() and (not is_folder(output) or any(output.iterdir()))
     if there and not any(_is_same(output, folder) for folder in folders):
@@ -126,10 +132,14 @@ def _datasets(folders: Sequence[Path]) -> list[str]:
         for name in ROWS
         for path in (folder / name).rglob("*.jsonl")
     }
+    for folder in filter(is_table, folders):
+        found |= table_datasets(folder)
     return sorted(found)
 
 
 def _rows(folder: Path, dataset: str) -> Rows:
+    if is_table(folder):
+        return table_rows(folder, dataset)
     return finished_rows(*(folder / name / dataset for name in ROWS))
 
 
@@ -251,6 +261,11 @@ def _join(dataset: str, folders: Sequence[Path], output: Path, merged: Merged) -
 
 def _write(folder: Path, dataset: str, output: Path, rows: Rows) -> None:
     """Add rows to files that are called as those of the folder that they come from."""
+    if is_table(folder):
+        with Journal(output / JOURNAL / dataset / table_journal(folder)) as journal:
+            there = journal.rows.keys()
+            journal.extend([row for name, row in rows.items() if name not in there])
+        return
     places = (folder / top / dataset for top in reversed(ROWS))
     paths = {path.name: path for place in places for path in place.glob("*.jsonl")}
     for name, path in sorted(paths.items()):

@@ -41,7 +41,7 @@ class Recorded:
         return Plan(size, self.row["planned_bytes"], n_kept=kept if part else None)
 
 
-def find_row(workload: Workload, row: str) -> Recorded:
+def find_row(workload: Workload, row: str, *, same: bool = True) -> Recorded:
     """Find a row of a study's table.
 
     Parameters
@@ -50,6 +50,9 @@ def find_row(workload: Workload, row: str) -> Recorded:
         The study as it is now.
     row : str
         The row's number in `trials.parquet`, or its fingerprint.
+    same : bool, default True
+        Whether all that decided the row must be as it was. Otherwise the trial of today that has
+        its place in the table is taken, where there is none that is the same.
 
     Raises
     ------
@@ -62,9 +65,20 @@ def find_row(workload: Workload, row: str) -> Recorded:
         raise HarnessError(f"row {row} was never run: {recorded['reason']}")
     fingerprint, _, seed = recorded["fingerprint"].rpartition("-")
     blocks = [block for block in workload.blocks if block.fingerprint == fingerprint]
+    if not (blocks or same):
+        blocks = [block for block in workload.blocks if _has_place(workload, block, recorded)]
     if not blocks or not seed.isdecimal():
         raise HarnessError(_why_not(workload, row, recorded))
     return Recorded(recorded, replace(blocks[0], seeds=(int(seed),)), int(seed))
+
+
+def _has_place(workload: Workload, block: Block, row: Mapping[str, Any]) -> bool:
+    if (block.dataset, block.method.label) != (row["dataset"], row["method"]):
+        return False
+    if block.budget.text != row["budget"] or row["seed"] not in block.seeds:
+        return False
+    sizes = tuple(row[name] for name in ("n_labeled", "n_unlabeled", "n_test"))
+    return tuple(workload.sizes(block)) == sizes
 
 
 def _why_not(workload: Workload, row: str, recorded: Mapping[str, Any]) -> str:

@@ -52,7 +52,11 @@ def reproduce(workload: Workload, row: str) -> list[Comparison]:
     HarnessError
         If there is no such row, it was never run, or what decided it has changed since.
     """
-    found = find_row(workload, row)
+    return run_again(workload, find_row(workload, row))
+
+
+def run_again(workload: Workload, found: Recorded) -> list[Comparison]:
+    """Run the trial of a row and compare its outcome and scores; see `reproduce`."""
     recorded, seed = found.row, found.seed
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "row.jsonl") as journal:
         try:

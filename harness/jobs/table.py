@@ -131,6 +131,7 @@ def _provenance(workload: Workload, started: str | None) -> dict[str, Any]:
                 "d": meta.d,
                 "task": meta.task,
                 "citation": meta.citation,
+                "licence": workload.catalog[name].licence,
                 "unverified": _without_checksum(workload.catalog[name]),
                 "stand_in_for": workload.catalog[name].stand_in_for,
             }

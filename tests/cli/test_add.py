@@ -160,3 +160,12 @@ def test_a_study_runs_on_a_table_after_one_command(table, tmp_path):
     said(*command.split(), "--cores", "2")
     assert Path("results/orders/report.html").is_file()
     assert " ok " in said("show", "orders")
+
+
+def test_texts_get_a_study_of_methods_that_take_them(tmp_path):
+    texts = [f"a text of some words and number {row}" for row in range(30)]
+    lines = ["body,y", *(f"{text},{row % 2}" for row, text in enumerate(texts))]
+    (tmp_path / "reviews.csv").write_text("\n".join(lines))
+    done = CliRunner().invoke(main, ["add", "reviews.csv"])
+    assert done.exit_code == 0, done.output
+    assert "linear-svm" in (tmp_path / "studies" / "reviews.yaml").read_text()

@@ -75,7 +75,11 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
         ("a,y\n,1\n,2\n", {}, r"no feature is left beside the target"),
         ("a,b,y\n,1,1\n,2,2\n", {"keep": ["a"]}, r"column 'a' is empty"),
         ("a,y\n1,2,3\n1,2\n", {}, r"cannot be read as csv: "),
-        ("[1, 2]", {}, r"looks like JSON, XML or HTML: write the table as CSV or Parquet"),
+        (
+            "[1, 2]",
+            {},
+            r"looks like JSON, XML or HTML: write the table as CSV, Parquet or JSON lines",
+        ),
         ("<html>", {}, r"looks like JSON, XML or HTML"),
         (b"\x89HDF\r\n", {}, r"this is an HDF5 file: write it as CSV, Parquet or npz"),
         (b"PK\x03\x04 [Content_Types].xml xl/", {}, r"this is a spreadsheet: save it as CSV"),

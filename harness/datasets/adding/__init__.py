@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from harness.datasets.adding.catalog_file import entry_text, names_in, write_entry
 from harness.datasets.counting import count, disagreement
 from harness.datasets.counting import keep as keep_counts
-from harness.datasets.entry import NAME, Entry
+from harness.datasets.entry import NAME, Declared, Entry
 from harness.errors import HarnessError, shown
 from harness.files import write_whole
 from harness.project import CATALOG
@@ -76,6 +76,7 @@ def add(
     nominal: Sequence[Name] = (),
     drop: Sequence[Name] = (),
     keep: Sequence[Name] = (),
+    text: Name | Sequence[Name] | None = None,
     header: bool | None = None,
     catalog: str | Path = "datasets.yaml",
     dry_run: bool = False,
@@ -86,10 +87,10 @@ def add(
     Parameters
     ----------
     data : str, Path, sequence of them, or DataFrame
-        CSV, TSV, Parquet, ARFF, SVMlight, npz, npy or MATLAB's: a file, or several whose rows
-        belong together. Or folders of pictures, which are called as their class. Of MNIST's
-        format images and labels in turn. Or "openml:61". A data frame is written as Parquet into
-        the folder `data` beside the catalog.
+        CSV, TSV, JSON lines, Parquet, ARFF, SVMlight, npz, npy or MATLAB's: a file, or several
+        whose rows belong together. Or folders of texts or of pictures, which are called as their
+        class. Of MNIST's format images and labels in turn. Or "openml:61". A data frame is written
+        as Parquet into the folder `data` beside the catalog.
     target : str or int, optional
         Name or number of the target's column; by default one called "target", "class", "label" or
         "y", else the last.
@@ -102,6 +103,9 @@ def add(
     nominal, drop, keep : sequence of str or int, default ()
         Columns that are names though they hold numbers, that are left out, and that are kept
         though they tell nothing (numbers of rows, for example).
+    text : str, int or sequence of them, optional
+        Columns of texts, whose words become features; by default those with many words that mostly
+        differ.
     header : bool, optional
         Whether the first line of a CSV file names the columns; guessed by default.
     catalog : str or Path, default "datasets.yaml"
@@ -124,7 +128,11 @@ def add(
 
     catalog = Path(catalog)
     positive = (positive,) if isinstance(positive, str) else tuple(positive)
-    wishes = Wishes(target, task, positive, tuple(nominal), tuple(drop), tuple(keep), header)
+    text = [text] if isinstance(text, str | int) else text
+    texts = None if text is None else tuple(text)
+    wishes = Wishes(
+        target, task, positive, tuple(nominal), tuple(drop), tuple(keep), header, texts
+    )
     taken = names_in(catalog)
     sources = [data] if isinstance(data, str | Path) else data
     if isinstance(sources, list | tuple) and sources:
@@ -217,6 +225,8 @@ def _finished(found: Description, catalog: Path, dry_run: bool) -> Added:
         ) from None
     context = {"folder": catalog.resolve().parent}
     try:
+        if "text" in found.body:
+            found = _with_words(found, context)
         entry = Entry.model_validate({"name": found.name} | found.body, context=context)
     except ValidationError as error:
         wrong = "; ".join(d["msg"].removeprefix("Value error, ") for d in error.errors())
@@ -224,7 +234,7 @@ def _finished(found: Description, catalog: Path, dry_run: bool) -> Added:
             f"{found.body['source']}: {wrong}; the entry would be\n{text}"
         ) from None
     files = sum(file.path.stat().st_size for file in entry.files if file.path is not None)
-    tried = max(files, entry.data_bytes) <= LARGEST_TRIED
+    tried = max(files, entry.data_bytes) <= LARGEST_TRIED or entry.text is not None
     if tried:
         wrong = disagreement(entry, count(entry))
         if wrong:
@@ -240,3 +250,13 @@ def _finished(found: Description, catalog: Path, dry_run: bool) -> Added:
     if entry.data_bytes > LARGEST_TRIED:
         told.append(f"as numbers the features take {format_bytes(entry.data_bytes)}")
     return Added(found.name, found.body, catalog, tried, told)
+
+
+def _with_words(found: Description, context: dict[str, Any]) -> Description:
+    """Return a description with how many features its texts give: they are read for it."""
+    body = {key: value for key, value in found.body.items() if key != "d"}
+    declared = Declared.model_validate({"name": found.name} | body, context=context)
+    counts = count(declared)
+    counted = {"d": counts.d, "nnz": counts.nnz}
+    keys = ("task", "n", *counted, *body)
+    return replace(found, body={key: (body | counted)[key] for key in dict.fromkeys(keys)})

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from harness.datasets.adding.bodies import finished
 from harness.datasets.adding.guesses import (
     Columns,
     find_column,
@@ -18,7 +21,7 @@ from harness.datasets.adding.guesses import (
     profile_columns,
 )
 from harness.datasets.adding.pictures import folders_of_pictures, images_and_labels
-from harness.datasets.adding.profiles import Name
+from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile, Name
 from harness.datasets.adding.sniffing import guess_format
 from harness.datasets.adding.sparse import count_matrix, count_sparse, is_sparse_npz
 from harness.datasets.adding.stored_matrices import mat_table, npz_table
@@ -27,13 +30,16 @@ from harness.datasets.adding.tables import (
     arff_table,
     csv_table,
     joined,
+    json_table,
     npy_table,
     openml_table,
     parquet_table,
 )
-from harness.datasets.adding.targets import Target, judge_target
+from harness.datasets.adding.targets import judge_target
 from harness.datasets.counting import Counts
 from harness.datasets.fetching import PACKINGS, is_packed, open_unpacked
+from harness.datasets.reading import TEXT_FORMATS, Text
+from harness.datasets.text_folders import holds_texts, is_utf8, text_files
 from harness.errors import HarnessError
 from harness.files import folder_sha256, is_file, is_folder
 
@@ -42,7 +48,7 @@ OPENML = "openml:"
 _LONGEST_NAME = 100
 _BLOCK = 1 << 20
 _ENDINGS = (
-    *("csv", "tsv", "tab", "txt", "data", "dat", "parquet", "pq", "arff"),
+    *("csv", "tsv", "tab", "txt", "data", "dat", "parquet", "pq", "arff", "jsonl", "ndjson"),
     *("npz", "npy", "mat", "svm", "svmlight", "libsvm", "all", "trn"),
 )
 
@@ -67,6 +73,8 @@ class Wishes:
         Columns that are names, that are left out, and that are not left out.
     header : bool, optional
         Whether the first line of a CSV file names the columns.
+    text : sequence of str or int, optional
+        Columns of texts; guessed by default.
     """
 
     target: str | int | None = None
@@ -76,6 +84,7 @@ class Wishes:
     drop: Sequence[Name] = ()
     keep: Sequence[Name] = ()
     header: bool | None = None
+    text: Sequence[Name] | None = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +146,8 @@ def describe(
         body, counts, told = _of_matrix(paths, wishes)
     elif formats[0] in ("idx", "images"):
         body, counts, told = _of_pictures(paths, formats[0], wishes)
+    elif formats[0] == "texts":
+        body, counts, told = _of_folders(paths, wishes)
     else:
         tables = [_table(path, formats[0], wishes) for path in paths]
         body, counts, told = _of_table(joined(tables, paths), paths[0], wishes)
@@ -149,7 +160,7 @@ def describe(
 
 def _format(path: Path) -> str:
     if is_folder(path):
-        return "images"
+        return "texts" if holds_texts(path) else "images"
     if not is_file(path):
         raise HarnessError(f"{path}: there is no such file")
     format = guess_format(path)
@@ -165,6 +176,8 @@ def _table(path: Path, format: str, wishes: Wishes) -> Table:
             return csv_table(path, wishes.header, target)
         case "parquet":
             return parquet_table(path)
+        case "jsonl":
+            return json_table(path)
         case "arff":
             return arff_table(path)
         case "npz":
@@ -203,14 +216,47 @@ def _of_table(
     judged = judge_target(labels, where, wishes.task, wishes.positive)
     if table.read["format"] in _WHOLE:
         keep = table.columns
-    columns = judge_columns(features, where, nominal, keep, labels, table.marked)
+    texts: Sequence[Name] | None = ()
+    if table.read["format"] in TEXT_FORMATS:
+        given = wishes.text
+        texts = given and [find_column(table, name, "--text", where) for name in given]
+        if target in (texts or ()):
+            raise HarnessError(f"{where}: --text names {target!r}, which is the target")
+    elif wishes.text:
+        raise HarnessError(
+            f"{where}: --text names columns of texts, and {table.read['format']} has none; "
+            f"formats with texts are {', '.join(TEXT_FORMATS)}"
+        )
+    columns = judge_columns(features, where, nominal, keep, labels, table.marked, texts)
     columns.ignored += drop
     told = [*_told_of_target(target, wishes), *table.told, *judged.told, *columns.told]
     if table.twice:
         told.append(f"several columns are called {', '.join(table.twice)}: numbered .1, .2")
     body: dict[str, Any] = {"read": _read(table, target, columns, labels.marks)}
     n = labels.rows - labels.missing
-    return _finished(body, n, columns.n_features, judged, columns.gaps, labels.missing, told)
+    if columns.texts:
+        body["text"] = _text_key(columns.texts)
+    return finished(body, n, columns.n_features, judged, columns.gaps, labels.missing, told)
+
+
+def _text_key(names: Sequence[Name]) -> dict[str, Any]:
+    column = names[0] if len(names) == 1 else list(names)
+    return {"column": column, "by": "tf-idf", "features": Text.model_fields["features"].default}
+
+
+def _of_folders(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], Counts, list[str]]:
+    _refuse_columns(paths[0], wishes, "folders of texts")
+    files = [file for path in paths for file in text_files(path)]
+    labels = ColumnProfile("labels", most=MOST_LABELS, labels=True)
+    labels.update(pd.Series([label for label, _ in files], dtype=object))
+    charset = "utf-8" if all(is_utf8(path) for _, path in files) else "latin-1"
+    read = {"format": "texts"} | ({} if charset == "utf-8" else {"charset": charset})
+    judged = judge_target(labels, str(paths[0]), wishes.task, wishes.positive)
+    told = [f"{len(files):,} texts in a folder for each label", *judged.told]
+    if charset != "utf-8":
+        told.append(f"some texts are no UTF-8: all are read as {charset} (`charset` in the entry)")
+    body: dict[str, Any] = {"read": read, "text": _text_key(["text"])}
+    return finished(body, len(files), 0, judged, set(), 0, told)
 
 
 def _read(
@@ -228,7 +274,7 @@ def _read(
     read |= {"target": target} if named or not last else {}
     if columns.ignored:
         read["ignore"] = columns.ignored
-    if read["format"] in ("csv", "parquet", "npy") and columns.nominal:
+    if read["format"] in (*TEXT_FORMATS, "npy") and columns.nominal:
         read["nominal"] = columns.nominal
     if read["format"] == "npy" and columns.nominal:  # counted without what is no feature
         kept = [name for name in table.columns if name not in {target, *columns.ignored}]
@@ -250,8 +296,8 @@ def _of_pictures(
     told = [found.told[0], *judged.told, *found.told[1:]]
     body: dict[str, Any] = {"read": found.read}
     if is_idx:
-        return _finished(body, found.labels.rows, found.d, judged, set(), 0, told)
-    body, counts, told = _finished(
+        return finished(body, found.labels.rows, found.d, judged, set(), 0, told)
+    body, counts, told = finished(
         body, found.labels.rows, found.d, judged, set(), 0, told, scaling="none"
     )
     return body | {"divide_by": 255, "dtype": "float32"}, counts, told
@@ -281,7 +327,7 @@ def _of_sparse(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], C
     gaps = {"numeric"} if found.gaps else set()
     n = found.labels.rows
     nnz = found.nnz if found.is_large else None
-    return _finished({"read": read}, n, found.d, judged, gaps, 0, told, nnz)
+    return finished({"read": read}, n, found.d, judged, gaps, 0, told, nnz)
 
 
 def _of_matrix(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], Counts, list[str]]:
@@ -297,47 +343,7 @@ def _of_matrix(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], C
     read = {"format": "npz"} | ({} if target == "y" else {"y": target})
     told = ["a sparse matrix of SciPy", *judged.told]
     n = found.labels.rows
-    return _finished({"read": read}, n, found.d, judged, set(), 0, told, found.nnz)
-
-
-def _finished(
-    body: dict[str, Any],
-    n: int,
-    d: int,
-    judged: Target,
-    gaps: set[str],
-    unlabeled: int,
-    told: list[str],
-    nnz: int | None = None,
-    scaling: str = "standard",
-) -> tuple[dict[str, Any], Counts, list[str]]:
-    said: dict[str, Any] = {"task": judged.task, "n": n, "d": d}
-    if judged.classes:
-        said["classes"] = dict(judged.classes)
-    if judged.positive:
-        several = len(judged.positive) > 1
-        said["positive"] = list(judged.positive) if several else judged.positive[0]
-    body = said | body
-    if gaps:
-        ways = {"numeric": "median", "nominal": "own"}
-        body["missing"] = {kind: ways[kind] for kind in ways if kind in gaps}
-        meant = {"numeric": "numbers by the median", "nominal": "names by a value of their own"}
-        filled = " and ".join(meant[kind] for kind in meant if kind in gaps)
-        told.append(f"values are missing: {filled} (`missing` in the entry says otherwise)")
-    if unlabeled:
-        body["other_classes"] = "drop"
-        rows = f"{unlabeled} row{' has' if unlabeled == 1 else 's have'}"
-        told.append(f"{rows} no target: left out")
-    if nnz is not None:
-        body |= {"sparse": True, "nnz": nnz, "scaling": "maxabs"}
-        share = f"{100 * nnz / (n * d):.2g} %"
-        told.append(f"{share} is not zero: kept as a sparse matrix (`sparse` in the entry)")
-        told.append("columns are divided by their largest magnitude (`scaling` in the entry)")
-        return body, Counts(n, d, judged.classes, nnz), told
-    body["scaling"] = scaling
-    meant = {"standard": "scaled to mean 0 and variance 1", "none": "divided by 255"}
-    told.append(f"numbers are {meant[scaling]} (`scaling` in the entry)")
-    return body, Counts(n, d, judged.classes), told
+    return finished({"read": read}, n, found.d, judged, set(), 0, told, found.nnz)
 
 
 def _told_of_target(target: Name, wishes: Wishes) -> list[str]:

@@ -29,6 +29,9 @@ _NAMES_KEPT = 20
 _MOST_TOLD = 8
 """Columns that are left out and told of with a reason each."""
 
+_WORDS_OF_A_TEXT = 5
+"""Names and addresses have fewer words on average."""
+
 _ODD_TEXTS = 3
 _ODD_SHARE = 0.05
 """So few texts among numbers mean that there is no value."""
@@ -48,16 +51,19 @@ class Columns:
     numeric, nominal, ignored : list of str or int
     marks : list of str
         Texts that mean that there is no value.
+    texts : list of str or int
+        Columns of texts, whose words become features.
     gaps : set of {"numeric", "nominal"}
         Kinds of columns in which values are missing.
     n_features : int
-        Columns after encoding: one for a number, one for each value of a name.
+        Columns after encoding: one for a number, one for each value of a name, none for a text.
     told : list of str
     """
 
     numeric: list[Name] = field(default_factory=list)
     nominal: list[Name] = field(default_factory=list)
     ignored: list[Name] = field(default_factory=list)
+    texts: list[Name] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
     gaps: set[str] = field(default_factory=set)
     n_features: int = 0
@@ -130,6 +136,7 @@ def judge_columns(
     keep: Collection[Name] = (),
     target: ColumnProfile | None = None,
     marked: bool = True,
+    texts: Collection[Name] | None = (),
 ) -> Columns:
     """Decide what each column is taken as.
 
@@ -145,12 +152,18 @@ def judge_columns(
         Its labels are no marks of missing values.
     marked : bool, default True
         Whether the format's reader is told which texts mean that there is no value.
+    texts : collection of names, or None, default ()
+        Columns of texts, by order; None has them guessed: those with texts of many words that
+        mostly differ.
     """
     columns = Columns()
     left_out: list[str] = []
     marks: dict[str, None] = {}
     extra = _extra_marks(profiles, nominal, target) if marked else []
     for profile in profiles:
+        if _is_text(profile, nominal, keep) if texts is None else profile.name in texts:
+            columns.texts.append(profile.name)
+            continue
         reason = _useless(profile, profile.name in nominal)
         if reason:
             if profile.name in keep and (profile.unsuited or not profile.values):
@@ -172,7 +185,12 @@ def judge_columns(
         )
     columns.marks = sorted(marks, key=lambda mark: (mark != "", mark))
     _tell_constant(profiles, columns)
-    if not columns.n_features:
+    if texts is None and columns.texts:
+        columns.told.append(
+            f"texts, whose words become features: {listed(columns.texts)} (--text names others, "
+            "--drop leaves out)"
+        )
+    if not columns.n_features and not columns.texts:
         raise HarnessError(f"{where}: no feature is left beside the target")
     return columns
 
@@ -216,6 +234,15 @@ def _judge(
     columns.n_features += values + bool(gaps)
     if gaps:
         columns.gaps.add("nominal")
+
+
+def _is_text(profile: ColumnProfile, nominal: Collection[Name], keep: Collection[Name]) -> bool:
+    """Tell whether a column holds texts of many words that mostly differ."""
+    held = profile.n_texts
+    if profile.unsuited or profile.nominal or profile.name in nominal or profile.name in keep:
+        return False
+    differ = held and not profile.numbers and len(profile.texts) > max(_NAMES_KEPT, held / 2)
+    return bool((differ or profile.many) and profile.words >= _WORDS_OF_A_TEXT)
 
 
 def _useless(profile: ColumnProfile, asked: bool) -> str:

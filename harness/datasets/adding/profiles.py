@@ -113,6 +113,11 @@ class ColumnProfile:
         return self._distinct and not self.missing
 
     @property
+    def words(self) -> float:
+        """Mean number of words of the texts that are remembered."""
+        return sum(len(text.split()) for text in self.texts) / max(1, len(self.texts))
+
+    @property
     def counts_rows(self) -> bool:
         """Whether the values are whole numbers, each one more than that of the row before."""
         return self._steps and not self.missing and not self.n_texts and self.n_numbers > 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import json
 import re
 import zipfile
 from collections import Counter
@@ -114,9 +115,12 @@ def guess_format(path: Path) -> str:
 
 def _text_format(path: Path, text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
+    if _is_object(lines[0]) or (len(text) >= _START and lines[0].startswith('{"')):
+        return "jsonl"
     if lines[0].lstrip()[:1] in "{[<":
         raise HarnessError(
-            f"{path}: this looks like JSON, XML or HTML: write the table as CSV or Parquet"
+            f"{path}: this looks like JSON, XML or HTML: write the table as CSV, Parquet or JSON "
+            "lines (an object a line)"
         )
     told = next((line for line in lines if not line.lstrip().startswith("%")), "")
     if re.match(r"\s*@(relation|attribute)\b", told, re.IGNORECASE):
@@ -127,6 +131,13 @@ def _text_format(path: Path, text: str) -> str:
     if sparse and all(_SPARSE_LINE.fullmatch(r) or _BARE_LABEL.fullmatch(r) for r in rows):
         return "svmlight"
     return "csv"
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def guess_dialect(path: Path, header: bool | None = None, target: str | None = None) -> Dialect:

@@ -18,6 +18,7 @@ from harness.datasets.adding.sniffing import guess_dialect
 from harness.datasets.arff import read_arff
 from harness.datasets.fetching import open_unpacked
 from harness.datasets.formats import openml_frame, without_index
+from harness.datasets.json_lines import json_frames
 from harness.datasets.list_columns import joined_widths, spread
 from harness.datasets.separated_values import csv_options, in_our_words, open_table
 from harness.errors import HarnessError, shown
@@ -185,6 +186,19 @@ def parquet_table(path: Path) -> Table:
     told = [f"the index of pandas ({', '.join(named)}) is no column"] if named else []
     told += [f"{name!r} holds lists: {many} columns" for name, many in widths.items() if many]
     return Table({"format": "parquet"}, columns, parts, told)
+
+
+def json_table(path: Path) -> Table:
+    """Return a file of JSON lines as a table."""
+    with reported(path, "jsonl"):
+        columns = list(next(json_frames(path)).columns)
+    rows = max(100, CELLS // max(1, len(columns)))
+
+    def parts(_: Name) -> Iterator[pd.DataFrame]:
+        with reported(path, "jsonl"):
+            yield from json_frames(path, rows=rows)
+
+    return Table({"format": "jsonl"}, columns, parts, ["an object a line, JSON lines"])
 
 
 def arff_table(path: Path) -> Table:
