@@ -116,8 +116,7 @@ class Declared(Strict):
     nnz : int, optional
         Nonzeros of a sparse matrix. They are counted where they are not given.
     text : Text, optional
-        Columns that are texts. Other columns come before the features made of them. The features
-        are sparse, unless `sparse: false` is said.
+        Columns of texts. Features made of them are sparse, unless `sparse: false` is said.
     licence : str, default "unknown"
         Of the data: an SPDX identifier or a sentence.
     source, citation, notes : str

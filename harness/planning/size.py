@@ -27,9 +27,7 @@ from harness.plugin.shape import Shape
 from harness.plugin.storage import Peaks, Storage
 from harness.units import format_bytes
 
-_ALL_AT_ONCE = (
-    "learns from all points at once: it has no partial_fit, to be given parts of a stream"
-)
+_ALL_AT_ONCE = "learns from all points at once: it has no partial_fit for parts of a stream"
 
 _UNNAMED = "all"  # what a storage model that returns one number is said to hold
 

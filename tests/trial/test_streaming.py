@@ -9,6 +9,7 @@ import numpy as np
 import online_kernels
 import pytest
 import tabular
+from scipy.sparse import load_npz
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDRegressor
 
@@ -212,6 +213,32 @@ def test_streamed_points_are_learned_once_a_part_at_a_time(tmp_path, name):
     if task == "regression":
         expected = expected * y.std() + y.mean()
     np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-9)
+
+
+def test_sparse_parts_are_those_rows(tmp_path):
+    shape = Shape(200, 0, 30, 2, n_test=20, row_nnz=3.0)
+    made = assign(METHODS["sgd"], "binary", shape, None, tmp_path, True)
+    sent = Sent()
+    run_trial(replace(made, part=64), monitor(sent))
+    seed = int(np.random.SeedSequence(0).spawn(2)[1].generate_state(1)[0])
+    machine = make_estimator(METHODS["sgd"], {}, size=None, n_classes=2, random_state=seed)
+    X = load_npz(made.features)
+    for start in range(0, 200, 64):
+        part = slice(start, start + 64)
+        machine.partial_fit(X[made.labeled[part]], made.y_labeled[part], classes=[0, 1])
+    expected = machine.decision_function(X[made.test])
+    np.testing.assert_allclose(np.concatenate(sent.arrays["scores"]), expected, rtol=1e-12)
+
+
+def test_transductive_points_are_all_new_to_a_stream(tmp_path):
+    """A method that would see unlabeled points is given none of them, and predicts them all."""
+    made = assign(METHODS["sgd"], "binary", Shape(90, 70, 4, 2), None, tmp_path)
+    assert made.transductive
+    made = replace(made, method=replace(made.method, uses_unlabeled=True), part=64)
+    sent = Sent()
+    run_trial(made, monitor(sent))
+    assert made.n_seen == 90
+    assert sum(map(len, sent.arrays["labels"])) == 70
 
 
 def test_what_is_planned_does_not_grow_with_the_points():
