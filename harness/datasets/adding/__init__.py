@@ -77,6 +77,8 @@ def add(
     drop: Sequence[Name] = (),
     keep: Sequence[Name] = (),
     header: bool | None = None,
+    groups: Name | None = None,
+    order: Name | None = None,
     catalog: str | Path = "datasets.yaml",
     dry_run: bool = False,
     force: bool = False,
@@ -103,6 +105,9 @@ def add(
         though they tell nothing (numbers of rows, for example).
     header : bool, optional
         Whether the first line of a CSV file names the columns; guessed by default.
+    groups, order : str or int, optional
+        Columns that say which group a point is of, and when it was. They are no features, and
+        evaluations such as {test: 0.2, groups: test} go by them.
     catalog : str or Path, default "datasets.yaml"
         Made if it does not exist; comments in it are kept.
     dry_run : bool, default False
@@ -123,7 +128,11 @@ def add(
 
     catalog = Path(catalog)
     positive = (positive,) if isinstance(positive, str) else tuple(positive)
-    wishes = Wishes(target, task, positive, tuple(nominal), tuple(drop), tuple(keep), header)
+    wishes = Wishes(
+        *(target, task, positive, tuple(nominal), tuple(drop), tuple(keep), header),
+        groups=groups,
+        order=order,
+    )
     taken = names_in(catalog)
     sources = [data] if isinstance(data, str | Path) else data
     if isinstance(sources, list | tuple) and sources:

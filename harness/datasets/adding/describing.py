@@ -17,6 +17,7 @@ from harness.datasets.adding.guesses import (
     find_column,
     find_target,
     judge_columns,
+    largest_group,
     profile_columns,
 )
 from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile, Name
@@ -66,6 +67,8 @@ class Wishes:
         Columns that are names, that are left out, and that are not left out.
     header : bool, optional
         Whether the first line of a CSV file names the columns.
+    groups, order : str or int, optional
+        Columns that say which group a point is of, and when it was; they are no features.
     """
 
     target: str | int | None = None
@@ -75,6 +78,8 @@ class Wishes:
     drop: Sequence[Name] = ()
     keep: Sequence[Name] = ()
     header: bool | None = None
+    groups: Name | None = None
+    order: Name | None = None
 
 
 @dataclass(frozen=True)
@@ -191,10 +196,12 @@ def _of_table(
         [find_column(table, name, f"--{option}", where) for name in getattr(wishes, option)]
         for option in ("nominal", "drop", "keep")
     )
-    for option, names in (("nominal", nominal), ("drop", drop), ("keep", keep)):
+    facts = _facts(table, wishes, where)
+    asked = [("nominal", nominal), ("drop", drop), ("keep", keep)]
+    for option, names in (*asked, *((key, [name]) for key, name in facts.items())):
         if target in names:
             raise HarnessError(f"{where}: --{option} names {target!r}, which is the target")
-    features, labels = profile_columns(table, target, drop)
+    features, labels = profile_columns(table, target, [*drop, *facts.values()])
     _refuse_few_rows(labels.rows, where)
     judged = judge_target(labels, where, wishes.task, wishes.positive)
     if table.read["format"] == "npz":  # a matrix is taken whole
@@ -204,9 +211,26 @@ def _of_table(
     told = [*_told_of_target(target, wishes), *table.told, *judged.told, *columns.told]
     if table.twice:
         told.append(f"several columns are called {', '.join(table.twice)}: numbered .1, .2")
-    body: dict[str, Any] = {"read": _read(table, target, columns, labels.marks)}
-    n = labels.rows - labels.missing
-    return _finished(body, n, columns.n_features, judged, columns.gaps, labels.missing, told)
+    body: dict[str, Any] = {"read": _read(table, target, columns, labels.marks), **facts}
+    n, largest = labels.rows - labels.missing, None
+    if "groups" in facts:
+        largest = largest_group(table, target, facts["groups"])
+        body["largest_group"] = largest
+        told.append(f"the largest group has {largest} of {n} points")
+    made = _finished(body, n, columns.n_features, judged, columns.gaps, labels.missing, told)
+    return made[0], replace(made[1], largest_group=largest), made[2]
+
+
+def _facts(table: Table, wishes: Wishes, where: str) -> dict[str, Name]:
+    """Return the columns that are kept beside the features."""
+    given = {"groups": wishes.groups, "order": wishes.order}
+    said = {key: name for key, name in given.items() if name is not None}
+    if said and table.read["format"] not in ("csv", "parquet", "arff", "openml"):
+        raise HarnessError(
+            f"{where}: --{next(iter(said))} names a column of a table, and this is "
+            f"{table.read['format']}; write it into the entry by hand"
+        )
+    return {key: find_column(table, name, f"--{key}", where) for key, name in said.items()}
 
 
 def _read(
@@ -261,6 +285,7 @@ def _of_images(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], C
 
 def _refuse_columns(path: Path, wishes: Wishes, what: str) -> None:
     given = [name for name in ("nominal", "drop", "keep") if getattr(wishes, name)]
+    given += [name for name in ("groups", "order") if getattr(wishes, name) is not None]
     given += ["target"] if wishes.target not in (None, 0, "0") else []
     if given:
         raise HarnessError(
