@@ -39,6 +39,8 @@ class _Names(click.ParamType[tuple[str, ...]]):
 @_columns("--drop", "Columns to leave out.")
 @_columns("--keep", "Columns to keep that would be left out, such as numbers of rows.")
 @_columns("--text", "Columns of texts, whose words become features; guessed by default.")
+@click.option("--groups", help="Column of groups: no patient, user or site is in two parts.")
+@click.option("--order", help="Column of times or dates, for test parts that come last.")
 @click.option("--header/--no-header", default=None, help="Whether the first line has names.")
 @click.option("--no-study", is_flag=True, help="Write no study to start from.")
 @click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")
@@ -53,6 +55,8 @@ def add(
     drop: Sequence[str],
     keep: Sequence[str],
     text: Sequence[str],
+    groups: str | None,
+    order: str | None,
     header: bool | None,
     no_study: bool,
     dry_run: bool,
@@ -78,6 +82,8 @@ def add(
         keep=keep,
         text=text or None,
         header=header,
+        groups=groups,
+        order=order,
         dry_run=dry_run,
         force=force,
     )

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.cli.new_plugin import write_new
 from harness.datasets.entry import Entry
@@ -24,7 +25,7 @@ methods: @METHODS@
 labeled: @LABELED@
 budgets: [@BUDGETS@]
 seeds: 5
-metrics: @METRICS@
+@EVALUATION@metrics: @METRICS@
 tuning: @TUNING@
 limits: {time: 2m}
 """
@@ -101,6 +102,7 @@ def write_study(
         "METHODS": written(chosen),
         "LABELED": str(_labeled(entries)),
         "BUDGETS": ", ".join(_budgets(entries)),
+        "EVALUATION": _evaluation(entries),
         "METRICS": written([*metrics, *_METRICS[task]]),
         "TUNING": written({"search": search, "trials": 10}) if search else "none",
         "CALLED": study_of(path),
@@ -117,9 +119,21 @@ def study_of(path: Path) -> str:
     return path.stem if plain else str(path)
 
 
+def _evaluation(entries: Sequence[Entry]) -> str:
+    """Return the line that says what is scored, where that is not all unlabeled points."""
+    said: dict[str, Any] = {"test": 0.2}
+    if all(entry.groups for entry in entries):
+        said["groups"] = "test"
+    elif all(entry.order for entry in entries):
+        said["temporal"] = "test"
+    elif not any(entry.n_unlabeled for entry in entries):
+        return ""
+    return f"evaluation: {written(said)}\n"
+
+
 def _labeled(entries: Sequence[Entry]) -> int:
     """Return how many points have labels: few beside the others, and one of each class."""
-    most = min(_LABELED, *(max(1, entry.n // 3) for entry in entries))
+    most = min(_LABELED, *(max(1, (entry.n - entry.n_unlabeled) // 3) for entry in entries))
     return max(most, *(entry.n_classes for entry in entries), 1)
 
 

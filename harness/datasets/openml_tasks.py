@@ -74,6 +74,12 @@ def keep_task(number: int, entry: Entry) -> Path:
     HarnessError
         If the files cannot be had or read, or the task is of other data than the entry's.
     """
+    if entry.openml_id is None:
+        raise HarnessError(
+            f"data set {entry.name!r}: its entry does not say which data set of OpenML has its "
+            f"rows: write `openml: NUMBER` in it, which https://www.openml.org/t/{number} names, "
+            "if the rows are the same in the same order"
+        )
     path = task_file(number)
     if not is_file(path):
         task = fetch_task(number)
@@ -130,11 +136,6 @@ def _fetched(number: int, ending: str, url: str) -> Path:
 
 def _refuse_other_data(task: Task, entry: Entry) -> None:
     told = f"OpenML task {task.number} is of OpenML data set {task.data}"
-    if entry.openml_id is None:
-        raise HarnessError(
-            f"data set {entry.name!r}: {told}, and its entry does not say which it is there: "
-            f"write `openml: {task.data}` in the entry if its rows are the same in that order"
-        )
     if entry.openml_id != task.data:
         raise HarnessError(f"data set {entry.name!r} is OpenML {entry.openml_id}, but {told}")
     own = getattr(entry.read, "target", None)

@@ -94,7 +94,7 @@ def read_facts(folder: Path, meta: Meta, rules: dict[str, Any]) -> PointFacts:
     Raises
     ------
     HarnessError
-        If it asks for a feature that is not there, or that is the same for all points.
+        If it asks for a feature that is the same for all points.
     """
     found: dict[str, np.ndarray] = {}
     if meta.facts:
@@ -110,11 +110,6 @@ def _feature(folder: Path, meta: Meta, rules: dict[str, Any]) -> np.ndarray | No
     if "beyond" not in shift:
         return None
     column = shift["column"]
-    if column >= meta.d:
-        raise HarnessError(
-            f"data set {meta.name!r}: evaluation.unlabeled.column is {column}; its prepared "
-            f"features are 0 to {meta.d - 1}"
-        )
     part: Any = open_mapped(folder / meta.features)[:, [column]]
     values = (part.toarray() if is_sparse(folder / meta.features) else np.array(part)).ravel()
     if values.min() == values.max():

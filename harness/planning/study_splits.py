@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from harness.datasets.entry import Entry
 from harness.datasets.openml_tasks import keep_task
-from harness.datasets.sizes import Sizes, sizes_within, split_sizes
+from harness.datasets.sizes import Sizes, rules_of, sizes_within, split_sizes
 from harness.datasets.split_files import SplitFile, read_splits
 from harness.errors import HarnessError
 from harness.study.schema import Grid
@@ -44,6 +44,12 @@ def sizes_of(study: Study, grid: Grid, entry: Entry, labeled: int | float) -> Si
             )
         return Sizes(0, entry.n, 0)
     rules = grid.split_rules
+    column = (rules_of(rules)["unlabeled"] or {}).get("column", 0)
+    if column >= entry.d:
+        raise HarnessError(
+            f"data set {entry.name!r}: evaluation.unlabeled.column is {column}; its prepared "
+            f"features are 0 to {entry.d - 1}"
+        )
     found = splits_of(study, grid, entry)
     if found is None:
         return split_sizes(

@@ -92,7 +92,7 @@ def test_what_is_kept_needs_neither_mirror_nor_network(task, monkeypatch, tmp_pa
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"openml": None}, "write `openml: 61` in the entry if its rows are the same"),
+        ({"openml": None}, "write `openml: NUMBER` in it, which https://www.openml.org/t/59"),
         ({"openml": 62}, "data set 'mine' is OpenML 62, but OpenML task 59 is of OpenML data s"),
         (
             {"read": {"format": "csv", "target": "kind", "header": True}},

@@ -178,14 +178,12 @@ def test_an_official_training_part_is_counted_after_rows_are_dropped(make_entry,
         prepare(make_entry(dropping | {"n_train": 1}, files), tmp_path / "out")
 
 
-def test_a_feature_that_is_not_there_or_constant_is_told(make_entry, tmp_path):
+def test_a_feature_that_is_the_same_for_all_points_is_told(make_entry, tmp_path):
     entry = make_entry(BODY, {"a.csv": CSV.replace(",?,", ",5,")})
     meta = prepare(entry, tmp_path / "out")
     shift = {"beyond": 0.5, "column": 0, "quantile": 0.5}
     feature = read_facts(tmp_path / "out", meta, rules_of({"unlabeled": shift})).feature
     assert feature.tolist() == [1, 2, 3, 4, 5]
-    with pytest.raises(HarnessError, match="column is 1; its prepared features are 0 to 0"):
-        read_facts(tmp_path / "out", meta, rules_of({"unlabeled": shift | {"column": 1}}))
     constant = make_entry(
         BODY | {"missing": "error"},
         {

@@ -78,6 +78,8 @@ def add(
     keep: Sequence[Name] = (),
     text: Name | Sequence[Name] | None = None,
     header: bool | None = None,
+    groups: Name | None = None,
+    order: Name | None = None,
     catalog: str | Path = "datasets.yaml",
     dry_run: bool = False,
     force: bool = False,
@@ -108,6 +110,9 @@ def add(
         differ.
     header : bool, optional
         Whether the first line of a CSV file names the columns; guessed by default.
+    groups, order : str or int, optional
+        Columns that say which group a point is of, and when it was. They are no features, and
+        evaluations such as {test: 0.2, groups: test} go by them.
     catalog : str or Path, default "datasets.yaml"
         Made if it does not exist; comments in it are kept.
     dry_run : bool, default False
@@ -124,14 +129,17 @@ def add(
     HarnessError
         If the data cannot be read, nothing can be learned from them, or the name is taken.
     """
-    from harness.datasets.adding.describing import Wishes, describe
+    from harness.datasets.adding.describing import describe
+    from harness.datasets.adding.wishes import Wishes
 
     catalog = Path(catalog)
     positive = (positive,) if isinstance(positive, str) else tuple(positive)
     text = [text] if isinstance(text, str | int) else text
-    texts = None if text is None else tuple(text)
     wishes = Wishes(
-        target, task, positive, tuple(nominal), tuple(drop), tuple(keep), header, texts
+        *(target, task, positive, tuple(nominal), tuple(drop), tuple(keep), header),
+        text=None if text is None else tuple(text),
+        groups=groups,
+        order=order,
     )
     taken = names_in(catalog)
     sources = [data] if isinstance(data, str | Path) else data

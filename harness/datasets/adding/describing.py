@@ -18,6 +18,7 @@ from harness.datasets.adding.guesses import (
     find_column,
     find_target,
     judge_columns,
+    largest_group,
     profile_columns,
 )
 from harness.datasets.adding.pictures import folders_of_pictures, images_and_labels
@@ -36,6 +37,7 @@ from harness.datasets.adding.tables import (
     parquet_table,
 )
 from harness.datasets.adding.targets import judge_target
+from harness.datasets.adding.wishes import Wishes
 from harness.datasets.counting import Counts
 from harness.datasets.fetching import PACKINGS, is_packed, open_unpacked
 from harness.datasets.reading import TEXT_FORMATS, Text
@@ -55,36 +57,6 @@ _ENDINGS = (
 
 _WHOLE = ("npz", "mat")
 """Formats of which a matrix is taken with all of its columns."""
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What a user says instead of having it guessed.
-
-    Parameters
-    ----------
-    target : str or int, optional
-        Name or number of the column; by default one called "target", "class", "label" or "y", else
-        the last.
-    task : {"binary", "multiclass", "regression"}, optional
-    positive : sequence of str, default ()
-        Labels of class 1.
-    nominal, drop, keep : sequence of str or int, default ()
-        Columns that are names, that are left out, and that are not left out.
-    header : bool, optional
-        Whether the first line of a CSV file names the columns.
-    text : sequence of str or int, optional
-        Columns of texts; guessed by default.
-    """
-
-    target: str | int | None = None
-    task: str | None = None
-    positive: Sequence[str] = ()
-    nominal: Sequence[Name] = ()
-    drop: Sequence[Name] = ()
-    keep: Sequence[Name] = ()
-    header: bool | None = None
-    text: Sequence[Name] | None = None
 
 
 @dataclass(frozen=True)
@@ -208,10 +180,12 @@ def _of_table(
         [find_column(table, name, f"--{option}", where) for name in getattr(wishes, option)]
         for option in ("nominal", "drop", "keep")
     )
-    for option, names in (("nominal", nominal), ("drop", drop), ("keep", keep)):
+    facts = _facts(table, wishes, where)
+    asked = [("nominal", nominal), ("drop", drop), ("keep", keep)]
+    for option, names in (*asked, *((key, [name]) for key, name in facts.items())):
         if target in names:
             raise HarnessError(f"{where}: --{option} names {target!r}, which is the target")
-    features, labels = profile_columns(table, target, drop)
+    features, labels = profile_columns(table, target, [*drop, *facts.values()])
     _refuse_few_rows(labels.rows, where)
     judged = judge_target(labels, where, wishes.task, wishes.positive)
     if table.read["format"] in _WHOLE:
@@ -232,11 +206,28 @@ def _of_table(
     told = [*_told_of_target(target, wishes), *table.told, *judged.told, *columns.told]
     if table.twice:
         told.append(f"several columns are called {', '.join(table.twice)}: numbered .1, .2")
-    body: dict[str, Any] = {"read": _read(table, target, columns, labels.marks)}
-    n = labels.rows - labels.missing
+    body: dict[str, Any] = {"read": _read(table, target, columns, labels.marks), **facts}
+    n, largest = labels.rows - labels.missing, None
+    if "groups" in facts:
+        largest = largest_group(table, target, facts["groups"])
+        body["largest_group"] = largest
+        told.append(f"the largest group has {largest} of {n} points")
     if columns.texts:
         body["text"] = _text_key(columns.texts)
-    return finished(body, n, columns.n_features, judged, columns.gaps, labels.missing, told)
+    made = finished(body, n, columns.n_features, judged, columns.gaps, labels.missing, told)
+    return made[0], replace(made[1], largest_group=largest), made[2]
+
+
+def _facts(table: Table, wishes: Wishes, where: str) -> dict[str, Name]:
+    """Return the columns that are kept beside the features."""
+    given = {"groups": wishes.groups, "order": wishes.order}
+    said = {key: name for key, name in given.items() if name is not None}
+    if said and table.read["format"] not in ("csv", "parquet", "jsonl", "arff", "openml"):
+        raise HarnessError(
+            f"{where}: --{next(iter(said))} names a column of a table, and this is "
+            f"{table.read['format']}; write it into the entry by hand"
+        )
+    return {key: find_column(table, name, f"--{key}", where) for key, name in said.items()}
 
 
 def _text_key(names: Sequence[Name]) -> dict[str, Any]:
@@ -305,6 +296,7 @@ def _of_pictures(
 
 def _refuse_columns(path: Path, wishes: Wishes, what: str) -> None:
     given = [name for name in ("nominal", "drop", "keep") if getattr(wishes, name)]
+    given += [name for name in ("groups", "order") if getattr(wishes, name) is not None]
     given += ["target"] if wishes.target not in (None, 0, "0") else []
     if given:
         raise HarnessError(

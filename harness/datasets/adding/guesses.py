@@ -6,6 +6,7 @@ Nothing is left out or filled in without a sentence that says so and how to have
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -127,6 +128,14 @@ def profile_columns(
         for profile in features:
             profile.update(labeled[profile.name])
     return features, labels
+
+
+def largest_group(table: Table, target: Name, groups: Name) -> int:
+    """Pass over a table and count the points of its largest group that have a target."""
+    counts: Counter[str] = Counter()
+    for part in table.parts(target):
+        counts.update(part[groups][~gaps_of(part[target], table.marked)].astype(str))
+    return max(counts.values(), default=0)
 
 
 def judge_columns(
