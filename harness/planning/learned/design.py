@@ -120,9 +120,9 @@ class Design:
         """Return the trial that is to be measured next; None where enough is known."""
         mine = [run for run in runs if run.data == self.data]
         wanted = self._climb(mine, "")
-        if wanted is not None or not any(run.ok for run in mine):
-            return wanted
         largest = self._largest_rung(mine)
+        if wanted is not None or largest is None:
+            return wanted
         for setting in self.settings:
             tried = replace(largest, setting=setting)
             if not self._at(tried, mine):
@@ -142,9 +142,9 @@ class Design:
     def setting(self, runs: Sequence[Run]) -> str:
         """Return the values of tuned parameters that need most; empty where all need the same."""
         mine = [run for run in runs if run.data == self.data]
-        if not self.settings or not any(run.ok for run in mine):
-            return ""
         largest = self._largest_rung(mine)
+        if not self.settings or largest is None:
+            return ""
         peaks = {
             setting: max(run.peak for run in found)
             for setting in ("", *self.settings)
@@ -177,15 +177,18 @@ class Design:
                     break
         return None
 
-    def _largest_rung(self, mine: Sequence[Run]) -> Wanted:
-        """Return the rung, at the defaults, that held most and ended well."""
+    def _largest_rung(self, mine: Sequence[Run]) -> Wanted | None:
+        """Return the rung, at the defaults, that held most and ended well; None where none did.
+
+        Runs of the same data with more or fewer labels may have ended well all the same.
+        """
         peaks = {
             rung: found[0].peak
             for ladder in self._ladders()
             for rung in ladder
             if (found := self._at(rung, mine)) and found[0].ok
         }
-        return max(peaks, key=peaks.__getitem__)
+        return max(peaks, key=peaks.__getitem__, default=None)
 
     def _ladders(self) -> Iterator[list[Wanted]]:
         """Yield what grows along points, and along sizes of the fewest points."""

@@ -164,3 +164,15 @@ def test_tuned_parameters_that_change_nothing_are_tried_once_each():
     design, runs = measured(method, SHAPE, [9_000_000], own, settings=settings)
     assert design.setting(runs) == ""
     assert [run.setting for run in runs if run.setting] == settings
+
+
+def test_where_no_trial_of_a_shape_ends_well_others_of_its_data_are_no_rungs():
+    """A study of 100 and 1,000 labels on one data set, of which the second has no time."""
+    method, own = METHODS["labeled only"]
+    _, known = measured(method, SHAPE, [9_000_000], own)
+    design = Design(method, replace(SHAPE, n_labeled=2_000), [(9_000_000, None)], {}, GENERATED)
+    runs = list(known)
+    while (wanted := design.next(runs)) is not None:
+        runs.append(replace(run_of(design, wanted, own), outcome="timeout"))
+    assert len(runs) > len(known)
+    assert design.setting(runs) == ""
