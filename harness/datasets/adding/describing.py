@@ -79,9 +79,7 @@ class Description:
     told: list[str] = field(default_factory=list)
 
 
-def describe(
-    sources: Sequence[str | Path], folder: Path, wishes: Wishes = Wishes()
-) -> Description:
+def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Description:
     """Read files, a part at a time, and guess how a catalog reads them.
 
     Parameters
@@ -92,7 +90,7 @@ def describe(
         pictures. Or "openml:61" alone.
     folder : Path
         Of the catalog, which the path in the entry is relative to.
-    wishes : Wishes, optional
+    wishes : Wishes
 
     Raises
     ------
