@@ -137,7 +137,9 @@ class Declared(Strict):
         Applied to all features before scaling (255 for grey levels).
     scaling : {"none", "minmax", "standard", "whiten", "unit", "maxabs"}, default "none"
         See `harness.datasets.scaling`. Of sparse data: "none", "unit" or "maxabs".
-    dtype : {"float64", "float32"}, default "float64"
+    dtype : {"float64", "float32", "uint8"}, default "float64"
+        Of what is prepared. Small integers stay what they are: `divide_by` is applied where a
+        method takes numbers, or block by block.
     sparse : bool, default False
         Whether the features are kept and handed over as a sparse matrix in compressed rows (CSR).
     nnz : int, optional
@@ -165,7 +167,7 @@ class Declared(Strict):
     logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
     divide_by: float = Field(default=1.0, ge=1e-30, le=1e30)
     scaling: Literal["none", "minmax", "standard", "whiten", "unit", "maxabs"] = "none"
-    dtype: Literal["float64", "float32"] = "float64"
+    dtype: Literal["float64", "float32", "uint8"] = "float64"
     sparse: bool = False
     nnz: int | None = Field(default=None, ge=0)
     source: str = ""
@@ -203,6 +205,11 @@ class Declared(Strict):
         if fetched != bool(self.files):
             raise ValueError(f"format {self.format} {'needs' if fetched else 'takes no'} files")
         self._refuse_filled_zeros()
+        if self.small_integers and (self.sparse or self.scaling != "none" or self.logarithm):
+            raise ValueError(
+                "dtype uint8 is of dense features as they are: no `sparse`, `logarithm` or "
+                "`scaling`; `divide_by` may be given"
+            )
         return self
 
     def _refuse_filled_zeros(self) -> None:
@@ -220,6 +227,16 @@ class Declared(Strict):
     def format(self) -> str:
         """The format its source is read with."""
         return self.read.format
+
+    @property
+    def small_integers(self) -> bool:
+        """Whether the features are prepared as integers of one byte."""
+        return self.dtype == "uint8"
+
+    @property
+    def number_type(self) -> Literal["float64", "float32"]:
+        """Of which type the numbers are that prepared features stand for."""
+        return "float32" if self.dtype == "uint8" else self.dtype
 
     @property
     def missing_by_kind(self) -> MissingByKind:
@@ -282,7 +299,7 @@ class Entry(Declared):
     @property
     def itemsize(self) -> int:
         """Bytes of one prepared feature."""
-        return 4 if self.dtype == "float32" else 8
+        return {"uint8": 1, "float32": 4, "float64": 8}[self.dtype]
 
     @property
     def n_classes(self) -> int:

@@ -48,6 +48,8 @@ class Meta(BaseModel):
         Of the catalog's entry.
     nnz : int or None, default None
         Nonzeros of X, where it is sparse.
+    divide_by : float, default 1
+        What small integers are still to be divided by.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -60,13 +62,14 @@ class Meta(BaseModel):
     n_classes: int
     class_names: tuple[str, ...]
     class_counts: tuple[int, ...]
-    dtype: Literal["float32", "float64"]
+    dtype: Literal["float32", "float64", "uint8"]
     itemsize: int
     scaling: str
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     digest: str
     citation: str
     nnz: int | None = None
+    divide_by: float = 1.0
 
     @classmethod
     def read(cls, directory: Path) -> Meta:
@@ -137,8 +140,10 @@ class Meta(BaseModel):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _told(self) -> dict[str, Any]:
-        # what was written of dense data before there were sparse ones is as it was
-        return self.model_dump(mode="json", exclude={"nnz"} if self.nnz is None else None)
+        # what was written of dense data before there were others is as it was
+        usual = {"nnz": None, "divide_by": 1.0}
+        unsaid = {name for name, value in usual.items() if getattr(self, name) == value}
+        return self.model_dump(mode="json", exclude=unsaid)
 
     @staticmethod
     def _check_array(

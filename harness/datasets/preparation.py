@@ -78,6 +78,7 @@ def prepare(entry: Entry, destination: Path) -> Meta:
             digest=entry.digest,
             citation=entry.citation,
             nnz=entry.nnz,
+            divide_by=entry.divide_by if entry.small_integers else 1.0,
         )
         meta.write(folder)
     return meta
@@ -98,6 +99,8 @@ def load(entry: Entry) -> tuple[Features, np.ndarray]:
         raise HarnessError(f"data set {entry.name!r}: {shape_contradiction(entry, X.shape)}")
     if entry.sparse and X.nnz != entry.nnz:
         raise HarnessError(f"data set {entry.name!r}: {nnz_contradiction(entry, X.nnz)}")
+    if entry.small_integers:
+        return X, y
     if entry.divide_by != 1:
         values = X.data if entry.sparse else X
         values /= X.dtype.type(entry.divide_by)

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.datasets import Meta, Split, features_file, open_mapped, split
+from harness.datasets import Meta, Split, features_file, numbers_at, split
 from harness.datasets.split_files import read_splits
 from harness.metrics.functions import asked_metrics, evaluate, primary_metric
+from harness.planning.block_plans import item_type
 from harness.planning.size import Plan
 from harness.planning.workload import Workload
 from harness.plugin.hookspecs import Metric
@@ -130,6 +131,7 @@ class Referee:
             y_labeled=self.y[parts.labeled],
             transductive=self.block.grid.transductive,
             mapped=None,
+            item=item_type(self.workload, self.block, method, params),
             tuning=tuning,
             y_search=self.y[unlabeled[:shown]],
             metric=self.primary,
@@ -172,7 +174,7 @@ class Referee:
             wrong = {name: len(p) if np.ndim(p) else 0 for name, p in given.items()}
             reason = f"predicted {wrong or 'nothing'} where {len(truth)} points are scored"
             return {"outcome": "error", "reason": reason}
-        X = open_mapped(self.features)[rows] if self.task == "clustering" else None
+        X = numbers_at(self.features, rows) if self.task == "clustering" else None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

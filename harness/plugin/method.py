@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.plugin.abilities import splits_fit, takes_sparse
+from harness.plugin.abilities import splits_fit, takes_scaled_integers, takes_sparse
 from harness.plugin.search_space import Distribution
 from harness.plugin.shape import Shape
 from harness.plugin.storage import Arrays, Peaks, Storage
@@ -229,8 +229,15 @@ class Method:
         """
         if not self.features:
             return True
+        return takes_sparse(self._made(params))
+
+    def takes_scaled_integers(self, params: Mapping[str, Any]) -> bool:
+        """Return whether X may be small integers that stand for numbers, with fixed parameters."""
+        return takes_scaled_integers(self._made(params))
+
+    def _made(self, params: Mapping[str, Any]) -> Any:
         given = {name: value for name, value in params.items() if name in self.parameters}
-        return takes_sparse(self.estimator(**{**self.params, **given}))
+        return self.estimator(**{**self.params, **given})
 
     def training_shape(
         self, shape: Shape, size: int | None = None, n_kept: int | None = None

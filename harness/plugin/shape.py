@@ -50,6 +50,9 @@ class Shape:
         Labeled points that a search predicts at once; 0 without a search. None: up to all.
     row_nnz : float or None, default None
         Nonzeros of a row on average, where X is sparse (CSR). None: X is dense.
+    held_itemsize : int or None, default None
+        Bytes of one element of the X of `fit`, where that is held as small integers and a block of
+        it becomes numbers of `itemsize` when it is asked for. None: `itemsize`.
     """
 
     n_labeled: int
@@ -63,6 +66,7 @@ class Shape:
     loaded: bool = True
     n_validated: int | None = None
     row_nnz: float | None = None
+    held_itemsize: int | None = None
 
     @property
     def scored(self) -> int:
@@ -82,7 +86,7 @@ class Shape:
     @property
     def data_bytes(self) -> int:
         """Bytes of the X that `fit` is given."""
-        return self.matrix_bytes(self.n) if self.is_read else 0
+        return self.matrix_bytes(self.n, self.held_itemsize) if self.is_read else 0
 
     @property
     def is_sparse(self) -> bool:

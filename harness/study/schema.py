@@ -272,6 +272,10 @@ class TrialLimits(_Strict):
     """What the scheduler reserves for a trial without a budget in bytes; not enforced."""
 
 
+AS_PREPARED = "as prepared"
+"""The type of numbers that an entry says."""
+
+
 class Grid(_Strict):
     """A full product of data sets, methods, labeled counts, budgets and seeds."""
 
@@ -296,6 +300,7 @@ class Grid(_Strict):
     tuning: Annotated[Tuning | None, _mapping("{search: grid, trials: 20}", {"none": None})] = None
     limits: Annotated[TrialLimits, _mapping("{time: 2h, threads: 1}")] = TrialLimits()
     data: Literal["counted", "mapped"] = "counted"
+    dtype: Literal["as prepared", "float64", "float32"] = "as prepared"
     checkpoints: Annotated[list[int], BeforeValidator(_steps)] = []
     """Steps after which a fit that has steps is paused and scored."""
 

@@ -21,7 +21,7 @@ from harness.files import is_file, is_folder, why_no_path
 from harness.project import ROOT, STUDIES
 from harness.strict_yaml import read_document
 from harness.study.budget import JOB_BYTES, Budget
-from harness.study.schema import Grid, MethodChoice, StudyFile, validate
+from harness.study.schema import AS_PREPARED, Grid, MethodChoice, StudyFile, validate
 
 MOST_TRIALS = 10**7
 MOST_JOBS = 10**5
@@ -216,7 +216,8 @@ class Study:
 def deciding_settings(grid: Grid) -> dict[str, Any]:
     """Return what a grid says besides its product that decides the outcome of trials, as JSON."""
     settings = grid.model_dump(
-        mode="json", include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"}
+        mode="json",
+        include={"evaluation", "task", "tuning", "limits", "data", "dtype", "checkpoints"},
     )
     if grid.splits is not None:  # what they are is told by their digest, wherever they lie
         settings["evaluation"]["splits"] = "file"
@@ -224,6 +225,8 @@ def deciding_settings(grid: Grid) -> dict[str, Any]:
     del settings["limits"]["memory"]
     if not grid.checkpoints:  # rows of studies that ask for none stay what they are
         del settings["checkpoints"]
+    if grid.dtype == AS_PREPARED:
+        del settings["dtype"]
     if grid.tuning:
         for key in ("labeled", "validation"):
             if not settings["tuning"][key]:
