@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import timeit
+import tracemalloc
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import threadpoolctl
 
-from harness.datasets import features_file, load_catalog, prepare, split
+from harness.datasets import features_file, load_catalog, prepare, read_rows, split
 from harness.datasets.item_types import ItemType
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.plugin.method import N_UNLABELED, Method
@@ -78,14 +82,44 @@ def told(results: dict[str, Result]) -> list[str]:
     return cells
 
 
+def reading(features: Path, divide_by: float) -> None:
+    """Print seconds and bytes of reading all rows, beside `numpy.load`."""
+    n = len(np.load(features, mmap_mode="r"))
+    order, permuted = np.arange(n), np.random.default_rng(0).permutation(n)
+    kept, numbers = ItemType("float32", divide_by, True), ItemType("float32", divide_by)
+    divisor = np.float32(divide_by)
+    works: dict[str, Callable[[], Any]] = {
+        "as they are, in order": lambda: read_rows(features, order, kept),
+        "numpy.load": lambda: np.load(features),
+        "as they are, permuted": lambda: read_rows(features, permuted, kept),
+        "numpy.load, permuted": lambda: np.load(features)[permuted],
+        "as float32, in order": lambda: read_rows(features, order, numbers),
+        "numpy.load as float32": lambda: np.load(features).astype(np.float32) / divisor,
+    }
+    for name, work in works.items():
+        seconds = min(timeit.repeat(work, number=1, repeat=5))
+        tracemalloc.start()
+        held = work()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        del held
+        print(f"{name:22} {seconds:.3f} s {most / 1e6:.1f} MB", flush=True)
+
+
 def main() -> None:
     """Print a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name")
     parser.add_argument("--points", type=int, default=2000)
     parser.add_argument("--methods", nargs="*", help="all by default")
+    parser.add_argument("--reading", action="store_true", help="no method, but reading alone")
     asked = parser.parse_args()
     entry = load_catalog().entry(asked.name)
+    if asked.reading:
+        with tempfile.TemporaryDirectory() as folder:
+            prepare(entry, Path(folder) / "prepared")
+            reading(features_file(Path(folder) / "prepared"), entry.divide_by)
+        return
     threadpoolctl.threadpool_limits(1)
     warm_up()
     kinds = {"float64": ItemType("float64", entry.divide_by if entry.small_integers else 1)}

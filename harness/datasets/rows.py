@@ -198,6 +198,11 @@ def _read_increasing(
     item: ItemType | None,
 ) -> None:
     """Read rows in their order in the file; `places` says where in `out` each of them goes."""
+    if item is None and places is None and len(rows):
+        first = int(rows[0])
+        if int(rows[-1]) - first + 1 == len(rows):  # one run: at once, and not a buffer at a time
+            _pread(descriptor, out, header.offset + first * header.row_bytes)
+            return
     row_bytes = max(header.row_bytes, out.nbytes // max(1, len(out)))
     per_read = max(1, len(buffer) // row_bytes)
     held = buffer[: per_read * header.row_bytes].view(header.dtype)
