@@ -134,6 +134,11 @@ class ClusterKernelSVM(
     C: PositiveFloat = 1.0
     """Penalty of the squared hinge loss."""
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return True
+
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._X, self._labeled = X, labeled
         self._width, self._center = self._width_on(X), kernels.column_medians(X)

@@ -122,7 +122,21 @@ def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarr
             X = as_declared(hstack([X, source.words[rows]], "csr", dtype=entry.dtype), entry)
     if entry.sparse:
         return compressed(X.astype(entry.dtype, copy=False)), target[rows], rows
+    if entry.small_integers:
+        _refuse_other_than_bytes(X, entry)
     return np.ascontiguousarray(X, dtype=entry.dtype), target[rows], rows
+
+
+def _refuse_other_than_bytes(X: np.ndarray, entry: Declared) -> None:
+    if X.dtype == np.uint8 or not X.size:
+        return
+    wrong = (np.floor(X) != X) | (X < 0) | (X > 255)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise HarnessError(
+            f"data set {entry.name!r}: dtype is uint8, but row {row}, column {column} is "
+            f"{X[row, column]:g}: features are whole numbers from 0 to 255, or of another dtype"
+        )
 
 
 def as_declared(X: Any, entry: Declared) -> Any:
@@ -258,21 +272,23 @@ def _with_logarithms(X: np.ndarray | pd.DataFrame, entry: Declared) -> np.ndarra
 def _to_numbers(X: pd.DataFrame, entry: Declared) -> np.ndarray:
     # columns of numbers also come from arrays with gaps
     encoding = entry.read.encoding if isinstance(entry.read, Tabular | Matrix) else None
+    # as numbers, of which those that are no small integers are refused
+    kind = entry.number_type if entry.small_integers else entry.dtype
     columns = []
     for name in X.columns:
         values = X[name]
         if not isinstance(values.dtype, pd.CategoricalDtype):
-            columns.append(values.to_numpy(dtype=entry.dtype)[:, None])
+            columns.append(values.to_numpy(dtype=kind)[:, None])
             continue
         if encoding == "integer":
-            columns.append(values.cat.codes.to_numpy(dtype=entry.dtype)[:, None])
+            columns.append(values.cat.codes.to_numpy(dtype=kind)[:, None])
             continue
         codes = values.cat.remove_unused_categories().cat
         count = len(codes.categories)
         first = 1 if encoding == "onehot-drop-binary" and count == 2 else 0
         columns.append(codes.codes.to_numpy()[:, None] == np.arange(first, count))
     width = sum(column.shape[1] for column in columns)
-    out = np.empty((len(X), width), dtype=entry.dtype)
+    out = np.empty((len(X), width), dtype=kind)
     position = 0
     for column in columns:
         out[:, position : position + column.shape[1]] = column

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from harness.datasets.entry_checks import REFUSALS
 from harness.datasets.entry_values import (
     BY_KIND,
     UNKNOWN,
@@ -22,8 +23,6 @@ from harness.datasets.entry_values import (
 )
 from harness.datasets.file import File
 from harness.datasets.reading import (
-    FORMATS_WITH_FACTS,
-    TEXT_FORMATS,
     Generated,
     OpenML,
     PointColumn,
@@ -57,9 +56,6 @@ _TOLD_ONLY |= {"classes", "n", "d", "nnz", "raw_n", "raw_d"}
 _TOLD_ONLY |= {"n_unlabeled", "largest_group", "openml"}
 _LATER = {"other_classes", "logarithm", "sparse", "groups", "order", "text"}
 """Keys that came later: an entry that does not give them has the digest it always had."""
-
-KEEPS_ZEROS = ("none", "unit", "maxabs")
-"""Scalings after which a zero is still one: those of sparse data."""
 
 
 class Declared(Strict):
@@ -110,7 +106,9 @@ class Declared(Strict):
         Applied to all features before scaling (255 for grey levels).
     scaling : {"none", "minmax", "standard", "whiten", "unit", "maxabs"}, default "none"
         See `harness.datasets.scaling`. Of sparse data: "none", "unit" or "maxabs".
-    dtype : {"float64", "float32"}, default "float64"
+    dtype : {"float64", "float32", "uint8"}, default "float64"
+        Of what is prepared. Small integers stay what they are: `divide_by` is applied where a
+        method takes numbers, or block by block.
     sparse : bool, default False
         Whether the features are kept and handed over as a sparse matrix in compressed rows (CSR).
     nnz : int, optional
@@ -147,7 +145,7 @@ class Declared(Strict):
     logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
     divide_by: float = Field(default=1.0, ge=1e-30, le=1e30)
     scaling: Literal["none", "minmax", "standard", "whiten", "unit", "maxabs"] = "none"
-    dtype: Literal["float64", "float32"] = "float64"
+    dtype: Literal["float64", "float32", "uint8"] = "float64"
     sparse: bool = False
     nnz: int | None = Field(default=None, ge=0)
     text: Text | None = None
@@ -193,47 +191,24 @@ class Declared(Strict):
         fetched = self.format not in ("openml", "sklearn", "generated")
         if fetched != bool(self.files):
             raise ValueError(f"format {self.format} {'needs' if fetched else 'takes no'} files")
-        self._refuse_filled_zeros()
-        if self.n_unlabeled and self.other_classes != "unlabeled":
-            raise ValueError("n_unlabeled is told where `other_classes: unlabeled` is written")
-        if self.largest_group is not None and self.groups is None:
-            raise ValueError("largest_group is told of groups: add `groups: COLUMN`")
-        if self.fact_columns and self.format not in FORMATS_WITH_FACTS:
-            raise ValueError(
-                f"format {self.format} has no columns for groups or an order; those that have are "
-                f"{', '.join(FORMATS_WITH_FACTS)}"
-            )
-        if self.openml is not None and isinstance(self.read, OpenML):
-            raise ValueError("openml is said by read.id; leave it out")
-        self._refuse_unread_texts()
+        for refuse in REFUSALS:
+            refuse(self)
         return self
-
-    def _refuse_filled_zeros(self) -> None:
-        if self.sparse and self.scaling not in KEEPS_ZEROS:
-            raise ValueError(
-                f"scaling is {self.scaling}, which fills the zeros of a sparse matrix; with "
-                f"`sparse: true` it is one of {', '.join(KEEPS_ZEROS)}"
-            )
-        if self.nnz is not None and not self.sparse:
-            raise ValueError("nnz is a count of sparse data: add `sparse: true`, or leave it out")
-        if self.nnz is not None and self.n and self.d and self.nnz > self.n * self.d:
-            raise ValueError(f"nnz is {self.nnz}, but n x d are {self.n * self.d} elements")
-
-    def _refuse_unread_texts(self) -> None:
-        if self.text is not None and self.format not in TEXT_FORMATS:
-            raise ValueError(
-                f"text names columns of texts, and format {self.format} has none; formats with "
-                f"texts are {', '.join(TEXT_FORMATS)}"
-            )
-        if self.text is None and self.format == "texts":
-            raise ValueError("format texts needs the key text, such as `text: {column: text}`")
-        if self.format == "texts" and any(file.path is None for file in self.files):
-            raise ValueError("format texts reads folders at hand: give each of files a path")
 
     @property
     def format(self) -> str:
         """The format its source is read with."""
         return self.read.format
+
+    @property
+    def small_integers(self) -> bool:
+        """Whether the features are prepared as integers of one byte."""
+        return self.dtype == "uint8"
+
+    @property
+    def number_type(self) -> Literal["float64", "float32"]:
+        """Of which type the numbers are that prepared features stand for."""
+        return "float32" if self.dtype == "uint8" else self.dtype
 
     @property
     def missing_by_kind(self) -> MissingByKind:
@@ -309,7 +284,7 @@ class Entry(Declared):
     @property
     def itemsize(self) -> int:
         """Bytes of one prepared feature."""
-        return 4 if self.dtype == "float32" else 8
+        return {"uint8": 1, "float32": 4, "float64": 8}[self.dtype]
 
     @property
     def n_classes(self) -> int:

@@ -33,7 +33,7 @@ def read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]
     for path in paths:
         with open_unpacked(path) as stream:
             rows, target = load_svmlight_file(
-                stream, n_features=width, dtype=entry.dtype, zero_based=read.zero_based
+                stream, n_features=width, dtype=entry.number_type, zero_based=read.zero_based
             )
         X.append(rows)
         y.append(target)

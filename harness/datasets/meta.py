@@ -57,6 +57,8 @@ class Meta(BaseModel):
         Which rows `facts.npy` has, in order: "groups", "order".
     largest_group : int or None, default None
         Points with a label of the largest group.
+    divide_by : float, default 1
+        What small integers are still to be divided by.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -69,7 +71,7 @@ class Meta(BaseModel):
     n_classes: int
     class_names: tuple[str, ...]
     class_counts: tuple[int, ...]
-    dtype: Literal["float32", "float64"]
+    dtype: Literal["float32", "float64", "uint8"]
     itemsize: int
     scaling: str
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -79,6 +81,7 @@ class Meta(BaseModel):
     n_unlabeled: int = 0
     facts: tuple[str, ...] = ()
     largest_group: int | None = None
+    divide_by: float = 1.0
 
     @classmethod
     def read(cls, directory: Path) -> Meta:
@@ -152,10 +155,10 @@ class Meta(BaseModel):
 
     def _told(self) -> dict[str, Any]:
         # what was written before there was any of these is as it was
-        later = {"nnz", "n_unlabeled", "facts", "largest_group"}
-        return self.model_dump(
-            mode="json", exclude={key for key in later if not getattr(self, key)}
-        )
+        later = {"nnz": None, "n_unlabeled": 0, "facts": (), "largest_group": None}
+        usual = later | {"divide_by": 1.0}
+        unsaid = {name for name, value in usual.items() if getattr(self, name) == value}
+        return self.model_dump(mode="json", exclude=unsaid)
 
     @staticmethod
     def _check_array(

@@ -85,6 +85,7 @@ def prepare(entry: Entry, destination: Path) -> Meta:
             n_unlabeled=entry.n_unlabeled,
             facts=tuple(facts),
             largest_group=entry.largest_group,
+            divide_by=entry.divide_by if entry.small_integers else 1.0,
         )
         meta.write(folder)
     return meta
@@ -114,6 +115,8 @@ def load_with_facts(entry: Entry) -> tuple[Features, np.ndarray, dict[str, np.nd
         raise HarnessError(f"data set {entry.name!r}: {shape_contradiction(entry, X.shape)}")
     if entry.sparse and X.nnz != entry.nnz:
         raise HarnessError(f"data set {entry.name!r}: {nnz_contradiction(entry, X.nnz)}")
+    if entry.small_integers:
+        return X, y, facts
     if entry.divide_by != 1:
         values = X.data if entry.sparse else X
         values /= X.dtype.type(entry.divide_by)

@@ -192,6 +192,8 @@ def learn_preparation(entry: Entry, prepared: np.ndarray) -> tuple[RowPreparatio
             f"{rows} with prepared=True"
         )
     source = read_source(entry, fetch(entry))
+    if entry.small_integers:  # a model is given the numbers that they stand for
+        entry = entry.model_copy(update={"dtype": entry.number_type})
     table, target = pd.DataFrame(source.X).copy(), source.target
     encoded, _, _ = encode(source, entry)
     numbers = encoded.copy()
@@ -274,4 +276,7 @@ def _same(made: RowPreparation, table: pd.DataFrame, prepared: np.ndarray) -> bo
         return False
     # whitening is a product, which rounds otherwise for other numbers of rows
     close = 100 * np.finfo(X.dtype).eps if made.scaling.root is not None else 0.0
-    return X.shape[1] == prepared.shape[1] and np.allclose(X, prepared[rows], close, close)
+    held = prepared[rows]
+    if held.dtype != X.dtype:
+        held = held.astype(X.dtype) / X.dtype.type(made.divide_by)
+    return X.shape[1] == prepared.shape[1] and np.allclose(X, held, close, close)

@@ -19,6 +19,8 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
 from harness.datasets.buffers import BUFFER_BYTES, chunk_rows
+from harness.datasets.item_types import ItemType
+from harness.datasets.meta import Meta
 from harness.datasets.sparse_rows import (
     SparseHeader,
     map_sparse,
@@ -27,10 +29,11 @@ from harness.datasets.sparse_rows import (
     sparse_slice,
 )
 from harness.errors import DamagedFileError, HarnessError
+from harness.kernels.scaled_integers import ScaledIntegers
 from harness.plugin.shape import block_rows, csr_row_bytes
 
 Features = Any
-"""An ndarray (n, d), or a csr_matrix, which no type of NumPy's covers."""
+"""An ndarray (n, d), a csr_matrix, or `ScaledIntegers`, which no type of NumPy's covers."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def read_array_header(path: Path) -> Header:
     return header
 
 
-def read_rows(path: Path, rows: np.ndarray) -> Features:
+def read_rows(path: Path, rows: np.ndarray, item: ItemType | None = None) -> Features:
     """Read some rows of a file of features.
 
     Parameters
@@ -102,16 +105,32 @@ def read_rows(path: Path, rows: np.ndarray) -> Features:
     path : Path
     rows : ndarray (m,) of int
         Row numbers in any order.
+    item : ItemType, optional
+        What becomes of the numbers; by default they are as they stand in the file.
 
     Returns
     -------
-    ndarray or csr_matrix (m, d)
+    ndarray, csr_matrix or ScaledIntegers (m, d)
         As `read_array_rows` and `read_sparse_rows` return them.
     """
-    return read_sparse_rows(path, rows) if is_sparse(path) else read_array_rows(path, rows)
+    if is_sparse(path):
+        return read_sparse_rows(path, rows, item)
+    if item is not None and item.keeps_integers:
+        return scaled(read_array_rows(path, rows), item)
+    return read_array_rows(path, rows, item=item)
 
 
-def read_array_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+def scaled(codes: np.ndarray, item: ItemType) -> ScaledIntegers:
+    """Return small integers as the numbers that they stand for, without converting them."""
+    return ScaledIntegers(codes, item.divide_by, item.dtype)
+
+
+def read_array_rows(
+    path: Path,
+    rows: np.ndarray,
+    out: np.ndarray | None = None,
+    item: ItemType | None = None,
+) -> np.ndarray:
     """Read some rows of an `.npy` file into one array.
 
     Parameters
@@ -121,6 +140,8 @@ def read_array_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None)
         Row numbers in any order; increasing ones are read in a single pass over the file.
     out : ndarray (m, ...), optional
         Where to put them; a fresh array by default.
+    item : ItemType, optional
+        What becomes of the numbers; by default they are as they stand in the file.
 
     Returns
     -------
@@ -145,8 +166,10 @@ def read_array_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None)
         raise HarnessError(
             f"{path}: rows {rows.min()} .. {rows.max()} asked for, it has {header.shape[0]}"
         )
+    kind = header.dtype if item is None else np.dtype(item.dtype)
     if out is None:
-        out = np.empty((len(rows), *header.shape[1:]), dtype=header.dtype)
+        out = np.empty((len(rows), *header.shape[1:]), dtype=kind)
+    converted = None if item is None or kind == header.dtype else item
     buffer = np.empty(max(BUFFER_BYTES, header.row_bytes), dtype=np.uint8)
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -155,10 +178,11 @@ def read_array_rows(path: Path, rows: np.ndarray, out: np.ndarray | None = None)
             chunk = rows[start : start + step]
             target = out[start : start + len(chunk)]
             if (chunk[1:] > chunk[:-1]).all():
-                _read_increasing(descriptor, header, chunk, target, buffer, None)
+                _read_increasing(descriptor, header, chunk, target, buffer, None, converted)
             else:
                 order = np.argsort(chunk)
-                _read_increasing(descriptor, header, chunk[order], target, buffer, order)
+                taken = chunk[order]
+                _read_increasing(descriptor, header, taken, target, buffer, order, converted)
     finally:
         os.close(descriptor)
     return out
@@ -171,9 +195,16 @@ def _read_increasing(
     out: np.ndarray,
     buffer: np.ndarray,
     places: np.ndarray | None,
+    item: ItemType | None,
 ) -> None:
     """Read rows in their order in the file; `places` says where in `out` each of them goes."""
-    per_read = max(1, len(buffer) // header.row_bytes)
+    if item is None and places is None and len(rows):
+        first = int(rows[0])
+        if int(rows[-1]) - first + 1 == len(rows):  # one run: at once, and not a buffer at a time
+            _pread(descriptor, out, header.offset + first * header.row_bytes)
+            return
+    row_bytes = max(header.row_bytes, out.nbytes // max(1, len(out)))
+    per_read = max(1, len(buffer) // row_bytes)
     held = buffer[: per_read * header.row_bytes].view(header.dtype)
     held = held.reshape(per_read, *header.shape[1:])
     position = 0
@@ -182,7 +213,11 @@ def _read_increasing(
         end = int(np.searchsorted(rows, first + per_read))
         span = int(rows[end - 1]) + 1 - first
         offset = header.offset + first * header.row_bytes
-        if places is None and span == end - position:
+        if item is not None:
+            _pread(descriptor, held[:span], offset)
+            where = slice(position, end) if places is None else places[position:end]
+            item.put(held[rows[position:end] - first], out, where)
+        elif places is None and span == end - position:
             _pread(descriptor, out[position:end], offset)
         else:
             _pread(descriptor, held[:span], offset)
@@ -205,13 +240,15 @@ def _pread(descriptor: int, target: np.ndarray, offset: int) -> None:
         offset += count
 
 
-def row_blocks(path: Path, rows: np.ndarray) -> Iterator[Features]:
+def row_blocks(path: Path, rows: np.ndarray, item: ItemType | None = None) -> Iterator[Features]:
     """Read rows a block at a time, of `harness.plugin.shape.block_rows`; the last may be shorter.
 
     Parameters
     ----------
     path : Path
     rows : ndarray (m,) of int
+    item : ItemType, optional
+        What becomes of the numbers; small integers are converted in any case.
 
     Yields
     ------
@@ -221,20 +258,39 @@ def row_blocks(path: Path, rows: np.ndarray) -> Iterator[Features]:
     """
     rows = np.asarray(rows)
     header = read_header(path)
-    block = block_rows(header.row_bytes)
+    block = block_rows(given_row_bytes(path, item))
     shared = None
     if isinstance(header, Header):
-        shared = np.empty((min(block, len(rows)), *header.shape[1:]), dtype=header.dtype)
+        kind = header.dtype if item is None else np.dtype(item.dtype)
+        shared = np.empty((min(block, len(rows)), *header.shape[1:]), dtype=kind)
     for start in range(0, len(rows), block):
         part = rows[start : start + block]
         if shared is None:
-            yield read_only(read_sparse_rows(path, part))
+            yield read_only(read_sparse_rows(path, part, item))
         else:
-            yield read_only(read_array_rows(path, part, out=shared[: len(part)]))
+            yield read_only(read_array_rows(path, part, shared[: len(part)], item))
+
+
+def given_row_bytes(path: Path, item: ItemType | None) -> int:
+    """Return the bytes of a row of features as it is given: converted, on average if sparse.
+
+    Parameters
+    ----------
+    path : Path
+    item : ItemType or None
+        What becomes of the numbers; None: they are as they stand in the file.
+    """
+    header = read_header(path)
+    itemsize = header.dtype.itemsize if item is None else item.itemsize
+    if isinstance(header, Header):
+        return header.row_bytes // header.dtype.itemsize * itemsize
+    return csr_row_bytes(header.nnz / max(1, header.shape[0]), itemsize)
 
 
 def matrix_arrays(X: Features) -> tuple[np.ndarray, ...]:
     """Return the arrays that X is made of: itself, or those of a sparse matrix."""
+    if isinstance(X, ScaledIntegers):
+        return (X.codes,)
     return (X.data, X.indices, X.indptr) if issparse(X) else (X,)
 
 
@@ -260,6 +316,25 @@ def x_row_bytes(X: Features) -> int:
 def x_bytes(X: Features) -> int:
     """Return the bytes of the arrays of X."""
     return sum(array.nbytes for array in matrix_arrays(X))
+
+
+def numbers_at(path: Path, rows: np.ndarray) -> Features:
+    """Return some rows of prepared features as numbers, whatever they are prepared as.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder says in `meta.json` what small integers stand for.
+    rows : ndarray (m,) of int
+
+    Returns
+    -------
+    ndarray or csr_matrix (m, d)
+    """
+    found = open_mapped(path)[rows]
+    if found.dtype != np.uint8:
+        return found
+    return found.astype(np.float32) / np.float32(Meta.read_alone(path.parent).divide_by)
 
 
 def open_mapped(path: Path) -> np.memmap | csr_matrix:

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from harness.datasets.buffers import BUFFER_BYTES, BUFFER_NONZEROS, sparse_chunk_rows
+from harness.datasets.item_types import ItemType
 from harness.errors import DamagedFileError, HarnessError
 from harness.plugin.shape import csr_row_bytes, index_bytes
 
@@ -160,7 +161,7 @@ def _whole(stream: io.BufferedReader, member: Member) -> np.ndarray:
     return np.frombuffer(stream.read(member.nbytes), member.dtype)
 
 
-def read_sparse_rows(path: Path, rows: np.ndarray) -> csr_matrix:
+def read_sparse_rows(path: Path, rows: np.ndarray, item: ItemType | None = None) -> csr_matrix:
     """Read some rows of a sparse matrix.
 
     Parameters
@@ -168,6 +169,8 @@ def read_sparse_rows(path: Path, rows: np.ndarray) -> csr_matrix:
     path : Path
     rows : ndarray (m,) of int
         Row numbers in any order; increasing ones are read in a single pass over the file.
+    item : ItemType, optional
+        Of which type values are handed over; by default as they stand in the file.
 
     Returns
     -------
@@ -198,7 +201,8 @@ def read_sparse_rows(path: Path, rows: np.ndarray) -> csr_matrix:
             chunk, places = _in_order(rows[start : start + step])
             indptr[1 + start + places] = _bounds(descriptor, header, chunk)[1]
         np.cumsum(indptr, out=indptr)
-        data = np.empty(int(indptr[-1]), header.dtype)
+        kind = header.dtype if item is None else np.dtype(item.dtype)
+        data = np.empty(int(indptr[-1]), kind)
         indices = np.empty(len(data), header.indices.dtype)
         for start in range(0, len(rows), step):
             chunk, places = _in_order(rows[start : start + step])
@@ -264,13 +268,16 @@ def _fill(
 ) -> None:
     """Read rows that are in the order of the file to where each belongs."""
     stops = starts + counts
+    converts = data.dtype != header.dtype
     is_run = (starts[1:] == stops[:-1]).all() and (np.diff(targets) == counts[:-1]).all()
-    if is_run and len(starts):
+    if is_run and len(starts) and not converts:
         low, high, target = int(starts[0]), int(stops[-1]), int(targets[0])
         _read_run(descriptor, header, low, high, target, data, indices)
         return
     size = min(BUFFER_NONZEROS, header.nnz)
-    values, columns = np.empty(size, data.dtype), np.empty(size, indices.dtype)
+    if converts and len(counts):  # a row that is larger than the buffer has to pass it
+        size = max(size, int(counts.max()))
+    values, columns = np.empty(size, header.dtype), np.empty(size, indices.dtype)
     position = 0
     while position < len(starts):
         low = int(starts[position])

@@ -20,6 +20,7 @@ from harness.jobs.endings import is_answer
 from harness.jobs.prepared import entry_with_data
 from harness.jobs.recorded import Recorded, find_row
 from harness.metrics.names import METRICS
+from harness.planning.block_plans import item_type
 from harness.planning.workload import Workload
 from harness.trial.searched_space import searched_space
 from harness.trial.taken_home import ARRAY, CHECKED, Label
@@ -133,7 +134,9 @@ def _agreement(
     predicted = dict(made.checked)
     rows = predicted.pop("rows")
     if label.preparation is None or table is None:
-        given = {ROWS: read_rows(trials.prepared.features, rows)}
+        item = item_type(trials.workload, trials.block, trials.method, trials.params)
+        numbers = replace(item, keeps_integers=False)
+        given = {ROWS: read_rows(trials.prepared.features, rows, numbers)}
     else:
         given = inputs(label.preparation, table.iloc[rows])
     return compare(made.content, given, predicted, list(label.class_names))

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.datasets import Meta, Split, features_file, open_mapped, read_header
+from harness.datasets import Meta, Split, features_file, given_row_bytes, numbers_at
 from harness.datasets.streams import in_runs
 from harness.jobs.drawn_splits import BlockSplits, seed_sequence
 from harness.jobs.label_release import LabelRelease, joined_chunks
 from harness.metrics.functions import asked_metrics, evaluate, primary_metric
+from harness.planning.block_plans import item_type
 from harness.planning.size import Plan
 from harness.planning.workload import Workload
 from harness.plugin.hookspecs import Metric
@@ -74,8 +75,9 @@ class Referee:
         rng = np.random.default_rng(split_seed)
         parts = self.splits.draw(seed, rng)
         grid, part, stream = self.block.grid, None, None
+        item = item_type(self.workload, self.block, method, params)
         if grid.streams:
-            part = grid.part_rows(read_header(self.features).row_bytes)
+            part = grid.part_rows(given_row_bytes(self.features, item))
         if grid.is_prequential:
             stream = self.splits.stream(seed)[0]
             nothing = np.empty(0, dtype=np.int64)
@@ -105,6 +107,7 @@ class Referee:
             y_labeled=self.y[parts.labeled],
             transductive=self.block.grid.transductive,
             mapped=None,
+            item=item,
             tuning=tuning,
             y_search=self.y[unlabeled[:shown]],
             groups=groups,
@@ -164,7 +167,7 @@ class Referee:
     def _scores(self, rows: np.ndarray, predictions: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """Score predictions of some points of the data set."""
         truth = self.y[rows]
-        X = open_mapped(self.features)[rows] if self.task == "clustering" else None
+        X = numbers_at(self.features, rows) if self.task == "clustering" else None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -17,6 +17,7 @@ from harness.kernels.features import (
 )
 from harness.kernels.functions import (
     KERNELS,
+    OF_SCALED_INTEGERS,
     OF_SPARSE,
     AnyKernel,
     BoundKernel,
@@ -76,6 +77,7 @@ from harness.kernels.packed_cholesky import (
     packed_gaussian,
     packed_gaussian_bytes,
 )
+from harness.kernels.scaled_integers import ScaledIntegers
 from harness.kernels.symmetric import (
     eigen_arrays,
     eigen_workspace,
@@ -99,6 +101,7 @@ __all__ = [
     "BLOCK_BYTES",
     "DEGREE_TILE",
     "KERNELS",
+    "OF_SCALED_INTEGERS",
     "OF_SPARSE",
     "SELECTORS",
     "SELECTORS_OF_SPARSE",
@@ -118,6 +121,7 @@ __all__ = [
     "NystromFeatures",
     "PackedSymmetric",
     "RandomFourierFeatures",
+    "ScaledIntegers",
     "Selector",
     "Transfer",
     "TransferSettings",

@@ -201,6 +201,10 @@ class BoundKernel:
         return self.kernel.diagonal(X, self.width)
 
 
+OF_SCALED_INTEGERS = frozenset({"rbf", "laplacian"})
+"""Kernels that take small integers: points are moved, so that blocks are made anyway."""
+
+
 def has_width(kernel: str | KernelFunction) -> bool:
     """Whether `sigma` means anything to a kernel; so it may, of one that is not known here."""
     known = KERNELS.get(kernel) if isinstance(kernel, str) else kernel

@@ -27,6 +27,7 @@ from harness.kernels.gaussian import (
     stream_bytes,
 )
 from harness.kernels.gram import GramSum, blas_bytes
+from harness.kernels.scaled_integers import ScaledIntegers
 from harness.kernels.symmetric import triangle_in_float32
 from harness.kernels.triangular_solve import (
     PANEL,
@@ -161,7 +162,7 @@ class LandmarkFeatures:
 
     def points(self, X: np.ndarray, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks of rows and what X holds there, each in the same array."""
-        if issparse(X):
+        if issparse(X) or isinstance(X, ScaledIntegers):
             yield from ((block, X[rows[block]]) for block in self.blocks(len(rows)))
             return
         most = min(len(rows), feature_block_rows(*self.landmarks.shape))

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from harness.datasets.item_types import ItemType
 from harness.errors import HarnessError
 from harness.planning.learned.model import LEARNED, WRITTEN, LearningError, is_learned
 from harness.planning.learned.study import learned_method
+from harness.planning.own_bytes import converting_bytes
 from harness.planning.size import Plan, plan
 from harness.planning.workload import Workload, load_workload
 from harness.plugin.environments import Environment, current
@@ -23,6 +25,7 @@ from harness.plugin.index import method_entry
 from harness.plugin.method import Method
 from harness.plugin.registry import Registry, plugin_location
 from harness.plugin.shape import Shape
+from harness.study.schema import AS_PREPARED
 from harness.study.study import Block
 from harness.trial.searched_space import searched_space
 
@@ -109,17 +112,40 @@ def _asked(workload: Workload, name: str) -> list[BlockPlan]:
     return [BlockPlan(**{**one, "plan": Plan(**one["plan"])}) for one in told]
 
 
+def item_type(
+    workload: Workload, block: Block, method: Method, params: Mapping[str, Any]
+) -> ItemType:
+    """Return of which type the numbers are that a block's trials are given.
+
+    Small integers are kept where the method takes them and that saves bytes: of few points a block
+    of numbers is as large as all of them.
+    """
+    entry, asked = workload.entry(block), block.grid.dtype
+    number_type = entry.number_type if asked == AS_PREPARED else asked
+    if not entry.small_integers:
+        return ItemType(number_type)
+    numbers = method.training_shape(shape_of(workload, block))
+    kept = replace(numbers, held_itemsize=1)
+    saves = kept.data_bytes + converting_bytes(kept) < numbers.data_bytes
+    whole = asked == AS_PREPARED and not block.grid.streams
+    keeps = whole and saves and method.takes_scaled_integers(params)
+    return ItemType(number_type, entry.divide_by, keeps)
+
+
 def shape_of(workload: Workload, block: Block) -> Shape:
-    """Return the shape of a block's trials, from the catalog alone."""
+    """Return the shape of a block's trials, from the catalog alone.
+
+    What a method takes is not asked: where it keeps small integers, it holds less.
+    """
     entry = workload.entry(block)
-    sizes = workload.sizes(block)
+    sizes, asked = workload.sizes(block), block.grid.dtype
     shape = Shape(
         sizes.n_labeled,
         sizes.n_unlabeled,
         entry.d,
         entry.n_classes,
         n_test=sizes.n_test,
-        itemsize=entry.itemsize,
+        itemsize=ItemType(entry.number_type if asked == AS_PREPARED else asked).itemsize,
         mapped=block.grid.data == "mapped",
         row_nnz=entry.row_nnz,
     )
@@ -163,6 +189,8 @@ def plan_trials(
     planned : Plan
     """
     shape = shape_of(workload, block)
+    if item_type(workload, block, method, params).keeps_integers:
+        shape = replace(shape, held_itemsize=1)
     try:
         method = learned_method(workload, block, method, params, shape)
     except LearningError as error:

@@ -10,6 +10,10 @@ _FIXED_OVERHEAD = 1 << 18
 _SEARCH_OVERHEAD = 1 << 16  # settings, scores, and the heap between two fits
 
 
+_BLOCK_BYTES, _TILE_ROWS, _PICKED_ROWS = 1 << 20, 512, 256
+"""Of the blocks in which kernels look at X: by bytes, or by rows; and of rows that are picked."""
+
+
 def overhead_bytes(shape: Shape, tuned: bool = False) -> int:
     """Bytes that the harness itself holds in a trial: targets and predictions."""
     return standing_bytes(shape, tuned) + max(handed_bytes(shape), folded_bytes(shape, tuned))
@@ -35,6 +39,19 @@ def folded_bytes(shape: Shape, tuned: bool) -> int:
 def fold_bytes(shape: Shape) -> int:
     """Bytes of the labeled points that cross-validation copies where a fit is not split in two."""
     return shape.matrix_bytes(shape.n_labeled)
+
+
+def converting_bytes(shape: Shape) -> int:
+    """Bytes of a block of numbers, where the X of `fit` is held as small integers.
+
+    Rows of an ordinary array are not copied where they are looked at, so no storage model of a
+    method counts them.
+    """
+    if shape.held_itemsize is None:
+        return 0
+    n, d = shape.n, shape.n_features
+    block = max(_BLOCK_BYTES, _TILE_ROWS * d * shape.itemsize)
+    return min(n * d * shape.itemsize, block) + min(n, _PICKED_ROWS) * d
 
 
 def loading_bytes(shape: Shape) -> int:

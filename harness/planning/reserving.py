@@ -18,6 +18,10 @@ _COPIES = 4
 """How often the features are held at most, as read, encoded and scaled."""
 
 
+_INTEGER_FORMATS = ("idx", "images")
+"""Formats of which small integers are read as they are."""
+
+
 def preparing_mb(workload: Workload, directory: str) -> int:
     """Return megabytes that preparing a data set takes at most.
 
@@ -34,7 +38,9 @@ def preparing_mb(workload: Workload, directory: str) -> int:
 
 
 def _read_bytes(entry: Entry) -> int:
-    """Return the bytes of the features as they are read: tables are with all their zeros."""
+    """Return the bytes of the features as they are read: with all zeros, and as numbers."""
     if entry.sparse and entry.format not in SPARSE_FORMATS:
         return entry.n * entry.d * entry.itemsize
+    if entry.small_integers and entry.format not in _INTEGER_FORMATS:
+        return 8 * entry.n * entry.d
     return entry.data_bytes

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from harness.planning.own_bytes import (
+    converting_bytes,
     fold_bytes,
     folded_bytes,
     handed_bytes,
@@ -235,6 +236,8 @@ class _Need:
         models = list(self._models(seen, size))
         held = Peaks(*map(max, zip(*(model.peaks for model in models), strict=True)))
         handed, standing = handed_bytes(seen), standing_bytes(seen, self.tuned)
+        block = converting_bytes(seen)
+        held = Peaks(held.fit + block, held.predict + block)
         stages = {"fit": held.fit, "predict": held.predict + handed}
         if not all(model.includes_loading for model in models):
             stages = {"loading": loading_bytes(seen), **stages}

@@ -115,6 +115,17 @@ def takes_sparse(estimator: object) -> bool:
     return tags is not None and bool(tags().input_tags.sparse)
 
 
+def takes_scaled_integers(estimator: object) -> bool:
+    """Return whether an estimator, as it is set, takes small integers that stand for numbers.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its `takes_scaled_integers` is asked; one without it is given numbers.
+    """
+    return bool(getattr(estimator, "takes_scaled_integers", False))
+
+
 def finishes_fit(estimator: object) -> TypeGuard[FinishedFit]:
     """Return whether a fit in steps has work left where it stops."""
     return hasattr(estimator, "finish_fit")

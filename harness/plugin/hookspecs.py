@@ -28,6 +28,9 @@ The estimator of a `Method` is an ordinary scikit-learn estimator:
   `n_clusters` as a parameter and a y that is -1 throughout. Where the data are sparse, X is a
   `scipy.sparse.csr_matrix` if scikit-learn's tags say that it may be (`input_tags.sparse`), and
   the method declines otherwise.
+- Of data that are prepared as small integers, X is `harness.kernels.ScaledIntegers` if the
+  estimator's `takes_scaled_integers` is true, and float32 otherwise. Such an X gives numbers for
+  the rows that are asked for, and is never to be turned into an array as a whole.
 - Out of sample it answers `decision_function` (or `predict_proba`) and `predict`. A study whose
   metrics need probabilities has `predict_proba` asked first.
 - For the points that `fit` saw it may offer `transduction_` (labels, shape (n,)) together with

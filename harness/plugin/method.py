@@ -15,7 +15,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.plugin.abilities import learns_in_parts, splits_fit, takes_sparse
+from harness.plugin.abilities import (
+    learns_in_parts,
+    splits_fit,
+    takes_scaled_integers,
+    takes_sparse,
+)
 from harness.plugin.search_space import Distribution
 from harness.plugin.shape import Shape
 from harness.plugin.storage import Arrays, Peaks, Storage
@@ -228,6 +233,10 @@ class Method:
             Fixed by a study; tags may depend on them, as on a kernel.
         """
         return not self.features or takes_sparse(self._set(params))
+
+    def takes_scaled_integers(self, params: Mapping[str, Any]) -> bool:
+        """Return whether X may be small integers that stand for numbers, with fixed parameters."""
+        return takes_scaled_integers(self._set(params))
 
     def learns_in_parts(self, params: Mapping[str, Any]) -> bool:
         """Return whether points may be given a part at a time, with these parameters."""

@@ -53,6 +53,9 @@ class Shape:
     part : int or None, default None
         Labeled points that `partial_fit` is given at a time, where X is read from its file
         meanwhile; the others are not held. None: `fit` is given all points at once.
+    held_itemsize : int or None, default None
+        Bytes of one element of the X of `fit`, where that is held as small integers and a block of
+        it becomes numbers of `itemsize` when it is asked for. None: `itemsize`.
     """
 
     n_labeled: int
@@ -67,6 +70,7 @@ class Shape:
     n_validated: int | None = None
     row_nnz: float | None = None
     part: int | None = None
+    held_itemsize: int | None = None
 
     @property
     def scored(self) -> int:
@@ -91,7 +95,7 @@ class Shape:
     @property
     def data_bytes(self) -> int:
         """Bytes of the X that `fit`, or `partial_fit`, is given at a time."""
-        return self.matrix_bytes(self.n_at_once) if self.is_read else 0
+        return self.matrix_bytes(self.n_at_once, self.held_itemsize) if self.is_read else 0
 
     @property
     def is_sparse(self) -> bool:

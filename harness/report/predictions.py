@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.datasets import Meta, open_mapped
+from harness.datasets import Meta, numbers_at
 from harness.datasets.split_files import read_splits
 from harness.errors import DamagedFileError, HarnessError, unknown_name
 from harness.files import below
@@ -58,7 +58,7 @@ class Predicted:
 
     def rows_of_points(self) -> np.ndarray:
         """Return the points themselves, (n, d)."""
-        return open_mapped(self.features)[self.points]
+        return numbers_at(self.features, self.points)
 
 
 class KeptPredictions:

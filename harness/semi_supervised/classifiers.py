@@ -12,12 +12,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness.estimator import ClassCount, Estimator
+from harness.kernels.scaled_integers import ScaledIntegers
 from harness.layers import Expand, Layer, columns
 from harness.semi_supervised.labels import Labels, as_decision, predict_labels, read_labels
 
@@ -56,6 +57,14 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
         sparse = "csr" if self._takes_sparse else False
         return {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": sparse}
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `harness.kernels.ScaledIntegers`, with the parameters as they are set.
+
+        Where it is, `fit` looks at rows of it, and never at X as a whole.
+        """
+        return False
+
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from all points; y is -1 where a point has no label."""
         self._fit(*self._checked(X, y))
@@ -64,10 +73,21 @@ class PartlyLabeledClassifier(ClassifierMixin, Estimator):
     def _checked(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Check parameters and arguments of `fit`."""
         self._validate_params()
-        X, y = validate_data(self, X, y, **self._accepts)
+        if self._keeps_integers(X):
+            y = column_or_1d(y)
+            check_consistent_length(X, y)
+        else:
+            X, y = validate_data(self, X, y, **self._accepts)
         # of labels alone, for what looks at y sorts it
         check_classification_targets(y[y != -1])
         return X, y
+
+    def _keeps_integers(self, X: np.ndarray) -> bool:
+        """Return whether X is taken as it is: small integers are finite and in order already."""
+        if not (isinstance(X, ScaledIntegers) and self.takes_scaled_integers):
+            return False
+        self.n_features_in_ = X.shape[1]
+        return True
 
     @abstractmethod
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
@@ -140,7 +160,8 @@ class SplitClassifier(PartlyLabeledClassifier):
     def fit_features(self, X: np.ndarray, labeled: np.ndarray) -> Self:
         """Do all that no label decides; `labeled` are the rows that may get labels."""
         self._validate_params()
-        X = validate_data(self, X, **self._accepts)
+        if not self._keeps_integers(X):
+            X = validate_data(self, X, **self._accepts)
         self._learn(X, np.asarray(labeled))
         return self
 

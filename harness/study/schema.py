@@ -150,6 +150,10 @@ class TrialLimits(_Strict):
     """What the scheduler reserves for a trial without a budget in bytes; not enforced."""
 
 
+AS_PREPARED = "as prepared"
+"""The type of numbers that an entry says."""
+
+
 class Grid(_Strict):
     """A full product of data sets, methods, labeled counts, budgets and seeds."""
 
@@ -174,6 +178,7 @@ class Grid(_Strict):
     tuning: Annotated[Tuning | None, _mapping("{search: grid, trials: 20}", {"none": None})] = None
     limits: Annotated[TrialLimits, _mapping("{time: 2h, threads: 1}")] = TrialLimits()
     data: Literal["counted", "mapped", "streamed"] = "counted"
+    dtype: Literal["as prepared", "float64", "float32"] = "as prepared"
     checkpoints: Annotated[list[int], BeforeValidator(_steps)] = []
     """Steps after which a fit that has steps is paused and scored."""
 
@@ -221,7 +226,8 @@ class Grid(_Strict):
     def deciding_settings(self) -> dict[str, Any]:
         """Return what it says besides its product that decides the outcome of trials, as JSON."""
         settings = self.model_dump(
-            mode="json", include={"evaluation", "task", "tuning", "limits", "data", "checkpoints"}
+            mode="json",
+            include={"evaluation", "task", "tuning", "limits", "data", "dtype", "checkpoints"},
         )
         # what splits of a file are is told by their digest, wherever they lie
         for key in ("splits", "openml"):
@@ -231,6 +237,8 @@ class Grid(_Strict):
         del settings["limits"]["memory"]
         if not self.checkpoints:  # rows of studies that ask for none stay what they are
             del settings["checkpoints"]
+        if self.dtype == AS_PREPARED:
+            del settings["dtype"]
         if self.tuning:
             for key in ("labeled", "validation"):
                 if not settings["tuning"][key]:

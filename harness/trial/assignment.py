@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.datasets.item_types import ItemType
 from harness.plugin.hookspecs import Metric, Search
 from harness.plugin.method import N_UNLABELED, Method
 from harness.plugin.search_space import Distribution
@@ -62,6 +63,8 @@ class Assignment:
         Whether the fitted model is measured once the trial's outcome is settled.
     probabilities : bool, default False
         Whether probabilities are predicted, where the estimator has other scores too.
+    item : ItemType or None, default None
+        Of which type the numbers of X are; None as they are prepared.
     label : Label or None, default None
         What its file says of the fitted model, which is then handed over.
     part : int or None, default None
@@ -96,6 +99,7 @@ class Assignment:
     n_kept: int | None = None
     costs: bool = False
     probabilities: bool = False
+    item: ItemType | None = None
     label: Label | None = None
     part: int | None = None
     stream: Stream | None = None

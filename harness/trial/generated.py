@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import random_array
 
+from harness.datasets.item_types import ItemType
 from harness.datasets.sparse_rows import compressed, write_sparse
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.plugin.method import Method
 from harness.plugin.shape import Shape
 from harness.trial.assignment import Assignment
+
+_UNIT = 32.0
+"""What small integers stand for one of, where a shape holds them."""
 
 
 def assign(
@@ -86,6 +90,7 @@ def assign(
         checkpoints=checkpoints,
         n_kept=n_kept,
         part=shape.part,
+        item=None if shape.held_itemsize is None else ItemType("float32", _UNIT, True),
     )
 
 
@@ -94,6 +99,7 @@ def _prepared(
 ) -> tuple[Path, np.ndarray]:
     d, groups = shape.n_features, max(2, shape.n_classes)
     kind = "" if shape.row_nnz is None else f"-{shape.row_nnz:g}"
+    kind += "" if shape.held_itemsize is None else f"-{shape.held_itemsize}"
     ending = "npz" if shape.is_sparse else "npy"
     path = folder / f"{task}-{groups}-{n}-{d}-{shape.itemsize}{kind}-{seed}-{near}.{ending}"
     rng = np.random.default_rng(seed)
@@ -116,5 +122,7 @@ def _prepared(
         X += centers[truth]
         if near:
             X /= dtype(np.sqrt(2 * d))
+        if shape.held_itemsize is not None:
+            X = np.clip(np.rint(X * _UNIT + 128), 0, 255).astype(np.uint8)
         np.save(path, X, allow_pickle=False)
     return path, y

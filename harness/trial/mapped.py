@@ -21,13 +21,16 @@ def write_rows(assignment: Assignment, path: Path) -> Assignment:
         Its ending is that of the features' file.
     """
     if is_sparse(path):
-        write_sparse(path, read_rows(assignment.features, assignment.seen))
+        write_sparse(path, read_rows(assignment.features, assignment.seen, assignment.item))
         return replace(assignment, mapped=path)
-    source = open_mapped(assignment.features)
+    source, item = open_mapped(assignment.features), assignment.item
+    if item is not None and item.keeps_integers:
+        item = None
     shape = (len(assignment.seen), source.shape[1])
-    target = np.lib.format.open_memmap(path, "w+", source.dtype, shape)
+    kind = source.dtype if item is None else np.dtype(item.dtype)
+    target = np.lib.format.open_memmap(path, "w+", kind, shape)
     start = 0
-    for block in row_blocks(assignment.features, assignment.seen):
+    for block in row_blocks(assignment.features, assignment.seen, item):
         target[start : start + len(block)] = block
         start += len(block)
     target.flush()

@@ -151,7 +151,7 @@ class _Stopwatch:
 def _some_rows(assignment: Assignment) -> Features:
     """Return rows that are predicted in the trial; zeros for a method that looks at none."""
     scored = assignment.unlabeled if assignment.transductive else assignment.test
-    for block in row_blocks(assignment.features, scored[:_ROWS]):
+    for block in row_blocks(assignment.features, scored[:_ROWS], assignment.item):
         looks = "predict" in assignment.method.features
         return block if looks else np.zeros(block.shape, block.dtype)
     raise ValueError("the trial predicts no row")

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -28,6 +27,7 @@ from harness.datasets import (
     read_only,
     read_rows,
     row_blocks,
+    scaled,
     x_bytes,
     x_row_bytes,
     x_slice,
@@ -245,19 +245,21 @@ def _shown(assignment: Assignment, X: Features, y: np.ndarray) -> tuple[Features
 
 def _features(assignment: Assignment) -> Features:
     if "fit" not in assignment.method.features:
-        return _zeros(assignment.features, assignment.n_seen)
+        return _zeros(assignment, assignment.n_seen)
     if assignment.mapped is not None:
         mapped = open_mapped(assignment.mapped)
         for array in matrix_arrays(mapped):
             map_array(array)
-        return mapped
-    return read_only(read_rows(assignment.features, assignment.seen))
+        item = assignment.item
+        return scaled(mapped, item) if item is not None and item.keeps_integers else mapped
+    return read_only(read_rows(assignment.features, assignment.seen, assignment.item))
 
 
-def _zeros(path: Path, n: int) -> np.ndarray:
+def _zeros(assignment: Assignment, n: int) -> np.ndarray:
     """Return n rows that no one looks at: one number, repeated."""
-    header = read_header(path)
-    return np.broadcast_to(np.zeros(1, header.dtype), (n, *header.shape[1:]))
+    header = read_header(assignment.features)
+    kind = header.dtype if assignment.item is None else assignment.item.dtype
+    return np.broadcast_to(np.zeros(1, kind), (n, *header.shape[1:]))
 
 
 def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
@@ -342,9 +344,9 @@ def _predictions(
         for block in _blocks(X, n_labeled):
             yield named(predict(estimator, block, task, n_classes, asked), *sources)
     if "predict" in assignment.method.features:
-        blocks = row_blocks(assignment.features, unseen)
+        blocks = row_blocks(assignment.features, unseen, assignment.item)
     else:
-        blocks = _blocks(_zeros(assignment.features, len(unseen)))
+        blocks = _blocks(_zeros(assignment, len(unseen)))
     for block in blocks:
         part = named(predict(estimator, block, task, n_classes, asked), *sources)
         yield part if scores else {"labels": part["labels"]}

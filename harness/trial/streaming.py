@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.datasets import Features, read_header, read_only, x_row_bytes, x_slice
+from harness.datasets import (
+    Features,
+    given_row_bytes,
+    read_header,
+    read_only,
+    x_row_bytes,
+    x_slice,
+)
 from harness.datasets.rows import Header, read_array_rows, read_rows
 from harness.plugin.abilities import LearnsInParts, scorer
 from harness.plugin.shape import block_rows, target_type
@@ -70,13 +77,14 @@ class Reader:
     """
 
     def __init__(self, assignment: Assignment, monitor: Monitor, most: int) -> None:
-        self._path, self._monitor = assignment.features, monitor
+        self._path, self._item, self._monitor = assignment.features, assignment.item, monitor
         self._looks = assignment.method.features
         header = read_header(self._path)
-        self._width, self._dtype = header.shape[1:], header.dtype
+        self._width = header.shape[1:]
+        self._dtype = header.dtype if self._item is None else np.dtype(self._item.dtype)
         self._room = None
         if self._looks and isinstance(header, Header):
-            self._room = np.empty((most, *header.shape[1:]), header.dtype)
+            self._room = np.empty((most, *self._width), self._dtype)
 
     def read(self, rows: np.ndarray, what: str) -> Features:
         """Return rows as "fit" or "predict" gets them, zeros where that does not look at them."""
@@ -84,8 +92,9 @@ class Reader:
             return np.broadcast_to(np.zeros(1, self._dtype), (len(rows), *self._width))
         with self._monitor.stage("load"):
             if self._room is None:
-                return read_only(read_rows(self._path, rows))
-            return read_only(read_array_rows(self._path, rows, self._room[: len(rows)]))
+                return read_only(read_rows(self._path, rows, self._item))
+            room = self._room[: len(rows)]
+            return read_only(read_array_rows(self._path, rows, room, self._item))
 
 
 def part_bytes(assignment: Assignment) -> int:
@@ -94,7 +103,8 @@ def part_bytes(assignment: Assignment) -> int:
     n = min(part, len(assignment.labeled) if stream is None else len(stream.rows))
     label = label_type(assignment.task == "regression", assignment.n_classes).itemsize
     looks = "fit" in assignment.method.features
-    return n * ((read_header(assignment.features).row_bytes if looks else 0) + label)
+    row = given_row_bytes(assignment.features, assignment.item) if looks else 0
+    return n * (row + label)
 
 
 def _teach(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -99,12 +99,14 @@ def _send_onnx(model: FittedModel, assignment: Assignment, monitor: Monitor) -> 
     """Send the file, and what the model says of some rows: those it has not seen, if there are."""
     from harness.onnx_export.model import to_onnx
 
-    written = to_onnx(model, read_header(assignment.features).dtype)
+    item = assignment.item and replace(assignment.item, keeps_integers=False)
+    kind = read_header(assignment.features).dtype if item is None else np.dtype(item.dtype)
+    written = to_onnx(model, kind)
     SentFile(monitor, ARRAY).write(written)
     given = (assignment.test, assignment.unlabeled, assignment.labeled)
     rows = next(rows for rows in given if len(rows))
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, _CHECKED_ROWS).astype(np.int64))]
-    X = read_rows(assignment.features, rows)
+    X = read_rows(assignment.features, rows, item)
     found = predict(model.estimator, X, assignment.task, assignment.n_classes)
     if "values" in found:
         found["values"] = found["values"] * model.scale + model.center

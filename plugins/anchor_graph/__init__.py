@@ -67,6 +67,11 @@ class AnchorGraphRegularization(
     kmeans_iter: NonNegativeInt = 10
     """Iterations of k-means from the landmarks that `selector` chose. 0 leaves them."""
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return True
+
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)

@@ -43,6 +43,11 @@ class BudgetMachine(kernels.Landmarks, kernels.AnyKernel, SplitClassifier):
     """Of SGD."""
 
     @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return self.kernel in kernels.OF_SCALED_INTEGERS
+
+    @property
     def _takes_sparse(self) -> bool:
         return self.kernel in kernels.OF_SPARSE and self.selector in kernels.SELECTORS_OF_SPARSE
 

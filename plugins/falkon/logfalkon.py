@@ -57,6 +57,11 @@ class LogFalkon(kernels.Landmarks, kernels.AnyKernel, PartlyLabeledClassifier):
     dtype: Literal["float32", "float64"] = "float32"
     """Of kernel values and of the preconditioner."""
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return self.kernel in kernels.OF_SCALED_INTEGERS
+
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         labels = self._read(y)
         kernel = self._kernel_on(X)

@@ -62,6 +62,11 @@ class HarmonicFunction(kernels.GaussianWidth, DecisionThresholdMixin, SplitClass
     factors for up to 4,000 unlabeled points of the complete graph.
     """
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return True
+
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         labels = self._read(y)
         deviations = _deviations(labels)

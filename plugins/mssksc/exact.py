@@ -117,6 +117,11 @@ class MSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifier):
     bias, as equations 11, 13 and 19 have it.
     """
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return True
+
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         """Eliminate all points but the labeled ones.
 

@@ -109,6 +109,11 @@ class PrimalMSSKSC(kernels.GaussianWidth, DecisionThresholdMixin, SplitClassifie
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return True
+
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         labels = self._read(y)
         self._draw_features(X, len(labels.rows))

@@ -47,6 +47,11 @@ class NeighborGraphClassifier(DecisionThresholdMixin, SplitClassifier):
     n_neighbors: PositiveInt = 10
     """k, nearest neighbors of a point; all others where there are fewer."""
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return True
+
     @abstractmethod
     def _solve(self, rows: np.ndarray, labels: Labels) -> np.ndarray:
         """Return values of all points, a column a class; `rows` are those of the labels."""

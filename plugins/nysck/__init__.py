@@ -73,6 +73,11 @@ class NystromClusterKernelSVM(
     the paper's s for a budget and sets its k.
     """
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return True
+
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         rng = check_random_state(self.random_state)
         kernel = kernels.bind_kernel("rbf", X, self.sigma, self.sigma_unit)

@@ -80,6 +80,11 @@ class StochasticClusterKernelSVM(kernels.GaussianWidth, kernels.TransferSettings
     random_state: RandomState = None
     """Seed or generator of all that is drawn."""
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return True
+
     def fit_steps(self, X: np.ndarray, y: np.ndarray) -> Iterator[None]:
         """Fit step by step: after each, the estimator answers as if it were fitted."""
         X, y = self._checked(X, y)

@@ -84,6 +84,11 @@ class SSOKMF(kernels.Landmarks, kernels.AnyKernel, PartlyLabeledClassifier):
     batch_size: PositiveInt = 64
     """Of SGD."""
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return self.kernel in kernels.OF_SCALED_INTEGERS
+
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         labels = self._read(y)
         rng = check_random_state(self.random_state)

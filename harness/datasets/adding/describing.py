@@ -289,7 +289,7 @@ def _of_pictures(
     body, counts, told = finished(
         body, found.labels.rows, found.d, judged, set(), 0, told, scaling="none"
     )
-    return body | {"divide_by": 255, "dtype": "float32"}, counts, told
+    return body | {"divide_by": 255, "dtype": "uint8"}, counts, told
 
 
 def _refuse_columns(path: Path, wishes: Wishes, what: str) -> None:

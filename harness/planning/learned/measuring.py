@@ -23,6 +23,8 @@ import numpy as np
 
 from harness.datasets import features_file, split
 from harness.datasets.catalog import Catalog
+from harness.datasets.item_types import ItemType
+from harness.datasets.meta import Meta
 from harness.errors import HarnessError
 from harness.lean_process import leave
 from harness.metrics.functions import BUILT_IN, primary_metric
@@ -91,6 +93,7 @@ class _Points:
                 features=features_file(Path(self.prepared["folder"])),
                 transductive=not self.shape.n_test,
                 mapped=None,
+                item=_item_type(self.shape, Path(self.prepared["folder"])),
                 tuning=None,
                 metric=primary_metric(self.task, (), BUILT_IN),
                 seed=np.random.SeedSequence(wanted.repeat),
@@ -299,3 +302,8 @@ def _answered(question: Question, answers: TextIO) -> int:
 
 if __name__ == "__main__":
     main()
+
+
+def _item_type(shape: Shape, folder: Path) -> ItemType:
+    number_type = "float32" if shape.itemsize == 4 else "float64"
+    return ItemType(number_type, Meta.read_alone(folder).divide_by)
