@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -176,7 +177,7 @@ def _rows(stored: Any, read: reading.Stored) -> Any:
         raise ValueError(f"a matrix is wanted, got an array of shape {array.shape}")
     if read.transpose:
         array = np.moveaxis(array, -1, 0)
-    return array.reshape(len(array), -1)
+    return array.reshape(len(array), math.prod(array.shape[1:]))
 
 
 def _joined(X: list[Any], y: list[np.ndarray], read: reading.Matrix) -> Source:

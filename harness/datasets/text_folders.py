@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.datasets.image_folders import ENDINGS
 from harness.errors import HarnessError
 
 _MOST_SHOWN = 3
@@ -74,4 +75,6 @@ def holds_texts(folder: Path) -> bool:
     labels = sorted(path for path in folder.iterdir() if path.is_dir())
     files = (path for label in labels for path in sorted(label.iterdir()) if path.is_file())
     first = next((path for path in files if not path.name.startswith(".")), None)
-    return first is not None and b"\0" not in first.read_bytes()[:4096]
+    if first is None or first.suffix.lower() in ENDINGS:
+        return False
+    return b"\0" not in first.read_bytes()[:4096]

@@ -13,7 +13,7 @@ from harness.metrics.functions import BUILT_IN
 from harness.planning.size import Plan
 from harness.plugin.method import Method
 from harness.plugin.registry import Registry
-from harness.study.schema import Tuning
+from harness.study.schema import AS_PREPARED, Tuning
 
 LEARNER = Method(
     "learner", SVC, lambda shape, size: shape.data_bytes, space={"C": log_uniform(1, 9)}
@@ -29,7 +29,7 @@ def fails(truth, scores):
 def grid(**changes):
     rules = {"transductive": True, "stratified": True}
     usual = {"transductive": True, "split_rules": rules, "tuning": None, "checkpoints": ()}
-    usual |= {"streams": False, "is_prequential": False}
+    usual |= {"streams": False, "is_prequential": False, "dtype": AS_PREPARED}
     return SimpleNamespace(**usual | changes)
 
 
@@ -45,6 +45,7 @@ def make(tmp_path):
         workload = SimpleNamespace(
             task=lambda block: task,
             prepared=lambda name: tmp_path,
+            entry=lambda block: SimpleNamespace(number_type="float64", small_integers=False),
             study=SimpleNamespace(
                 settings=SimpleNamespace(seed=seed, metrics=metrics),
                 split_file=lambda grid, dataset: None,

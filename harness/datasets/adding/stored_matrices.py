@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -177,4 +178,4 @@ def _features(path: Path, array: Any, transposed: bool) -> np.ndarray:
             )
         array = array.toarray()
     rows = np.moveaxis(array, -1, 0) if transposed else array
-    return rows.reshape(len(rows), -1)
+    return rows.reshape(len(rows), math.prod(rows.shape[1:]))
