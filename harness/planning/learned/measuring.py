@@ -127,6 +127,11 @@ class _Points:
             return {name: parts[name] for name in _PARTS}
 
 
+def _item_type(shape: Shape, folder: Path) -> ItemType:
+    number_type = "float32" if shape.itemsize == 4 else "float64"
+    return ItemType(number_type, Meta.read_alone(folder).divide_by)
+
+
 def _draw(prepared: Mapping[str, Any], task: str, repeat: int, path: Path) -> None:
     """Write a split, with the labels of its labeled points alone."""
     y = np.load(Path(prepared["folder"]) / "y.npy", allow_pickle=False)
@@ -302,8 +307,3 @@ def _answered(question: Question, answers: TextIO) -> int:
 
 if __name__ == "__main__":
     main()
-
-
-def _item_type(shape: Shape, folder: Path) -> ItemType:
-    number_type = "float32" if shape.itemsize == 4 else "float64"
-    return ItemType(number_type, Meta.read_alone(folder).divide_by)
