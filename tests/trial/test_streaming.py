@@ -14,12 +14,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDRegressor
 
 from harness import Method, Shape, sklearn_method
+from harness.datasets.item_types import ItemType
 from harness.datasets.streams import draw_stream
 from harness.jobs.label_release import LabelRelease
 from harness.sandbox import Monitor
 from harness.trial.generated import assign
 from harness.trial.run import make_estimator, run_trial
-from harness.trial.streaming import LabelsWithheldError
+from harness.trial.streaming import LabelsWithheldError, Reader, label_type, part_bytes
 
 METHODS = {m.name: m for m in (*online_kernels.harness_methods(), *tabular.harness_methods())}
 METHODS["sgd-regressor"] = sklearn_method(SGDRegressor, "sgd-regressor")
@@ -252,3 +253,21 @@ def test_what_is_planned_does_not_grow_with_the_points():
             for n in (20_000, 10_000_000)
         ]
         assert plans[0].planned_bytes == plans[1].planned_bytes < 4_000_000, method.name
+
+
+@pytest.mark.parametrize("divide_by", [1.0, 255.0])
+def test_parts_are_of_the_type_that_a_trial_is_given(tmp_path, divide_by):
+    """Small integers of a file become numbers as they are read, a part at a time."""
+    codes = np.random.default_rng(0).integers(0, 256, (330, 4), dtype=np.uint8)
+    assignment, _, _ = streamed(METHODS["rbp"], tmp_path)
+    np.save(assignment.features, codes)
+    item = ItemType("float32", divide_by)
+    reader = Reader(replace(assignment, item=item), monitor(), 50)
+    rows = np.array([7, 3, 300])
+    found = reader.read(rows, "fit")
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, codes[rows].astype(np.float32) / np.float32(divide_by))
+    stream = assignment.stream
+    many = replace(assignment, item=item, part=stream.chunk)
+    label = label_type(False, 2).itemsize
+    assert part_bytes(many) == stream.chunk * (4 * 4 + label)
