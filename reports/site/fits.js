@@ -55,15 +55,15 @@ const show = () => {
     });
   };
   const sized = (plan) => {
-    if (!plan) return ["not measured", "?"];
+    if (!plan) return ["?", "not measured"];
     const kept = plan.kept === null ? "" : `, ${whole(plan.kept)} of ${whole(asked.n - asked.labeled)} unlabeled`;
-    return [`${plan.size === null ? "-" : `${whole(plan.size)} ${plan.name.replace("n_", "").replaceAll("_", " ")}`}${kept}`, bytes(plan.bytes)];
+    return [bytes(plan.bytes), `${plan.size === null ? "-" : `${whole(plan.size)} ${plan.name.replace("n_", "").replaceAll("_", " ")}`}${kept}`];
   };
-  found.rows.forEach((row, i) => add([row.method, ...sized(plans.get(row.method)), row.score.toFixed(3), `${end(row.low)} .. ${end(row.high)}`,
+  found.rows.forEach((row, i) => add([row.method, row.score.toFixed(3), `${end(row.low)} .. ${end(row.high)}`, ...sized(plans.get(row.method)),
     i ? row.behind.toFixed(3) : "-", i ? Math.max(row.behind, row.behind_high).toFixed(3) : "-", row.datasets], row.method));
   const ranked = new Set(found.rows.map((row) => row.method));
   const untold = [...plans].filter(([name, plan]) => plan && !ranked.has(name));
-  untold.forEach(([name, plan]) => add([name, ...sized(plan), "no kept study of this shape", "", "", "", ""], name));
+  untold.forEach(([name, plan]) => add([name, "-", "no kept study", ...sized(plan), "", "", ""], name));
   const say = (text) => { const p = document.createElement("p"); p.textContent = text; at("notes").append(p); };
   if (!plans.size) say("Nothing fits. Give more megabytes, or fewer points or columns.");
   if (found.rows.length) say(found.near ? `Nearest data sets: ${found.nearest.join(", ")}.` : "No kept study of this shape: the order is that of all shapes.");

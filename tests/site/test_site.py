@@ -83,10 +83,10 @@ def test_what_fits_is_what_the_harness_plans(site):
     for name in ("svm", "nysck", "budget-svm", "clusk"):
         method, _ = Registry.load().get("methods", name)
         planned = plan(method, Shape(400, 19_600, 30, 3), 8_000_000, space=method.space)
-        assert found[name][1].startswith(f"{planned.size:,} ")
+        assert found[name][4].startswith(f"{planned.size:,} ")
         if planned.n_kept is not None:
-            assert f"{planned.n_kept:,} of 19,600" in found[name][1]
-    assert re.fullmatch(r"0\.\d{3}", next(iter(found.values()))[3])
+            assert f"{planned.n_kept:,} of 19,600" in found[name][4]
+    assert re.fullmatch(r"0\.\d{3}", next(iter(found.values()))[1])
     assert "--n 20000 --d 30 --labeled 400 --budget 8MB --classes 3" in document
 
 
