@@ -59,10 +59,14 @@ def _known_charset(charset: str) -> str:
 Charset = Annotated[str, AfterValidator(_known_charset)]
 
 
+STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+"""How mappings of a catalog and of a study are read: keys that are not known are refused."""
+
+
 class Strict(BaseModel):
     """A model in which an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = STRICT
 
     LATER: ClassVar[frozenset[str]] = frozenset()
     """Keys that came later: an entry that does not give them has the digest it always had."""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import PydanticCustomError
 
+from harness.datasets.reading import Strict
 from harness.errors import HarnessError, shown
 from harness.plugin.search_space import Distribution, read_range
-from harness.study.strict import STRICT
 
 _LONGEST_LABEL = 1000
 
 
-class MethodChoice(BaseModel):
+class MethodChoice(Strict):
     """One method of a study: its name, parameters held fixed, and the label in tables."""
-
-    model_config = STRICT
 
     name: str
     params: dict[str, Any] = Field(default_factory=dict)

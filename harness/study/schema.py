@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from harness.datasets.reading import STRICT
 from harness.errors import HarnessError, shown
 from harness.plugin.shape import block_rows
 from harness.study.budget import Budget, parse_budget
@@ -35,7 +36,6 @@ from harness.study.evaluation import (
 )
 from harness.study.method_choice import MethodChoice, method_choice
 from harness.study.streams import STREAMED, Prequential
-from harness.study.strict import STRICT
 from harness.units import parse_bytes, parse_duration
 
 LARGEST_SEED = 2**63 - 1

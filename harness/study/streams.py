@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from harness.datasets.reading import Strict
 from harness.errors import HarnessError
-from harness.study.strict import STRICT
 
 if TYPE_CHECKING:
     from harness.study.schema import Grid
@@ -19,10 +19,8 @@ STREAMED = "streamed"
 PREQUENTIAL = "prequential"
 
 
-class Prequential(BaseModel):
+class Prequential(Strict):
     """Score each chunk of a stream before it is learned from (Dawid 1984; Gama et al. 2013)."""
-
-    model_config = STRICT
 
     prequential: Literal[True]
     chunk: int = Field(default=1000, ge=1, le=10**6)
