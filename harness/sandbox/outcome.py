@@ -16,6 +16,10 @@ _UNMEASURED = "Its memory could not be measured"
 _NOT_SEEN = "no way to limit memory that this machine has can count; see `harness doctor`"
 
 
+_HEAP_STEP = 132 << 10
+"""Bytes by which malloc of glibc lets the heap grow for a request that it has no room for."""
+
+
 @dataclass(frozen=True)
 class Ending:
     """All that is known of how a trial ended.
@@ -129,8 +133,8 @@ def _over_budget(ending: Ending, budget: int) -> str:
 def _gave_up(ending: Ending, budget: int) -> bool:
     """Tell whether a library ended the process for want of memory, as its last words say.
 
-    One that aborts without a word, next to the limit, is taken for it too, and a crash where all
-    of the budget was taken: LightGBM follows a pointer that it was not given.
+    One that aborts without a word, next to the limit, is taken for it too, and a crash where the
+    heap could not grow by one more step: LightGBM follows a pointer that it was not given.
     """
     if are_last_words(ending.output):
         return True
@@ -138,7 +142,7 @@ def _gave_up(ending: Ending, budget: int) -> bool:
         return False
     number = os.WTERMSIG(ending.status)
     if number in (signal.SIGSEGV, signal.SIGBUS):
-        return ending.peak >= budget
+        return ending.peak >= budget - _HEAP_STEP - measuring_error(budget, "VmHWM")
     return number == signal.SIGABRT and ending.peak > _NEARLY * budget
 
 

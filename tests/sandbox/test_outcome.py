@@ -51,6 +51,8 @@ DEAD = replace(OK, done=False, status=signal.SIGSEGV)
         (DEAD, "crashed", "SIGSEGV (Segmentation fault)."),
         (replace(DEAD, peak=95_000_000), "crashed", "failed unchecked is likely"),
         (replace(DEAD, peak=100_050_000), "over_budget", "a library ended the process"),
+        (replace(DEAD, peak=99_700_000), "over_budget", "a library ended the process"),
+        (replace(DEAD, peak=99_500_000), "crashed", "failed unchecked is likely"),
         (replace(DEAD, peak=100_050_000, status=3 << 8), "crashed", "exit status 3 before"),
         (replace(DEAD, status=signal.SIGKILL), "crashed", "for want of memory"),
         (replace(DEAD, status=3 << 8), "crashed", "exit status 3 before"),
