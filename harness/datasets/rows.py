@@ -29,8 +29,8 @@ from harness.datasets.sparse_rows import (
     sparse_slice,
 )
 from harness.errors import DamagedFileError, HarnessError
-from harness.kernels.scaled_integers import ScaledIntegers
 from harness.plugin.shape import block_rows, csr_row_bytes
+from harness.scaled_integers import ScaledIntegers
 
 Features = Any
 """An ndarray (n, d), a csr_matrix, or `ScaledIntegers`, which no type of NumPy's covers."""

@@ -77,7 +77,6 @@ from harness.kernels.packed_cholesky import (
     packed_gaussian,
     packed_gaussian_bytes,
 )
-from harness.kernels.scaled_integers import ScaledIntegers
 from harness.kernels.symmetric import (
     eigen_arrays,
     eigen_workspace,
@@ -96,6 +95,7 @@ from harness.kernels.width import (
     sparse_width_bytes,
     width_bytes,
 )
+from harness.scaled_integers import ScaledIntegers
 
 __all__ = [
     "BLOCK_BYTES",

@@ -27,7 +27,6 @@ from harness.kernels.gaussian import (
     stream_bytes,
 )
 from harness.kernels.gram import GramSum, blas_bytes
-from harness.kernels.scaled_integers import ScaledIntegers
 from harness.kernels.symmetric import triangle_in_float32
 from harness.kernels.triangular_solve import (
     PANEL,
@@ -35,6 +34,7 @@ from harness.kernels.triangular_solve import (
     inverses_bytes,
     substitution_bytes,
 )
+from harness.scaled_integers import ScaledIntegers
 
 # What the rows' k(x, x) would sum up to were all as the median, in parts of their sum.
 _EVEN = 0.01

@@ -31,12 +31,13 @@ from harness.publishing.bundled_inputs import (
     SPLITS_GIVEN,
 )
 from harness.records.table import read_table
+from harness.report.versions import NO_ARITHMETIC
 
 _NOT_AGAIN = ("timeout",)
 """Outcomes that depend on how busy a machine is."""
 
-_OF_THE_SYSTEM = ("kernel", "snakemake", "memory-budget-harness", "pandas")
-"""Versions that decide no score by themselves."""
+_UNCOMPARED = {*NO_ARITHMETIC, "memory-budget-harness"}
+"""Versions that decide no score; whether the harness's own code is another, each row says."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ def _other_versions(rows: Any) -> list[str]:
     return [
         f"{package} {here.get(package, 'not installed')}, was {', '.join(sorted(versions))}"
         for package, versions in then.items()
-        if package not in _OF_THE_SYSTEM and versions != {here.get(package)}
+        if package not in _UNCOMPARED and versions != {here.get(package)}
     ]
 
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 
-_NO_ARITHMETIC = {"kernel", "snakemake", "pandas", "pyarrow"}
+NO_ARITHMETIC = {"kernel", "snakemake", "pandas", "pyarrow"}
 """What computes no score."""
 
 
@@ -35,7 +35,7 @@ def several_versions(counted: Mapping[str, Mapping[str, int]]) -> list[str]:
     mixed = [
         f"{package} {in_words(versions)}"
         for package, versions in sorted(counted.items())
-        if len(versions) > 1 and package not in _NO_ARITHMETIC
+        if len(versions) > 1 and package not in NO_ARITHMETIC
     ]
     if not mixed:
         return []

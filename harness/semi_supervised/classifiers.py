@@ -18,8 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harness.estimator import ClassCount, Estimator
-from harness.kernels.scaled_integers import ScaledIntegers
 from harness.layers import Expand, Layer, columns
+from harness.scaled_integers import ScaledIntegers
 from harness.semi_supervised.labels import Labels, as_decision, predict_labels, read_labels
 
 

@@ -1,8 +1,6 @@
 """The page's expected scores are those of `harness advise`."""
 
 import json
-import shutil
-import subprocess
 
 import pytest
 
@@ -24,21 +22,20 @@ ASKED = [
 ]
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js")
-def test_expected_scores_are_the_same():
+def test_expected_scores_are_the_same(javascript):
     evidence = read_evidence(None)
     data = advice_data(evidence, CONTROLS, sorted({metric for metric, *_ in ASKED}))
     script = (TEMPLATES / "site" / "advice.js").read_text()
     asked = [
         [metric, [counts[0] + counts[1], counts[0], *counts[2:]]] for metric, counts, _ in ASKED
     ]
-    script = f"""const rules = {json.dumps(RULES)}; const data = {json.dumps(data)};
-    {script}
-    Object.values(data).forEach(prepare);
-    console.log(JSON.stringify({json.dumps(asked)}.map(([metric, counts]) =>
-      expected(data[metric], coordinates(...counts), data[metric].methods))));"""
-    done = subprocess.run(["node", "-"], input=script, capture_output=True, text=True, check=True)
-    for (metric, counts, task), told in zip(ASKED, json.loads(done.stdout), strict=True):
+    given = f"const rules = {json.dumps(RULES)}; const data = {json.dumps(data)};"
+    answered = javascript(
+        f"{given}\n{script}\nObject.values(data).forEach(prepare);",
+        f"{json.dumps(asked)}.map(([metric, counts]) =>"
+        " expected(data[metric], coordinates(...counts), data[metric].methods))",
+    )
+    for (metric, counts, task), told in zip(ASKED, answered, strict=True):
         scores = scores_of(evidence, metric, CONTROLS)
         found = advise(scores, Query(*counts, task), [Fit(name) for name in scores.methods])
         assert told["near"] == found.near
