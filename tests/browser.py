@@ -1,9 +1,12 @@
 """A page as a real browser shows it: its document after all scripts, and what it complained of."""
 
+import html
+import json
 import re
 import shutil
 import subprocess
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +58,37 @@ def shown(path, at="", script="", dark=False):
     complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert not complaints, complaints
     return re.sub(r"<script.*?</script>", "", done.stdout, flags=re.DOTALL)
+
+
+def violations(path, dark=False):
+    """Return what axe finds on a page that would keep a reader with other senses from using it.
+
+    Parameters
+    ----------
+    path : Path
+    dark : bool
+
+    Returns
+    -------
+    list of str
+        Impact, rule and the first element.
+    """
+    axe_core = pytest.importorskip("axe_core_python", reason="pip install '.[accessibility]'")
+    axe = (Path(axe_core.__path__[0]) / "axe.min.js").read_text(encoding="utf-8")
+    document = shown(
+        path,
+        script=f"""{axe}
+          const found = await axe.run(document, {{preload: false, iframes: false}});
+          document.body.append(Object.assign(document.createElement("pre"), {{
+            id: "axe",
+            textContent: JSON.stringify(found.violations.map(
+              (rule) => `${{rule.impact}} ${{rule.id}}: ${{rule.nodes[0].html}}`)),
+          }}));""",
+        dark=dark,
+    )
+    return json.loads(
+        html.unescape(re.search(r'<pre id="axe">(.*?)</pre>', document, re.DOTALL)[1])
+    )
 
 
 def opened(document):

@@ -16,8 +16,15 @@ import click
     show_default=True,
     help="The folder that it is written to.",
 )
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A published folder, whose report is shown with its files. Repeat it for more.",
+)
 @click.pass_context
-def site(context: click.Context, output: Path) -> None:
+def site(context: click.Context, output: Path, reports: tuple[Path, ...]) -> None:
     """Build the site of all kept studies, in a checkout: pages that need no server.
 
     A link that leads nowhere is an error.
@@ -26,7 +33,7 @@ def site(context: click.Context, output: Path) -> None:
 
     main = context.find_root().command
     assert isinstance(main, click.Group)
-    count = build_site(output, main)
+    count = build_site(output, main, published=reports)
     click.echo(f"wrote {count} pages; open {output / 'index.html'}")
 
 

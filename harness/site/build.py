@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from harness.plugin.index import read_index
 from harness.plugin.registry import Registry
 from harness.project import ROOT
 from harness.site.advice_data import RULES, advice_data
+from harness.site.gallery import GALLERY, gallery_pages
 from harness.site.links import broken_links
 from harness.site.manual import MANUAL, manual_pages
 from harness.site.pages import Page, dataset_pages, method_pages, paper_pages
@@ -38,10 +39,13 @@ LINKS = (
     ("Manual", "manual/index.html"),
 )
 
+_SECTIONS = {to for _, to in LINKS} | {f"{GALLERY}/index.html"}
 _COPIED = ("site.css", "advice.js", "fits.js", "leaderboard.js")
 
 
-def build_site(folder: Path, main: click.Group, project: Path = ROOT) -> int:
+def build_site(
+    folder: Path, main: click.Group, project: Path = ROOT, published: Sequence[Path] = ()
+) -> int:
     """Write the site of all kept studies.
 
     Parameters
@@ -52,6 +56,8 @@ def build_site(folder: Path, main: click.Group, project: Path = ROOT) -> int:
         The command line, which the reference describes.
     project : Path
         A checkout: manual and papers are of its `docs`.
+    published : sequence of Path, default ()
+        Folders that `harness publish` wrote, whose reports become the gallery.
 
     Returns
     -------
@@ -61,7 +67,8 @@ def build_site(folder: Path, main: click.Group, project: Path = ROOT) -> int:
     Raises
     ------
     HarnessError
-        If the folder has other files, the manual is not at hand, or a link leads nowhere.
+        If the folder has other files, the manual is not at hand, a folder of `published` is none
+        or was altered, or a link leads nowhere.
     """
     if not (project / "docs").is_dir():
         message = f"{project} has no docs: build the site in a checkout of the project"
@@ -82,14 +89,16 @@ def build_site(folder: Path, main: click.Group, project: Path = ROOT) -> int:
         *paper_pages(project / "docs" / "results"),
         *manual_pages(project, folder),
         *reference_pages(main),
+        *gallery_pages(published, folder),
     ]
+    links = [*LINKS, ("Reports", f"{GALLERY}/index.html")] if published else LINKS
     templates = Environment(
         loader=FileSystemLoader(SCRIPTS), autoescape=True, undefined=StrictUndefined
     )
     for page in pages:
         root = "../" * page.address.count("/")
         text = templates.get_template(page.template).render(
-            title=page.title, links=LINKS, root=root, here=_section(page.address), **page.parts
+            title=page.title, links=links, root=root, here=_section(page.address), **page.parts
         )
         path = folder / page.address
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,4 +141,4 @@ def _write_scripts(folder: Path, index: Mapping[str, Any], evidence: Any) -> Non
 def _section(address: str) -> str:
     """Return the address in the navigation that a page belongs to."""
     first = address.partition("/")[0].replace("reference", MANUAL)
-    return next((to for _, to in LINKS if to == address or to == f"{first}/index.html"), "")
+    return next((to for to in (address, f"{first}/index.html") if to in _SECTIONS), "")

@@ -23,7 +23,10 @@ class _Links(HTMLParser):
 
 
 def broken_links(folder: Path) -> list[str]:
-    """Return a line for each link between pages that leads nowhere; other sites are not asked."""
+    """Return a line for each link between pages that leads nowhere; other sites are not asked.
+
+    Behind # a name with "=" is what a report's script shows, and no anchor.
+    """
     pages = {}
     for path in sorted(folder.rglob("*.html")):
         pages[path.resolve()] = found = _Links()
@@ -36,8 +39,9 @@ def broken_links(folder: Path) -> list[str]:
                 continue
             other = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             missing = not other.is_file()
-            if not missing and parts.fragment and other in pages:
-                missing = unquote(parts.fragment) not in pages[other].anchors
+            fragment = unquote(parts.fragment)
+            if not missing and fragment and "=" not in fragment and other in pages:
+                missing = fragment not in pages[other].anchors
             if missing:
                 lost.append(f"{path.relative_to(folder.resolve())}: {target}")
     return lost

@@ -61,6 +61,7 @@ ELSEWHERE = {
     "snakemake --snakefile $WORKFLOW/Snakefile --profile": "tests/workflow/test_slurm_runs.py",
     "snakemake --cores 2 --config study=studies/": "whoever has the hours that the page says",
     "harness site -o site": "tests/site/test_site.py",
+    "harness site -o site --report published/quickstart": "tests/site/test_gallery.py",
     "python benchmarks/advice.py": "tests/test_benchmarks.py",
     "python benchmarks/faults.py": "tests/test_benchmarks.py",
     "python benchmarks/item_types.py": "tests/test_benchmarks.py",

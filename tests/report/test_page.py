@@ -1,10 +1,10 @@
 import json
 import re
-import shutil
 import subprocess
 
 import pandas as pd
 import pytest
+from browser import needs_browser, violations
 from parsed_page import read_page
 from synthetic_trials import (
     BUDGETS,
@@ -273,7 +273,7 @@ def test_a_directory_in_the_way_is_one_clear_error(tiny):
         write_report(tiny)
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+@needs_browser
 def test_a_browser_draws_every_chart_in_the_readers_colours(reported, tmp_path):
     path = reported / "report.html"
     done = subprocess.run(
@@ -306,3 +306,9 @@ def test_a_browser_draws_every_chart_in_the_readers_colours(reported, tmp_path):
     assert f'stroke="{PALETTES["dark"][0]}"' in drawn
     assert f'stroke="{PALETTES["light"][0]}"' not in drawn
     assert int(re.search(r"<iframe[^>]*height: (\d+)px", dom)[1]) >= 777
+
+
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_nothing_keeps_a_reader_with_other_senses_from_the_page(reported, dark):
+    assert violations(reported / "report.html", dark) == []

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import needs_browser, shown
+from browser import needs_browser, shown, violations
 
 from harness.cli import main
 from harness.errors import HarnessError
@@ -107,3 +107,19 @@ def test_the_leaderboard_filters(site):
     added = [float(row[1]) for row in some]
     assert added == sorted(added, reverse=True)
     assert all(0 <= float(row[2]) <= 1 for row in some)
+
+
+PAGES = (
+    *("index.html", "leaderboard.html", "methods/nysck.html", "datasets/a9a.html"),
+    *("papers/index.html", "manual/README.html", "manual/docs/studies.html"),
+    "reference/commands.html",
+)
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_keeps_a_reader_with_other_senses_from_a_page(site, name, dark):
+    found = violations(site / name, dark)
+    assert [each for each in found if not each.startswith("minor")] == []
