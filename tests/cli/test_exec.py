@@ -55,10 +55,14 @@ def test_a_budget_below_the_interpreters_needs_is_an_outcome(backend):
 
 
 def test_children_of_the_command_count(backend):
+    """Both hold their bytes for a second at once, however late one of them is."""
     code = (
-        "import os, time; p = os.fork()\n"
+        "import os, time\n"
+        "told, asked = os.pipe(), os.pipe()\n"
+        "p = os.fork()\n"
         "b = b'1' * 60_000_000\n"
-        "time.sleep(1) if p == 0 else os.wait()"
+        "if p == 0: os.write(told[1], b'1'), os.read(asked[0], 1)\n"
+        "else: os.read(told[0], 1), time.sleep(1), os.write(asked[1], b'1'), os.wait()"
     )
     done, told = python(code, "--budget", "400MB", "--backend", backend)
     assert (done.returncode, told["outcome"]) == (0, "ok")
