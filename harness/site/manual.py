@@ -18,7 +18,10 @@ from harness.site.pages import Page
 MANUAL = "manual"
 
 _GROUPS = (
-    ("Tutorials", ("README.md", "docs/plugins.md", "docs/python.md")),
+    (
+        "Tutorials",
+        ("README.md", "docs/tutorials/own-table.md", "docs/plugins.md", "docs/python.md"),
+    ),
     (
         "How to",
         (

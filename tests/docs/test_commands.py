@@ -23,6 +23,7 @@ PROJECT = "# studies/, plugins/, datasets.yaml and a CI file to start from"
 MODEL = "# that row's model, which predicts rows of the source"
 DEVICES = "# the same for devices without Python"
 INSTEAD = {
+    "harness fit device 20 -o model.joblib": "harness fit device 4 -o model.joblib",
     f"harness fit first 17 -o model.joblib       {MODEL}": "harness fit first 7 -o model.joblib",
     f"harness fit first 17 -o model.onnx         {DEVICES}": "harness fit first 7 -o model.onnx",
     "python3 -m venv .venv && .venv/bin/pip install -q -e . && .venv/bin/snakemake --cores 2": (
