@@ -38,10 +38,11 @@ def best(
     max_predict: str | None,
     as_json: bool,
 ) -> None:
-    """Name the best method of each data set at each budget, and whether the next is worse.
+    """Name what to take on each data set at each budget: the cheapest of those that are level.
 
-    With limits, name the cheapest method within all of them that cannot be told apart from the
-    best, at whichever budget it was trained.
+    Level are all that finished every seed and cannot be told apart from the highest mean, which
+    stands beside it. With limits, the cheapest within all of them is named, at whichever budget it
+    was trained.
     """
     from harness.report.answers import best_table, make_answers
     from harness.report.results import SAYS_NOTHING_OF_SCORES, read_results
@@ -73,15 +74,18 @@ def best(
         {
             "data set": answer.problem,
             "budget": answer.budget,
-            "best method": answer.method,
-            "score": f"{scores[answer.problem].label} {answer.score}",
-            "holds while predicting": _known_bytes(answer.predict_peak_bytes),
-            "model": _known_bytes(answer.model_bytes),
-            "next best": answer.comparison,
+            "take": answer.cheapest,
+            "score": f"{scores[answer.problem].label} {answer.cheapest_score}",
+            "peak": _known_bytes(answer.cheapest_peak_bytes),
+            "highest mean": answer.method,
+            "its score": answer.score,
+            "its peak in prediction": _known_bytes(answer.predict_peak_bytes),
+            "its model": _known_bytes(answer.model_bytes),
+            "next to it": answer.comparison,
         }
         for answer in answers
     ]
-    print_table(rows, list(rows[0]), expendable=["holds while predicting", "model", "next best"])
+    print_table(rows, list(rows[0]), expendable=list(rows[0])[5:])
 
 
 @click.command()
