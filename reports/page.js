@@ -86,16 +86,29 @@
   }
 
   const keys = [...document.querySelectorAll(".legend [data-method]")];
+  // On paper nothing stays on top of the page: every group of charts has the names beside it.
+  const onPaper = [...document.querySelectorAll(".charts .grid:has([data-spec][data-cells])")].map((grid) => {
+    const legend = Object.assign(document.createElement("p"), { className: "on-paper" });
+    grid.before(legend);
+    return legend;
+  });
   function pick(methods) {
     picked = methods;
     for (const key of keys) key.setAttribute("aria-pressed", methods.includes(key.dataset.method));
+    for (const legend of onPaper) {
+      legend.replaceChildren(...keys.filter((key) => methods.includes(key.dataset.method)).map((key) => {
+        const name = document.createElement("span");
+        name.append(...key.cloneNode(true).childNodes);
+        return name;
+      }));
+    }
     signal("picked", picked);
   }
   const pickAnew = (methods) => {
     pick(methods);
     toAddress({ methods: methods.join("|") });
   };
-  if (asked.has("methods")) pick(picked);
+  pick(picked);
   for (const key of keys) {
     key.addEventListener("click", () => {
       const method = key.dataset.method;

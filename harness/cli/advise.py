@@ -35,7 +35,9 @@ _MOST_NAMED = 8
     "--n", type=click.IntRange(min=2), help="Points to train on, with and without label."
 )
 @click.option("--d", type=click.IntRange(min=1), help="Columns.")
-@click.option("--labeled", type=_COUNT, help="Points with a label; all by default.")
+@click.option(
+    "--labeled", type=_COUNT, help="Points with a label; all by default. 0 is clustering."
+)
 @click.option("--classes", type=_COUNT, help="0 for regression.  [default: 2]")
 @click.option("--task", type=click.Choice(["classification", "regression", "clustering"]))
 @click.option(
@@ -141,7 +143,7 @@ class _Asked:
             self.classes = 0
         self.task = {0: "regression", 2: "binary"}.get(self.classes, "multiclass")
         self.labeled = n if labeled is None else labeled
-        if task == "clustering":
+        if task == "clustering" or (task is None and self.labeled == 0 and self.classes > 1):
             self.task, self.labeled = "clustering", 0
         self._refuse(task)
 

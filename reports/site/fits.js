@@ -12,17 +12,20 @@ const read = () => {
   return asked;
 };
 const wrong = (asked) => {
-  for (const [id, name] of [["n", "Points"], ["d", "Columns"], ["labeled", "Labels"]]) {
+  for (const [id, name] of [["n", "Points"], ["d", "Columns"]]) {
     if (!(Number.isInteger(asked[id]) && asked[id] > 0)) return `${name}: give a whole number above zero`;
   }
+  if (!(Number.isInteger(asked.labeled) && asked.labeled >= 0)) return "Labels: give a whole number, or 0 for clustering";
   if (!(asked.budget > 0)) return "Megabytes: give a number above zero, such as 20";
   if (!Number.isInteger(asked.classes) || asked.classes < 0 || asked.classes === 1) return "Classes: give 2 or more, or 0 for regression";
   if (asked.labeled > asked.n) return `Labels: ${whole(asked.labeled)} of ${whole(asked.n)} points; give at most ${whole(asked.n)}`;
-  if (asked.labeled < asked.classes) return `Labels: give at least ${asked.classes}, one a class`;
+  const least = Math.max(1, asked.classes);
+  if (asked.labeled < least && taskOf(asked) !== "clustering") return `Labels: give at least ${least}${asked.classes ? ", one a class, or 0 for clustering" : ""}`;
   return "";
 };
 
-const taskOf = (classes) => (classes === 0 ? "regression" : classes === 2 ? "binary" : "multiclass");
+const taskOf = ({ classes, labeled }) =>
+  classes === 0 ? "regression" : labeled === 0 ? "clustering" : classes === 2 ? "binary" : "multiclass";
 
 const show = () => {
   const asked = read(), message = wrong(asked), body = at("rows").tBodies[0];
@@ -30,7 +33,7 @@ const show = () => {
   body.replaceChildren();
   at("notes").replaceChildren();
   if (message) return;
-  const task = taskOf(asked.classes), budget = Math.round(asked.budget * 1e6);
+  const task = taskOf(asked), budget = Math.round(asked.budget * 1e6);
   const shape = new Shape(asked.labeled, asked.n - asked.labeled, asked.d, asked.classes);
   const plans = new Map(), refused = [], failed = [];
   for (const method of methods) {
@@ -77,7 +80,7 @@ const show = () => {
 };
 
 const offer = () => {
-  const task = taskOf(Number(at("classes").value)), before = at("metric").value;
+  const task = taskOf(read()), before = at("metric").value;
   const names = Object.keys(data).filter((name) => applies[name].includes(task));
   at("metric").replaceChildren(...names.map((name) => new Option(data[name].label, name)));
   at("metric").value = names.includes(before) && before ? before : usual[task];
@@ -93,10 +96,11 @@ document.querySelectorAll("[data-of]").forEach((slider) => {
   slider.addEventListener("input", () => {
     const value = 10 ** Number(slider.value), id = slider.dataset.of;
     at(id).value = id === "budget" ? Number(value.toPrecision(2)) : Math.max(1, Number(value.toPrecision(2)));
+    if (id === "labeled") offer();
     show();
   });
 });
-for (const id of fields) at(id).addEventListener("input", () => { if (id === "classes") offer(); follow(); show(); });
+for (const id of fields) at(id).addEventListener("input", () => { if (id === "classes" || id === "labeled") offer(); follow(); show(); });
 at("asked").addEventListener("submit", (event) => event.preventDefault());
 follow();
 show();

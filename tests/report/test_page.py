@@ -4,7 +4,7 @@ import subprocess
 
 import pandas as pd
 import pytest
-from browser import needs_browser, violations
+from browser import needs_browser, shown, violations
 from parsed_page import read_page
 from synthetic_trials import (
     BUDGETS,
@@ -312,3 +312,13 @@ def test_a_browser_draws_every_chart_in_the_readers_colours(reported, tmp_path):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_nothing_keeps_a_reader_with_other_senses_from_the_page(reported, dark):
     assert violations(reported / "report.html", dark) == []
+
+
+@needs_browser
+def test_on_paper_every_group_of_charts_names_the_methods_that_are_drawn(reported):
+    document = shown(reported / "report.html", "methods=svm")
+    legends = re.findall(r'<p class="on-paper">(.*?)</p>', document, re.DOTALL)
+    assert len(legends) == 6
+    for legend in legends:
+        assert re.sub(r"<.*?>|\s", "", legend) == "svm"
+        assert "<svg" in legend

@@ -92,6 +92,16 @@ def test_what_fits_is_what_the_harness_plans(site):
 
 @needs_browser
 @pytest.mark.slow
+def test_without_labels_it_is_about_clustering(site):
+    document = shown(site / "index.html", "n=20000&d=30&labeled=0&budget=8&classes=3")
+    names = {row[0] for row in rows(document)}
+    clusters = {m.name for m, _ in Registry.load().items("methods") if "clustering" in m.tasks}
+    assert {"ksc", "budget-kmedoids"} <= names <= clusters
+    assert "Adjusted Rand index" in document or "adjusted Rand index" in document
+
+
+@needs_browser
+@pytest.mark.slow
 def test_a_mistake_in_the_form_is_told(site):
     document = shown(site / "index.html", "n=100&d=30&labeled=400&budget=8&classes=2")
     assert "400 of 100 points; give at most 100" in document
