@@ -39,8 +39,12 @@ class _Names(click.ParamType[tuple[str, ...]]):
 @_columns("--drop", "Columns to leave out.")
 @_columns("--keep", "Columns to keep that would be left out, such as numbers of rows.")
 @_columns("--text", "Columns of texts, whose words become features; guessed by default.")
-@click.option("--groups", help="Column of groups: no patient, user or site is in two parts.")
-@click.option("--order", help="Column of times or dates, for test parts that come last.")
+@click.option(
+    "--groups",
+    help="Column of groups: no patient, user or site is in two parts. Or file:VALUES.txt with a "
+    "value for each point, or path:PATTERN of the names of files.",
+)
+@click.option("--order", help="Column of times or dates, for test parts that come last; likewise.")
 @click.option("--header/--no-header", default=None, help="Whether the first line has names.")
 @click.option("--no-study", is_flag=True, help="Write no study to start from.")
 @click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")

@@ -19,6 +19,7 @@ from scipy import sparse
 from harness.datasets import reading
 from harness.datasets.encoding import Source
 from harness.datasets.entry import Declared
+from harness.datasets.fact_values import add_facts
 from harness.datasets.formats import (
     column_name,
     read_table,
@@ -49,6 +50,12 @@ def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
     HarnessError
         If they cannot be read in that format, naming the data set, the files and the reason.
     """
+    source = _read(entry, paths)
+    add_facts(source, entry, paths)
+    return source
+
+
+def _read(entry: Declared, paths: Sequence[Path]) -> Source:
     if entry.text is None:
         return read_table(entry, paths)
     with told_by_us(entry, paths):
@@ -106,7 +113,12 @@ def _of_folders(
     words = vectorized((decoded(path, read.charset) for _, path in files), text, entry.dtype)
     labels = np.array([label for label, _ in files], dtype=object)
     parts = [len(part) for part in found]
-    return Source(pd.DataFrame(index=range(len(files))), labels, parts, {}, words, 1)
+    names = [
+        file.relative_to(path).as_posix()
+        for path, part in zip(paths, found, strict=True)
+        for _, file in part
+    ]
+    return Source(pd.DataFrame(index=range(len(files))), labels, parts, {}, words, 1, names)
 
 
 def _of_tables(entry: Declared, text: reading.Text, paths: Sequence[Path]) -> Source:

@@ -112,7 +112,9 @@ def add(
         Whether the first line of a CSV file names the columns; guessed by default.
     groups, order : str or int, optional
         Columns that say which group a point is of, and when it was. They are no features, and
-        evaluations such as {test: 0.2, groups: test} go by them.
+        evaluations such as {test: 0.2, groups: test} go by them. Of npz and MATLAB the name of an
+        array, of SVMlight "qid". Of any format "file:VALUES.txt" with a value for each point, or
+        "path:PATTERN" for what a regular expression finds in the names of files.
     catalog : str or Path, default "datasets.yaml"
         Made if it does not exist; comments in it are kept.
     dry_run : bool, default False
@@ -233,8 +235,7 @@ def _finished(found: Description, catalog: Path, dry_run: bool) -> Added:
         ) from None
     context = {"folder": catalog.resolve().parent}
     try:
-        if "text" in found.body:
-            found = _with_words(found, context)
+        found = _with_counts(found, context)
         entry = Entry.model_validate({"name": found.name} | found.body, context=context)
     except ValidationError as error:
         wrong = "; ".join(d["msg"].removeprefix("Value error, ") for d in error.errors())
@@ -260,11 +261,22 @@ def _finished(found: Description, catalog: Path, dry_run: bool) -> Added:
     return Added(found.name, found.body, catalog, tried, told)
 
 
-def _with_words(found: Description, context: dict[str, Any]) -> Description:
-    """Return a description with how many features its texts give: they are read for it."""
-    body = {key: value for key, value in found.body.items() if key != "d"}
-    declared = Declared.model_validate({"name": found.name} | body, context=context)
+def _with_counts(found: Description, context: dict[str, Any]) -> Description:
+    """Return a description with what only the whole of the data tells: they are read for it."""
+    lacking = {"d", "nnz"} if "text" in found.body else set()
+    if "groups" in found.body and "largest_group" not in found.body:
+        lacking.add("largest_group")
+    if not lacking:
+        return found
+    known = {key: value for key, value in found.body.items() if key not in lacking}
+    declared = Declared.model_validate({"name": found.name} | known, context=context)
     counts = count(declared)
-    counted = {"d": counts.d, "nnz": counts.nnz}
-    keys = ("task", "n", *counted, *body)
-    return replace(found, body={key: (body | counted)[key] for key in dict.fromkeys(keys)})
+    body: dict[str, Any] = {}
+    after = {"d": ("nnz",), "groups": ("largest_group",)}
+    for key, value in found.body.items():
+        body[key] = counts.d if key in lacking else value
+        body |= {other: getattr(counts, other) for other in after.get(key, ()) if other in lacking}
+    told = list(found.told)
+    if "largest_group" in lacking:
+        told.append(f"the largest group has {counts.largest_group} of {counts.n} points")
+    return replace(found, body=body, counts=counts, told=told)

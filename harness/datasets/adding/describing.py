@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from harness.datasets.adding.bodies import finished
+from harness.datasets.adding.facts import as_written, refuse_name
 from harness.datasets.adding.guesses import (
     Columns,
     find_column,
@@ -38,17 +37,18 @@ from harness.datasets.adding.tables import (
 )
 from harness.datasets.adding.targets import judge_target
 from harness.datasets.adding.wishes import Wishes
+from harness.datasets.adding.written_files import written_file
 from harness.datasets.counting import Counts
-from harness.datasets.fetching import PACKINGS, is_packed, open_unpacked
+from harness.datasets.fact_sources import QUERY
+from harness.datasets.fetching import PACKINGS, is_packed
 from harness.datasets.reading import TEXT_FORMATS, Text
 from harness.datasets.text_folders import holds_texts, is_utf8, text_files
 from harness.errors import HarnessError
-from harness.files import folder_sha256, is_file, is_folder
+from harness.files import is_file, is_folder
 
 OPENML = "openml:"
 
 _LONGEST_NAME = 100
-_BLOCK = 1 << 20
 _ENDINGS = (
     *("csv", "tsv", "tab", "txt", "data", "dat", "parquet", "pq", "arff", "jsonl", "ndjson"),
     *("npz", "npy", "mat", "svm", "svmlight", "libsvm", "all", "trn"),
@@ -100,7 +100,8 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
     first = str(sources[0])
     if first.startswith(OPENML) and len(sources) == 1:
         table = openml_table(_openml_number(first))
-        body, counts, told = _of_table(table, first, wishes)
+        facts = as_written(wishes, folder)
+        body, counts, told = _of_table(table, first, wishes, facts)
         return Description(first.replace(":", "-"), body, counts, told)
     paths = [Path(source) for source in sources]
     formats = [_format(path) for path in paths]
@@ -110,6 +111,9 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
             f"{paths[other]}: this is {formats[other]}, and {first} is {formats[0]}: files of one "
             "data set are of one format"
         )
+    facts = as_written(wishes, folder)
+    if formats[0] in ("svmlight", "idx", "images", "texts"):
+        refuse_name(facts, formats[0], paths[0])
     if formats[0] == "svmlight":
         body, counts, told = _of_sparse(paths, wishes)
     elif formats[0] == "npz" and is_sparse_npz(paths[0]):
@@ -119,11 +123,10 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
     elif formats[0] == "texts":
         body, counts, told = _of_folders(paths, wishes)
     else:
-        tables = [_table(path, formats[0], wishes) for path in paths]
-        body, counts, told = _of_table(joined(tables, paths), paths[0], wishes)
-    body["files"] = [
-        {"path": _written_path(path, folder), "sha256": _sha256(path)} for path in paths
-    ]
+        tables = [_table(path, formats[0], wishes, facts) for path in paths]
+        body, counts, told = _of_table(joined(tables, paths), paths[0], wishes, facts)
+    body |= {key: said for key, said in facts.items() if key not in body}
+    body["files"] = [written_file(path, folder) for path in paths]
     body["source"] = ", ".join(path.name for path in paths)
     return Description(name_of(paths[0]), body, counts, told)
 
@@ -139,8 +142,9 @@ def _format(path: Path) -> str:
     return format
 
 
-def _table(path: Path, format: str, wishes: Wishes) -> Table:
+def _table(path: Path, format: str, wishes: Wishes, facts: Mapping[str, Any]) -> Table:
     target = None if wishes.target is None else str(wishes.target)
+    beside = {str(said) for said in facts.values()}
     match format:
         case "csv":
             return csv_table(path, wishes.header, target)
@@ -151,9 +155,9 @@ def _table(path: Path, format: str, wishes: Wishes) -> Table:
         case "arff":
             return arff_table(path)
         case "npz":
-            return npz_table(path, target)
+            return npz_table(path, target, beside)
         case "mat":
-            return mat_table(path, target)
+            return mat_table(path, target, beside)
         case _:
             return npy_table(path)
 
@@ -170,7 +174,7 @@ def name_of(path: Path) -> str:
 
 
 def _of_table(
-    table: Table, where: str | Path, wishes: Wishes
+    table: Table, where: str | Path, wishes: Wishes, said: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Counts, list[str]]:
     where = str(where)
     target = find_target(table, wishes.target, where)
@@ -178,7 +182,7 @@ def _of_table(
         [find_column(table, name, f"--{option}", where) for name in getattr(wishes, option)]
         for option in ("nominal", "drop", "keep")
     )
-    facts = _facts(table, wishes, where)
+    facts = _columns(table, said, where)
     asked = [("nominal", nominal), ("drop", drop), ("keep", keep)]
     for option, names in (*asked, *((key, [name]) for key, name in facts.items())):
         if target in names:
@@ -216,16 +220,12 @@ def _of_table(
     return made[0], replace(made[1], largest_group=largest), made[2]
 
 
-def _facts(table: Table, wishes: Wishes, where: str) -> dict[str, Name]:
-    """Return the columns that are kept beside the features."""
-    given = {"groups": wishes.groups, "order": wishes.order}
-    said = {key: name for key, name in given.items() if name is not None}
-    if said and table.read["format"] not in ("csv", "parquet", "jsonl", "arff", "openml"):
-        raise HarnessError(
-            f"{where}: --{next(iter(said))} names a column of a table, and this is "
-            f"{table.read['format']}; write it into the entry by hand"
-        )
-    return {key: find_column(table, name, f"--{key}", where) for key, name in said.items()}
+def _columns(table: Table, said: Mapping[str, Any], where: str) -> dict[str, Name]:
+    """Return the columns of a table that are kept beside the features."""
+    named = {key: name for key, name in said.items() if not isinstance(name, dict)}
+    if table.read["format"] in _WHOLE:  # other names are of arrays beside the matrix
+        named = {key: name for key, name in named.items() if str(name).isdigit()}
+    return {key: find_column(table, name, f"--{key}", where) for key, name in named.items()}
 
 
 def _text_key(names: Sequence[Name]) -> dict[str, Any]:
@@ -294,7 +294,6 @@ def _of_pictures(
 
 def _refuse_columns(path: Path, wishes: Wishes, what: str) -> None:
     given = [name for name in ("nominal", "drop", "keep") if getattr(wishes, name)]
-    given += [name for name in ("groups", "order") if getattr(wishes, name) is not None]
     given += ["target"] if wishes.target not in (None, 0, "0") else []
     if given:
         raise HarnessError(
@@ -314,6 +313,8 @@ def _of_sparse(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], C
     read |= {"zero_based": True} if found.zero_based else {}
     counted = "0" if found.zero_based else "1"
     told = [f"SVMlight's sparse text, columns counted from {counted}", *judged.told]
+    if found.queries and QUERY not in (wishes.groups, wishes.order):
+        told.append(f"{QUERY} of the lines is left out (--groups {QUERY} keeps groups apart)")
     gaps = {"numeric"} if found.gaps else set()
     n = found.labels.rows
     nnz = found.nnz if found.is_large else None
@@ -354,19 +355,3 @@ def _openml_number(source: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,8}", number):
         raise HarnessError(f"{source}: write the number of the data set, such as openml:61")
     return int(number)
-
-
-def _written_path(path: Path, folder: Path) -> str:
-    """Return a path as a catalog in a folder writes it: relative below it, else absolute."""
-    whole, base = path.resolve(), folder.resolve()
-    return whole.relative_to(base).as_posix() if whole.is_relative_to(base) else os.fspath(whole)
-
-
-def _sha256(path: Path) -> str:
-    if is_folder(path):
-        return folder_sha256(path)
-    digest = hashlib.sha256()
-    with open_unpacked(path) as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
