@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli.tables import tell
+
+if TYPE_CHECKING:
+    from harness.datasets.adding import Added
 
 
 def _columns(option: str, told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -71,7 +74,8 @@ def add(
     FILE is CSV or TSV of any separator, JSON lines, Parquet, ARFF, SVMlight, npz, npy or MATLAB's;
     text may be packed with gzip, bzip2 or xz. Of several files the rows are joined; of MNIST's
     format images and labels are given in turn. Or a folder with a folder of texts, or of pictures,
-    for each class; pictures may be in an archive. Or openml:61, a data set of OpenML.
+    for each class; pictures may be in an archive. Or openml:61, a data set of OpenML, or
+    openml-task:59, the data of a task of it: the study then takes the folds of the task.
     """
     from harness.datasets.adding import add as add_data
 
@@ -101,18 +105,19 @@ def add(
     if no_study:
         click.echo(f"try: harness new study first --dataset {added.name}")
     else:
-        _write_study(added.name)
+        _write_study(added)
 
 
-def _write_study(name: str) -> None:
+def _write_study(added: Added) -> None:
     from harness.cli.new_study import study_of, write_study
     from harness.datasets import load_catalog
 
+    name = added.name
     path = Path("studies") / f"{name}.yaml"
     if path.exists():
         click.echo(f"{path} is there already and was kept; try: harness plan {study_of(path)}")
         return
-    write_study(name, path.parent, [load_catalog()[name]])
+    write_study(name, path.parent, [load_catalog()[name]], folds=added.folds)
     click.echo(f"wrote {path}; try: harness run {study_of(path)}")
 
 

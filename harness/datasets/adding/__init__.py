@@ -39,6 +39,25 @@ _FRAMES = "data"
 
 
 @dataclass(frozen=True)
+class Folds:
+    """Published splits of a data set, which a study takes by `evaluation: {openml: TASK}`.
+
+    Parameters
+    ----------
+    task : int
+        The number of the task of OpenML.
+    count : int
+        How many splits it has; seeds number them from 0.
+    smallest : int
+        Points that may be labeled in the smallest split.
+    """
+
+    task: int
+    count: int
+    smallest: int
+
+
+@dataclass(frozen=True)
 class Added:
     """A data set that was added.
 
@@ -54,6 +73,8 @@ class Added:
         Whether the entry was read once, as preparation reads it. Large files are not.
     told : list of str
         What was guessed, and how to say otherwise.
+    folds : Folds, optional
+        Of the task of OpenML that it was added for.
     """
 
     name: str
@@ -61,6 +82,7 @@ class Added:
     catalog: Path
     tried: bool
     told: list[str] = field(default_factory=list)
+    folds: Folds | None = None
 
     def __str__(self) -> str:
         return entry_text(self.name, self.body)
@@ -91,8 +113,9 @@ def add(
     data : str, Path, sequence of them, or DataFrame
         CSV, TSV, JSON lines, Parquet, ARFF, SVMlight, npz, npy or MATLAB's: a file, or several
         whose rows belong together. Or folders of texts or of pictures, which are called as their
-        class. Of MNIST's format images and labels in turn. Or "openml:61". A data frame is written
-        as Parquet into the folder `data` beside the catalog.
+        class. Of MNIST's format images and labels in turn. Or "openml:61", or "openml-task:59" for
+        the data of a task and its folds. A data frame is written as Parquet into the folder `data`
+        beside the catalog.
     target : str or int, optional
         Name or number of the target's column; by default one called "target", "class", "label" or
         "y", else the last.
@@ -251,14 +274,26 @@ def _finished(found: Description, catalog: Path, dry_run: bool) -> Added:
                 f"{found.body['source']}: {wrong}: it is read otherwise than it was guessed to "
                 f"be; write the entry by hand, from\n{text}"
             )
+    folds = None if found.task is None else _folds(found.task.number, entry)
     if not dry_run:
         if not tried:
             keep_counts(entry, found.counts)
         write_entry(catalog, found.name, found.body)
     told = list(found.told)
+    if folds is not None:
+        splits = f"{folds.count} split" + "s" * (folds.count > 1)
+        told.append(f"task {folds.task} has {splits}: `evaluation: {{openml: {folds.task}}}`")
     if entry.data_bytes > LARGEST_TRIED:
         told.append(f"as numbers the features take {format_bytes(entry.data_bytes)}")
-    return Added(found.name, found.body, catalog, tried, told)
+    return Added(found.name, found.body, catalog, tried, told, folds)
+
+
+def _folds(number: int, entry: Entry) -> Folds:
+    from harness.datasets.openml_tasks import keep_task
+    from harness.datasets.split_files import read_splits
+
+    splits = read_splits(keep_task(number, entry), entry.n)
+    return Folds(number, len(splits.seeds), splits.train_sizes[0])
 
 
 def _with_counts(found: Description, context: dict[str, Any]) -> Description:

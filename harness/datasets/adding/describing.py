@@ -20,6 +20,7 @@ from harness.datasets.adding.guesses import (
     largest_group,
     profile_columns,
 )
+from harness.datasets.adding.openml import of_openml, wished
 from harness.datasets.adding.pictures import folders_of_pictures, images_and_labels
 from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile, Name
 from harness.datasets.adding.sniffing import guess_format
@@ -41,12 +42,11 @@ from harness.datasets.adding.written_files import written_file
 from harness.datasets.counting import Counts
 from harness.datasets.fact_sources import QUERY
 from harness.datasets.fetching import PACKINGS, is_packed
+from harness.datasets.openml_tasks import Task
 from harness.datasets.reading import TEXT_FORMATS, Text
 from harness.datasets.text_folders import holds_texts, is_utf8, text_files
 from harness.errors import HarnessError
 from harness.files import is_file, is_folder
-
-OPENML = "openml:"
 
 _LONGEST_NAME = 100
 _ENDINGS = (
@@ -71,12 +71,15 @@ class Description:
     counts : Counts
     told : list of str
         What was guessed, a sentence each.
+    task : Task, optional
+        Of OpenML, whose folds a study of it takes.
     """
 
     name: str
     body: dict[str, Any]
     counts: Counts
     told: list[str] = field(default_factory=list)
+    task: Task | None = None
 
 
 def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Description:
@@ -87,7 +90,7 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
     sources : sequence of str or Path
         CSV, TSV, Parquet, ARFF, SVMlight, npz, npy or MATLAB, plain or packed: one, or several
         whose rows belong together. Of MNIST's format images and labels in turn. Folders of
-        pictures. Or "openml:61" alone.
+        pictures. Or "openml:61" or "openml-task:59" alone.
     folder : Path
         Of the catalog, which the path in the entry is relative to.
     wishes : Wishes
@@ -98,11 +101,13 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
         If the file cannot be read, or nothing can be learned from it as it is.
     """
     first = str(sources[0])
-    if first.startswith(OPENML) and len(sources) == 1:
-        table = openml_table(_openml_number(first))
-        facts = as_written(wishes, folder)
+    given = of_openml(first) if len(sources) == 1 else None
+    if given is not None:
+        number, task = given
+        table, facts = openml_table(number), as_written(wishes, folder)
+        wishes = wishes if task is None else wished(task, wishes)
         body, counts, told = _of_table(table, first, wishes, facts)
-        return Description(first.replace(":", "-"), body, counts, told)
+        return Description(first.replace(":", "-"), body, counts, told, task)
     paths = [Path(source) for source in sources]
     formats = [_format(path) for path in paths]
     if len(set(formats)) > 1:
@@ -348,10 +353,3 @@ def _refuse_few_rows(rows: int, where: str) -> None:
     if rows < 2:
         held = "one row" if rows else "no rows"
         raise HarnessError(f"{where}: the table has {held}; at least two are needed")
-
-
-def _openml_number(source: str) -> int:
-    number = source.removeprefix(OPENML)
-    if not re.fullmatch(r"[1-9]\d{0,8}", number):
-        raise HarnessError(f"{source}: write the number of the data set, such as openml:61")
-    return int(number)
