@@ -41,6 +41,8 @@ class Source:
         Features made of texts; X has the other columns.
     n_texts : int, default 0
         Columns that those texts were.
+    vectorizer : object, optional
+        scikit-learn's, which made features of the texts.
     names : list of str, optional
         Of folders, the file of each point, by its path in the folder.
     """
@@ -51,6 +53,7 @@ class Source:
     facts: dict[str, np.ndarray] = field(default_factory=dict)
     words: csr_matrix | None = None
     n_texts: int = 0
+    vectorizer: Any = None
     names: list[str] | None = None
 
 
