@@ -133,12 +133,13 @@ def _agreement(
 ) -> Agreement:
     """Compare what the file gives for some rows with what the model gave."""
     from harness.datasets import read_rows
+    from harness.datasets.raw_rows import RowPreparation
     from harness.onnx_export.check import compare
     from harness.onnx_export.rows import ROWS, inputs
 
     predicted = dict(made.checked)
     rows = predicted.pop("rows")
-    if label.preparation is None or table is None:
+    if table is None or not isinstance(label.preparation, RowPreparation):
         item = item_type(trials.workload, trials.block, trials.method, trials.params)
         numbers = replace(item, keeps_integers=False)
         given = {ROWS: read_rows(trials.prepared.features, rows, numbers)}
