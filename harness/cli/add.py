@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli.tables import tell
+
+if TYPE_CHECKING:
+    from harness.datasets.adding import Added
 
 
 def _columns(option: str, told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -39,8 +42,12 @@ class _Names(click.ParamType[tuple[str, ...]]):
 @_columns("--drop", "Columns to leave out.")
 @_columns("--keep", "Columns to keep that would be left out, such as numbers of rows.")
 @_columns("--text", "Columns of texts, whose words become features; guessed by default.")
-@click.option("--groups", help="Column of groups: no patient, user or site is in two parts.")
-@click.option("--order", help="Column of times or dates, for test parts that come last.")
+@click.option(
+    "--groups",
+    help="Column of groups: no patient, user or site is in two parts. Or file:VALUES.txt with a "
+    "value for each point, or path:PATTERN of the names of files.",
+)
+@click.option("--order", help="Column of times or dates, for test parts that come last; likewise.")
 @click.option("--header/--no-header", default=None, help="Whether the first line has names.")
 @click.option("--no-study", is_flag=True, help="Write no study to start from.")
 @click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")
@@ -67,7 +74,8 @@ def add(
     FILE is CSV or TSV of any separator, JSON lines, Parquet, ARFF, SVMlight, npz, npy or MATLAB's;
     text may be packed with gzip, bzip2 or xz. Of several files the rows are joined; of MNIST's
     format images and labels are given in turn. Or a folder with a folder of texts, or of pictures,
-    for each class; pictures may be in an archive. Or openml:61, a data set of OpenML.
+    for each class; pictures may be in an archive. Or openml:61, a data set of OpenML, or
+    openml-task:59, the data of a task of it: the study then takes the folds of the task.
     """
     from harness.datasets.adding import add as add_data
 
@@ -97,18 +105,19 @@ def add(
     if no_study:
         click.echo(f"try: harness new study first --dataset {added.name}")
     else:
-        _write_study(added.name)
+        _write_study(added)
 
 
-def _write_study(name: str) -> None:
+def _write_study(added: Added) -> None:
     from harness.cli.new_study import study_of, write_study
     from harness.datasets import load_catalog
 
+    name = added.name
     path = Path("studies") / f"{name}.yaml"
     if path.exists():
         click.echo(f"{path} is there already and was kept; try: harness plan {study_of(path)}")
         return
-    write_study(name, path.parent, [load_catalog()[name]])
+    write_study(name, path.parent, [load_catalog()[name]], folds=added.folds)
     click.echo(f"wrote {path}; try: harness run {study_of(path)}")
 
 

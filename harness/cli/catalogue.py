@@ -83,7 +83,7 @@ def _counted(declared: Declared) -> tuple[dict[str, Any], str]:
         "memory": None,
     }
     row["fetch"] = declared.download_bytes
-    fetched = any(file.path is None for file in declared.files) or not declared.files
+    fetched = any(file.path is None for file in declared.every_file) or not declared.files
     entry = declared if isinstance(declared, Entry) or fetched else None
     try:
         entry = entry or completed(declared)

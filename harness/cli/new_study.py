@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.cli.new_plugin import write_new
 from harness.datasets.entry import Entry
@@ -14,6 +14,9 @@ from harness.errors import HarnessError
 from harness.files import is_file
 from harness.strict_yaml import written
 from harness.units import format_bytes
+
+if TYPE_CHECKING:
+    from harness.datasets.adding import Folds
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -24,7 +27,7 @@ datasets: @DATASETS@
 methods: @METHODS@
 labeled: @LABELED@
 budgets: [@BUDGETS@]
-seeds: 5
+seeds: @SEEDS@
 @EVALUATION@metrics: @METRICS@
 tuning: @TUNING@
 limits: {time: 2m}
@@ -53,6 +56,7 @@ def write_study(
     metrics: Sequence[str] = (),
     kernel: str | None = None,
     search: str | None = None,
+    folds: Folds | None = None,
 ) -> Path:
     """Write a study.
 
@@ -70,6 +74,8 @@ def write_study(
         What methods with a kernel are given.
     search : str, optional
         How parameters are tuned; by default they are not.
+    folds : Folds, optional
+        Splits of a task of OpenML, which are taken instead of drawn ones.
 
     Returns
     -------
@@ -100,9 +106,10 @@ def write_study(
         "TITLE": f"What is best on {', '.join(entry.name for entry in entries)} in few megabytes?",
         "DATASETS": written([entry.name for entry in entries]),
         "METHODS": written(chosen),
-        "LABELED": str(_labeled(entries)),
+        "LABELED": str(_labeled(entries, folds)),
+        "SEEDS": str(5 if folds is None else min(folds.count, 10)),
         "BUDGETS": ", ".join(_budgets(entries)),
-        "EVALUATION": _evaluation(entries),
+        "EVALUATION": _evaluation(entries, folds),
         "METRICS": written([*metrics, *_METRICS[task]]),
         "TUNING": written({"search": search, "trials": 10}) if search else "none",
         "CALLED": study_of(path),
@@ -119,8 +126,10 @@ def study_of(path: Path) -> str:
     return path.stem if plain else str(path)
 
 
-def _evaluation(entries: Sequence[Entry]) -> str:
+def _evaluation(entries: Sequence[Entry], folds: Folds | None) -> str:
     """Return the line that says what is scored, where that is not all unlabeled points."""
+    if folds is not None:
+        return f"evaluation: {written({'openml': folds.task})}\n"
     said: dict[str, Any] = {"test": 0.2}
     if all(entry.groups for entry in entries):
         said["groups"] = "test"
@@ -131,9 +140,10 @@ def _evaluation(entries: Sequence[Entry]) -> str:
     return f"evaluation: {written(said)}\n"
 
 
-def _labeled(entries: Sequence[Entry]) -> int:
+def _labeled(entries: Sequence[Entry], folds: Folds | None) -> int:
     """Return how many points have labels: few beside the others, and one of each class."""
     most = min(_LABELED, *(max(1, (entry.n - entry.n_unlabeled) // 3) for entry in entries))
+    most = most if folds is None else min(most, folds.smallest)
     return max(most, *(entry.n_classes for entry in entries), 1)
 
 

@@ -144,7 +144,7 @@ def _description(entry: Entry) -> str:
         told.append("No licence is known.")
     lacking = [
         f"{file.name} ({file.urls[0]})" if file.urls else file.name
-        for file in entry.files
+        for file in entry.every_file
         if not _has_checksum(file)
     ]
     if isinstance(entry.read, OpenML):
@@ -162,7 +162,9 @@ def _distribution(entry: Entry) -> list[dict[str, Any]]:
     if isinstance(entry.read, Bundled):
         return [_bundled(name) for name in _BUNDLED[entry.read.loader]]
     # Croissant asks for a checksum of every file
-    return [_of_catalog(file, entry.format) for file in entry.files if _has_checksum(file)]
+    listed = [_of_catalog(file, entry.format) for file in entry.files if _has_checksum(file)]
+    beside = entry.every_file[len(entry.files) :]
+    return listed + [_of_catalog(file, "") for file in beside if _has_checksum(file)]
 
 
 def _has_checksum(file: File) -> bool:

@@ -16,6 +16,7 @@ from harness.datasets import reading
 from harness.datasets.counting import completed
 from harness.datasets.entry import Declared, Entry, generated_entry
 from harness.datasets.entry_values import MissingByKind
+from harness.datasets.fact_sources import FactSource
 from harness.datasets.file import File
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
@@ -211,7 +212,15 @@ _PARTS: dict[str, type[BaseModel]] = {
 """What pydantic puts into a location where one of several forms was taken, and its keys."""
 
 
+_KEYS: dict[str | int, type[BaseModel]] = {
+    **{"text": reading.Text, "groups": FactSource, "order": FactSource}
+}
+"""Keys whose value is a mapping of its own, and its keys."""
+
+
 def _model_at(location: Sequence[str | int]) -> type[BaseModel]:
-    if location[0] in ("files", "text"):
-        return File if location[0] == "files" else reading.Text
+    if "files" in location[:2]:
+        return File
+    if location[0] in _KEYS:
+        return _KEYS[location[0]]
     return next((_PARTS[str(part)] for part in location if part in _PARTS), Entry)

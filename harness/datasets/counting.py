@@ -131,8 +131,8 @@ def contradiction(entry: Entry) -> str:
     HarnessError
         If a file cannot be read as the entry says.
     """
-    paths = [file.path for file in entry.files if file.path is not None]
-    if not paths or len(paths) < len(entry.files):
+    paths = [file.path for file in entry.every_file if file.path is not None]
+    if not paths or len(paths) < len(entry.every_file):
         return ""
     if sum(path.stat().st_size for path in paths if path.is_file()) > MOST_BYTES:
         return ""

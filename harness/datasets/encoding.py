@@ -41,6 +41,10 @@ class Source:
         Features made of texts; X has the other columns.
     n_texts : int, default 0
         Columns that those texts were.
+    vectorizer : object, optional
+        scikit-learn's, which made features of the texts.
+    names : list of str, optional
+        Of folders, the file of each point, by its path in the folder.
     """
 
     X: Any
@@ -49,6 +53,8 @@ class Source:
     facts: dict[str, np.ndarray] = field(default_factory=dict)
     words: csr_matrix | None = None
     n_texts: int = 0
+    vectorizer: Any = None
+    names: list[str] | None = None
 
 
 def encode(source: Source, entry: Entry) -> tuple[Features, np.ndarray, np.ndarray]:

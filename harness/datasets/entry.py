@@ -21,12 +21,11 @@ from harness.datasets.entry_values import (
     label_counts,
     label_texts,
 )
+from harness.datasets.fact_sources import FactSource, FactSources
 from harness.datasets.file import File
 from harness.datasets.reading import (
     Generated,
     OpenML,
-    PointColumn,
-    PointColumns,
     Read,
     Strict,
     Text,
@@ -91,11 +90,12 @@ class Declared(Strict):
         those whose target is missing. "unlabeled" keeps them as points that have no label.
     n_unlabeled : int, optional
         How many these are, where they are kept. They are counted where it is not given.
-    groups : int, str or mapping, optional
-        The column that says which group a point is of: a patient, a user, a site.
-    order : int, str or mapping, optional
-        The column by which points are earlier and later: numbers, or dates. Without it they are
-        in the order of their rows.
+    groups : int, str, list or mapping, optional
+        Which group a point is of: a patient, a user, a site. A column, or as
+        `FactSource` has it.
+    order : int, str, list or mapping, optional
+        By what points are earlier and later: numbers, or dates. Without it they are in the order
+        of their rows.
     largest_group : int, optional
         Points with a label of the largest group. They are counted where it is not given.
     openml : int, optional
@@ -138,8 +138,8 @@ class Declared(Strict):
     missing: Missing = "error"
     other_classes: Literal["error", "drop", "unlabeled"] = "error"
     n_unlabeled: int = Field(default=0, ge=0)
-    groups: PointColumns = None
-    order: PointColumns = None
+    groups: FactSources = None
+    order: FactSources = None
     largest_group: int | None = Field(default=None, gt=0)
     openml: int | None = Field(default=None, gt=0)
     logarithm: tuple[Annotated[int, Field(ge=0)], ...] = ()
@@ -222,15 +222,20 @@ class Declared(Strict):
         return self.read.id if isinstance(self.read, OpenML) else self.openml
 
     @property
-    def fact_columns(self) -> dict[str, PointColumn]:
-        """The columns that are kept beside the targets: those of "groups" and of "order"."""
-        columns = {"groups": self.groups, "order": self.order}
-        return {name: column for name, column in columns.items() if column is not None}
+    def fact_sources(self) -> dict[str, FactSource]:
+        """What is kept beside the targets: "groups" and "order", where the entry has them."""
+        facts = {"groups": self.groups, "order": self.order}
+        return {name: fact for name, fact in facts.items() if fact is not None}
+
+    @property
+    def every_file(self) -> tuple[File, ...]:
+        """The files that it is read from, those with groups and with an order last."""
+        return self.files + tuple(f for fact in self.fact_sources.values() for f in fact.files)
 
     @property
     def download_bytes(self) -> int:
         """Expected size of what has to be fetched where nothing is there yet."""
-        return sum(file.bytes for file in self.files if file.path is None)
+        return sum(file.bytes for file in self.every_file if file.path is None)
 
     @property
     def digest(self) -> str:
@@ -245,9 +250,13 @@ class Declared(Strict):
         for key in later & (told["read"].keys() - self.read.model_fields_set):
             del told["read"][key]
         told["labels"] = list(self.classes)
-        told["files"] = [
-            file.sha256 or file.packed_sha256 or _content(file) for file in self.files
-        ]
+        told["files"] = [_checksum(file) for file in self.files]
+        for key, fact in self.fact_sources.items():
+            told[key] = fact.said
+            if fact.files:
+                told[key]["files"] = [_checksum(file) for file in fact.files]
+        if any(fact.path for fact in self.fact_sources.values()):
+            told["names"] = [file.name for file in self.files]
         if self.format == "generated":
             told["generated"] = [self.name, self.n, self.d]
         if self.format == "svmlight":
@@ -330,7 +339,7 @@ class Entry(Declared):
     @property
     def directory(self) -> str:
         """Name of the folder that holds the prepared data; its ending says which files it has."""
-        facts, sparse = bool(self.fact_columns), self.nnz is not None
+        facts, sparse = bool(self.fact_sources), self.nnz is not None
         return f"{self.name}-{self.digest}" + FACTS_ENDING * facts + SPARSE_ENDING * sparse
 
 
@@ -353,12 +362,20 @@ def generated_entry(dataset: GeneratedDataset, version: str = "") -> Entry:
     }
     if dataset.nnz is not None:
         told |= {"sparse": True, "nnz": dataset.nnz}
+    if dataset.largest_group is not None:
+        told |= {"groups": "groups", "largest_group": dataset.largest_group}
+    if dataset.has_order:
+        told["order"] = "order"
     return Entry.model_validate(told)
 
 
 def _source(dataset: GeneratedDataset) -> str:
     what = f", a stand-in for {dataset.stand_in_for}" if dataset.stand_in_for else ""
     return f"generated by a plugin{what}"
+
+
+def _checksum(file: File) -> str:
+    return file.sha256 or file.packed_sha256 or _content(file)
 
 
 def _content(file: File) -> str:

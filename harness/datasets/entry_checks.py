@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.datasets.reading import FORMATS_WITH_FACTS, TEXT_FORMATS, OpenML
+from harness.datasets.reading import TEXT_FORMATS, OpenML
 
 if TYPE_CHECKING:
     from harness.datasets.entry import Declared
@@ -32,11 +32,10 @@ def refuse_unread_facts(entry: Declared) -> None:
         raise ValueError("n_unlabeled is told where `other_classes: unlabeled` is written")
     if entry.largest_group is not None and entry.groups is None:
         raise ValueError("largest_group is told of groups: add `groups: COLUMN`")
-    if entry.fact_columns and entry.format not in FORMATS_WITH_FACTS:
-        raise ValueError(
-            f"format {entry.format} has no columns for groups or an order; those that have are "
-            f"{', '.join(FORMATS_WITH_FACTS)}"
-        )
+    for key, fact in entry.fact_sources.items():
+        reason = fact.why_not(key, entry.format)
+        if reason:
+            raise ValueError(f"{key}: {reason}")
     if entry.openml is not None and isinstance(entry.read, OpenML):
         raise ValueError("openml is said by read.id; leave it out")
 

@@ -16,7 +16,7 @@ import lzma
 import os
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -73,7 +73,19 @@ def fetch(entry: Declared) -> list[Path]:
     for file in entry.files:
         if file.path and is_folder(file.path) and entry.format not in FOLDER_FORMATS:
             raise HarnessError(f"{owner}: {file.path}: there is no such file")
-    return [fetch_file(owner, _placed(entry, file), entry.notes) for file in entry.files]
+    return fetch_files(entry, entry.files)
+
+
+def fetch_files(entry: Declared, files: Iterable[File]) -> list[Path]:
+    """Return some of the verified files of a data set, downloaded where they are not at hand.
+
+    Raises
+    ------
+    HarnessError
+        If a file is nowhere to be had, or its bytes are not the expected ones.
+    """
+    owner = f"data set {entry.name!r}"
+    return [fetch_file(owner, _placed(entry, file), entry.notes) for file in files]
 
 
 def fetch_file(owner: str, file: File, notes: str = "") -> Path:
@@ -104,7 +116,7 @@ def missing_bytes(entry: Declared) -> int:
     """Return the expected size of what neither mirror nor cache holds; contents unchecked."""
     return sum(
         file.bytes
-        for file in (_placed(entry, file) for file in entry.files)
+        for file in (_placed(entry, file) for file in entry.every_file)
         if file.path is None and not _in_mirror(file) and not _cached(file).exists()
     )
 
@@ -113,7 +125,7 @@ def unobtainable(entry: Declared) -> list[str]:
     """Say for each file that is neither at hand nor to be downloaded where to put it."""
     return [
         _where_to_put(f"data set {entry.name!r}", file, entry.notes)
-        for file in (_placed(entry, file) for file in entry.files)
+        for file in (_placed(entry, file) for file in entry.every_file)
         if not (file.path or file.urls or _in_mirror(file) or _cached(file).exists())
     ]
 

@@ -99,7 +99,7 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
         case reading.Npz() as read:
             return read_npz(entry, read, paths)
         case reading.Npy() as read:
-            return read_npy(read, paths)
+            return read_npy(entry, read, paths)
         case reading.OpenML() as read:
             return _read_openml(entry, read)
         case reading.Bundled() as read:
@@ -190,9 +190,13 @@ def tabular(
     if read.target_strip:
         target = np.array([str(label).strip(f" {read.target_strip}") for label in target])
     ignored = [column_name(frame, column, "read.ignore") for column in read.ignore]
-    told = {key: column_name(frame, of.column, key) for key, of in entry.fact_columns.items()}
+    told = {
+        key: column_name(frame, fact.column, key)
+        for key, fact in entry.fact_sources.items()
+        if fact.in_source and not isinstance(fact.column, tuple | None)
+    }
     facts = {key: frame[name].to_numpy() for key, name in told.items()}
-    ignored += [name for key, name in told.items() if not entry.fact_columns[key].feature]
+    ignored += [name for key, name in told.items() if not entry.fact_sources[key].feature]
     names = {column_name(frame, column, "read.nominal") for column in nominal}
     frame = frame.drop(columns=[target_name, *ignored])
     columns = {name: _typed(frame[name], name in names) for name in frame.columns}

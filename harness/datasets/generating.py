@@ -35,7 +35,7 @@ def read_generated(entry: Declared, read: reading.Generated) -> Source:
     seed = np.random.SeedSequence(list(entry.name.encode()))
     try:
         with _noting_files() as opened:
-            X, y = read.dataset.generate(np.random.default_rng(seed))
+            X, y, *facts = read.dataset.generate(np.random.default_rng(seed))
     except Exception as error:
         raise HarnessError(
             f"data set {entry.name!r}: its plugin failed to generate it: "
@@ -52,7 +52,13 @@ def read_generated(entry: Declared, read: reading.Generated) -> Source:
     X, y = X.tocsr(copy=True) if sparse.issparse(X) else np.array(X), np.array(y)
     if X.ndim != 2 or y.ndim != 1:
         raise ValueError(f"X of shape (n, d) and y of shape (n,) wanted, got {X.shape}, {y.shape}")
-    return Source(as_declared(X, entry), y, [len(y)])
+    said = {key: np.array(values).ravel() for key, values in (facts[0] if facts else {}).items()}
+    if said.keys() != entry.fact_sources.keys():
+        raise ValueError(
+            f"with X and y it returns {', '.join(said) or 'nothing'}, and its GeneratedDataset "
+            f"declares {', '.join(entry.fact_sources) or 'nothing'} (largest_group, has_order)"
+        )
+    return Source(as_declared(X, entry), y, [len(y)], said)
 
 
 @contextmanager

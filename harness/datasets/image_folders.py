@@ -40,7 +40,7 @@ def read_image_folders(read: reading.Images, paths: Sequence[Path]) -> Source:
         If there is none, one cannot be read, or they differ in size and `size` is not given.
     """
     X: list[np.ndarray] = []
-    labels: list[str] = []
+    names: list[str] = []
     parts: list[int] = []
     first = ""
     for path in paths:
@@ -54,12 +54,13 @@ def read_image_folders(read: reading.Images, paths: Sequence[Path]) -> Source:
                 )
             first = first or name
             X.append(values)
-            labels.append(PurePosixPath(name).parent.name)
+            names.append(name)
         parts.append(len(X) - before)
         if not parts[-1]:
             raise ValueError(f"{path.name} holds no folder of pictures ({_listed()})")
     flat = np.stack(X).reshape(len(X), -1)
-    return Source(flat, np.array(labels), parts)
+    labels = np.array([PurePosixPath(name).parent.name for name in names])
+    return Source(flat, labels, parts, names=names)
 
 
 @dataclass(frozen=True)

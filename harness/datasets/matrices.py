@@ -6,8 +6,9 @@ import io
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy import sparse
 from harness.datasets import reading
 from harness.datasets.encoding import Source, as_declared
 from harness.datasets.entry import Declared
+from harness.datasets.fact_sources import QUERY
 from harness.datasets.fetching import open_unpacked
 from harness.errors import HarnessError
 from harness.units import format_bytes
@@ -30,18 +32,30 @@ def read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]
 
     # of codes that are encoded, the columns that come out are not those that are read
     width = entry.raw_d if read.nominal else entry.d
+    said = [key for key, fact in entry.fact_sources.items() if fact.in_source]
     X, y = [], []
+    facts: dict[str, list[np.ndarray]] = {key: [] for key in said}
     for path in paths:
         with open_unpacked(path) as stream:
-            rows, target = load_svmlight_file(
-                stream, n_features=width, dtype=entry.number_type, zero_based=read.zero_based
+            rows, target, queries = load_svmlight_file(
+                stream,
+                n_features=width,
+                dtype=entry.number_type,
+                zero_based=read.zero_based,
+                query_id=True,
             )
+        if said and len(queries) != len(target):
+            raise ValueError(
+                f"{said[0]}: {len(queries)} of {len(target)} lines of {path.name} have a {QUERY}"
+            )
+        for key in said:
+            facts[key].append(queries)
         X.append(rows)
         y.append(target)
     widest = max(part.shape[1] for part in X)
     for part in X:
         part.resize(part.shape[0], widest)
-    return _joined([_as_read(part, entry, read) for part in X], y, read)
+    return _joined([_as_read(part, entry, read) for part in X], y, read, facts)
 
 
 _IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
@@ -79,19 +93,25 @@ def read_images_and_labels(read: reading.Idx, paths: Sequence[Path]) -> Source:
 def read_mat(entry: Declared, read: reading.Mat, paths: Sequence[Path]) -> Source:
     """Read matrices of MATLAB files."""
     X, y = [], []
+    facts: dict[str, list[np.ndarray]] = {key: [] for key in entry.fact_sources}
     for path in paths:
         matrices = load_mat(path)
+        for key, name in _named_facts(entry):
+            facts[key].append(column(matrices[_the_one(matrices, name)]))
         for name, target in read.pairs:
             features = _rows(matrices[_the_one(matrices, name)], read)
+            kept = list(range(features.shape[1]))
             if target is not None:
                 y.append(column(matrices[_the_one(matrices, target)]))
             else:
                 assert read.target is not None, "Mat names one of the two"
                 y.append(column(features[:, [read.target]]).copy())
-                kept = [at for at in range(features.shape[1]) if at != read.target]
-                features = features[:, kept[: read.columns]]
+                kept = [at for at in kept if at != read.target][: read.columns]
+            taken = _take_facts(features, entry, facts)
+            if target is None or taken:
+                features = features[:, [at for at in kept if at not in taken]]
             X.append(_as_read(features, entry, read))
-    return _joined(X, y, read)
+    return _joined(X, y, read, facts)
 
 
 def load_mat(path: Path) -> dict[str, Any]:
@@ -124,14 +144,12 @@ def read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Sourc
     """Read arrays of an `.npz`, or the sparse matrix that SciPy has written to one."""
     X: list[Any] = []
     y: list[np.ndarray] = []
-    told = {key: str(of.column) for key, of in entry.fact_columns.items()}
-    facts: dict[str, list[np.ndarray]] = {key: [] for key in told}
+    facts: dict[str, list[np.ndarray]] = {key: [] for key in entry.fact_sources}
     for path in paths:
         with np.load(path, allow_pickle=False) as arrays:
-            for name in told.values():
+            for key, name in _named_facts(entry):
                 if name not in arrays:
                     raise ValueError(_no_array(name, arrays))
-            for key, name in told.items():
                 facts[key].append(arrays[name].ravel())
             is_sparse = read.X not in arrays and "indptr" in arrays
             for name, target in read.pairs:
@@ -140,32 +158,55 @@ def read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Sourc
                         raise ValueError(_no_array(wanted, arrays))
                 # what scipy.sparse.save_npz writes, and the target beside it
                 stored = sparse.load_npz(path) if is_sparse else arrays[name]
-                X.append(_as_read(_rows(stored, read), entry, read))
+                features = _rows(stored, read)
+                taken = _take_facts(features, entry, facts)
+                if taken:
+                    kept = [at for at in range(features.shape[1]) if at not in taken]
+                    features = features[:, kept]
+                X.append(_as_read(features, entry, read))
                 y.append(arrays[target].ravel())
-    source = _joined(X, y, read)
-    source.facts = {key: np.concatenate(parts) for key, parts in facts.items()}
-    for key, values in source.facts.items():
-        if len(values) != len(source.target):
-            raise ValueError(f"{key}: {len(values)} values, but {len(source.target)} targets")
-    return source
+    return _joined(X, y, read, facts)
+
+
+def _named_facts(entry: Declared) -> Iterator[tuple[str, str]]:
+    """Give the names of matrices that say something of each point, and what they say."""
+    for key, fact in entry.fact_sources.items():
+        if fact.in_source and not isinstance(fact.column, int | None):
+            named = (fact.column,) if isinstance(fact.column, str) else fact.column
+            yield from ((key, name) for name in named)
+
+
+def _take_facts(X: Any, entry: Declared, facts: dict[str, list[np.ndarray]]) -> set[int]:
+    """Add what columns of a matrix say of its points, and return those that are no features."""
+    taken = set()
+    for key, fact in entry.fact_sources.items():
+        if not fact.in_source or not isinstance(fact.column, int):
+            continue
+        if not 0 <= fact.column < X.shape[1]:
+            told = f"{key}: there is no column {fact.column}"
+            raise ValueError(f"{told}; columns are 0 to {X.shape[1] - 1}")
+        facts[key].append(column(X[:, [fact.column]]).copy())
+        taken |= set() if fact.feature else {fact.column}
+    return taken
 
 
 def _no_array(name: str, arrays: Any) -> str:
     return f"there is no array {name!r}; the file holds {', '.join(arrays.files)}"
 
 
-def read_npy(read: reading.Npy, paths: Sequence[Path]) -> Source:
+def read_npy(entry: Declared, read: reading.Npy, paths: Sequence[Path]) -> Source:
     """Read a matrix of NumPy with the target among its columns."""
     X, y = [], []
+    facts: dict[str, list[np.ndarray]] = {key: [] for key in entry.fact_sources}
     for path in paths:
         matrix = np.load(path, allow_pickle=False)
         matrix = matrix.T if read.transpose else matrix
         if matrix.ndim != 2 or not -matrix.shape[1] <= read.target < matrix.shape[1]:
             raise ValueError(f"a matrix with a column {read.target} is wanted, got {matrix.shape}")
-        columns = [read.target, *read.ignore]
+        columns = [read.target, *read.ignore, *_take_facts(matrix, entry, facts)]
         y.append(matrix[:, read.target].copy())
         X.append(np.delete(matrix, [at % matrix.shape[1] for at in columns], axis=1))
-    return _joined(X, y, read)
+    return _joined(X, y, read, facts)
 
 
 def _rows(stored: Any, read: reading.Stored) -> Any:
@@ -180,7 +221,12 @@ def _rows(stored: Any, read: reading.Stored) -> Any:
     return array.reshape(len(array), math.prod(array.shape[1:]))
 
 
-def _joined(X: list[Any], y: list[np.ndarray], read: reading.Matrix) -> Source:
+def _joined(
+    X: list[Any],
+    y: list[np.ndarray],
+    read: reading.Matrix,
+    facts: Mapping[str, list[np.ndarray]] = MappingProxyType({}),
+) -> Source:
     parts = [len(part) for part in y]
     rows = [part.shape[0] for part in X]
     widths = [part.shape[1] for part in X]
@@ -195,7 +241,8 @@ def _joined(X: list[Any], y: list[np.ndarray], read: reading.Matrix) -> Source:
         joined = X[0]
     else:
         joined = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
-    return Source(_coded(joined, read), y[0] if len(y) == 1 else np.concatenate(y), parts)
+    said = {key: np.concatenate(held) for key, held in facts.items() if held}
+    return Source(_coded(joined, read), y[0] if len(y) == 1 else np.concatenate(y), parts, said)
 
 
 def _coded(X: Any, read: reading.Matrix) -> Any:

@@ -45,12 +45,15 @@ class Task:
         The feature that is predicted; "" if it does not say.
     splits_url : str
         Where its folds are; "" if it has none.
+    type : int, default 0
+        As OpenML numbers them: 1 is of classification, 2 of regression. 0 if it is not known.
     """
 
     number: int
     data: int
     target: str
     splits_url: str
+    type: int = 0
 
 
 def task_file(number: int) -> Path:
@@ -117,6 +120,7 @@ def fetch_task(number: int) -> Task:
             int(source["data_set_id"]),
             str(source.get("target_feature") or ""),
             str(procedure.get("data_splits_url") or ""),
+            int(task.get("task_type_id") or 0),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"

@@ -185,11 +185,10 @@ def learn_preparation(entry: Entry, prepared: np.ndarray) -> tuple[RowPreparatio
     HarnessError
         If the source cannot be read, or what is learned does not give the prepared rows.
     """
-    if entry.sparse or entry.text is not None:
-        what, rows = ("has texts", "matrix") if entry.text else ("is sparse", "sparse matrix")
+    if entry.sparse:
         raise HarnessError(
-            f"data set {entry.name!r}: {what}: its models take rows as they are prepared, a "
-            f"{rows} with prepared=True"
+            f"data set {entry.name!r}: is sparse: its models take rows as they are prepared, a "
+            "sparse matrix with prepared=True"
         )
     source = read_source(entry, fetch(entry))
     if entry.small_integers:  # a model is given the numbers that they stand for
@@ -204,7 +203,7 @@ def learn_preparation(entry: Entry, prepared: np.ndarray) -> tuple[RowPreparatio
         if kept.sum() != len(numbers):
             continue
         part = table[kept].reset_index(drop=True)
-        made = _learn(part, target[kept], numbers, entry, scaling)
+        made = learn_columns(part, target[kept], numbers, entry, scaling)
         if made is not None and _same(made, part, prepared):
             return made, part
     raise HarnessError(
@@ -224,9 +223,26 @@ def _candidates(table: pd.DataFrame, target: np.ndarray, entry: Entry) -> Iterat
         yield declared & ~missing.loc[:, columns].any(axis=1).to_numpy()
 
 
-def _learn(
+def learn_columns(
     table: pd.DataFrame, target: np.ndarray, encoded: np.ndarray, entry: Entry, scaling: Scaling
 ) -> RowPreparation | None:
+    """Learn how columns of a table were encoded.
+
+    Parameters
+    ----------
+    table : DataFrame of n rows
+    target : ndarray (n,)
+    encoded : ndarray (n, d)
+        What became of the table, neither divided nor scaled.
+    entry : Entry
+    scaling : Scaling
+        What was done to the encoded columns then.
+
+    Returns
+    -------
+    RowPreparation or None
+        None where the table gives other columns.
+    """
     numeric: list[int] = []
     targets: list[int] = []
     nominal: list[_Nominal] = []

@@ -23,9 +23,6 @@ from pydantic import (
 SPARSE_FORMATS = ("svmlight", "mat", "npz", "generated")
 """Formats of which a matrix may be sparse as it is read."""
 
-FORMATS_WITH_FACTS = ("csv", "parquet", "jsonl", "arff", "openml", "npz")
-"""Formats that may say of each point which group it is of, or when it was."""
-
 FOLDER_FORMATS = ("images", "texts")
 """Formats of folders of files."""
 
@@ -36,14 +33,15 @@ Column = int | str
 Encoding = Literal["onehot", "onehot-drop-binary", "integer"]
 
 
-def _how_many(value: Any) -> str:
+def how_many(value: Any) -> str:
+    """Tell one name from several, as pydantic is told which form was taken."""
     return "several names" if isinstance(value, list | tuple) else "one name"
 
 
 Names = Annotated[
     Annotated[str, Tag("one name")]
     | Annotated[tuple[str, ...], Field(min_length=1), Tag("several names")],
-    Discriminator(_how_many),
+    Discriminator(how_many),
 ]
 """The name of a matrix, or of several whose rows are joined."""
 
@@ -70,29 +68,6 @@ class Strict(BaseModel):
 
     LATER: ClassVar[frozenset[str]] = frozenset()
     """Keys that came later: an entry that does not give them has the digest it always had."""
-
-
-class PointColumn(Strict):
-    """A column that says something of each point, such as its group; no feature of a learner.
-
-    Parameters
-    ----------
-    column : int or str
-        Its number or name in a table; in npz the name of an array.
-    feature : bool, default False
-        Whether it is a feature besides. An array of npz is none.
-    """
-
-    column: Column
-    feature: bool = False
-
-
-def _point_column(value: Any) -> Any:
-    plain = isinstance(value, int | str) and not isinstance(value, bool)
-    return {"column": value} if plain else value
-
-
-PointColumns = Annotated[PointColumn | None, BeforeValidator(_point_column)]
 
 
 class Tabular(Strict):

@@ -66,8 +66,18 @@ class Scaling:
             for block in _row_blocks(X):
                 block[:] = block @ self.root
 
+    def apply_sparse(self, X: csr_matrix) -> None:
+        """Scale rows of a sparse matrix in place."""
+        if self.name == "unit":
+            squares = X.multiply(X).sum(axis=1, dtype=np.float64)
+            norms = np.sqrt(np.asarray(squares).ravel())
+            factors = np.where(norms > 0, norms, 1.0).astype(X.dtype)
+            X.data /= np.repeat(factors, np.diff(X.indptr))
+        elif self.name == "maxabs":
+            X.data /= self.divisor[X.indices]
 
-def scale_sparse(X: csr_matrix, scaling: str) -> None:
+
+def scale_sparse(X: csr_matrix, scaling: str) -> Scaling:
     """Scale a sparse matrix in place.
 
     Parameters
@@ -75,15 +85,18 @@ def scale_sparse(X: csr_matrix, scaling: str) -> None:
     X : csr_matrix (n, d), float
     scaling : {"none", "unit", "maxabs"}
         As in `scale`.
+
+    Returns
+    -------
+    Scaling
+        Does the same to further rows.
     """
-    if scaling == "unit":
-        squares = X.multiply(X).sum(axis=1, dtype=np.float64)
-        norms = np.sqrt(np.asarray(squares).ravel())
-        factors = np.where(norms > 0, norms, 1.0).astype(X.dtype)
-        X.data /= np.repeat(factors, np.diff(X.indptr))
-    elif scaling == "maxabs":
+    fitted = Scaling(scaling)
+    if scaling == "maxabs":
         largest = abs(X).max(axis=0).toarray().ravel()
-        X.data /= np.where(largest > 0, largest, 1)[X.indices].astype(X.dtype)
+        fitted = Scaling(scaling, divisor=np.where(largest > 0, largest, 1).astype(X.dtype))
+    fitted.apply_sparse(X)
+    return fitted
 
 
 def scale(X: np.ndarray, scaling: str) -> Scaling:

@@ -19,6 +19,7 @@ from scipy import sparse
 from harness.datasets import reading
 from harness.datasets.encoding import Source
 from harness.datasets.entry import Declared
+from harness.datasets.fact_values import add_facts
 from harness.datasets.formats import (
     column_name,
     read_table,
@@ -49,6 +50,12 @@ def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
     HarnessError
         If they cannot be read in that format, naming the data set, the files and the reason.
     """
+    source = _read(entry, paths)
+    add_facts(source, entry, paths)
+    return source
+
+
+def _read(entry: Declared, paths: Sequence[Path]) -> Source:
     if entry.text is None:
         return read_table(entry, paths)
     with told_by_us(entry, paths):
@@ -57,7 +64,9 @@ def read_source(entry: Declared, paths: Sequence[Path]) -> Source:
         return _of_tables(entry, entry.text, paths)
 
 
-def vectorized(texts: Iterable[str], text: reading.Text, dtype: str) -> sparse.csr_matrix:
+def vectorized(
+    texts: Iterable[str], text: reading.Text, dtype: str
+) -> tuple[sparse.csr_matrix, Any]:
     """Make features of texts.
 
     Parameters
@@ -69,8 +78,10 @@ def vectorized(texts: Iterable[str], text: reading.Text, dtype: str) -> sparse.c
 
     Returns
     -------
-    csr_matrix (n, d)
+    words : csr_matrix (n, d)
         Of hashing, d is the number of features asked for; of TF-IDF it is at most that.
+    vectorizer : HashingVectorizer or TfidfVectorizer
+        Makes the same features of further texts.
 
     Raises
     ------
@@ -82,7 +93,8 @@ def vectorized(texts: Iterable[str], text: reading.Text, dtype: str) -> sparse.c
     told: dict[str, Any] = {"ngram_range": text.ngrams, "analyzer": text.analyzer, "norm": None}
     told["dtype"] = np.float32 if dtype == "float32" else np.float64
     if text.by == "tf-idf":
-        return TfidfVectorizer(max_features=text.features, **told).fit_transform(texts)
+        weighting = TfidfVectorizer(max_features=text.features, **told)
+        return weighting.fit_transform(texts), weighting
     vectorizer = HashingVectorizer(n_features=text.features, **told)
     rest = iter(texts)
     parts = []
@@ -90,7 +102,7 @@ def vectorized(texts: Iterable[str], text: reading.Text, dtype: str) -> sparse.c
         parts.append(vectorizer.transform(part))
     if not any(part.nnz for part in parts):
         raise ValueError("no text has a word")
-    return sparse.vstack(parts, "csr")
+    return sparse.vstack(parts, "csr"), vectorizer
 
 
 def _of_folders(
@@ -103,10 +115,18 @@ def _of_folders(
         )
     found = [text_files(path, read.pattern) for path in paths]
     files = list(chain.from_iterable(found))
-    words = vectorized((decoded(path, read.charset) for _, path in files), text, entry.dtype)
+    bodies = (decoded(path, read.charset) for _, path in files)
+    words, vectorizer = vectorized(bodies, text, entry.dtype)
     labels = np.array([label for label, _ in files], dtype=object)
     parts = [len(part) for part in found]
-    return Source(pd.DataFrame(index=range(len(files))), labels, parts, {}, words, 1)
+    names = [
+        file.relative_to(path).as_posix()
+        for path, part in zip(paths, found, strict=True)
+        for _, file in part
+    ]
+    return Source(
+        pd.DataFrame(index=range(len(files))), labels, parts, {}, words, 1, vectorizer, names
+    )
 
 
 def _of_tables(entry: Declared, text: reading.Text, paths: Sequence[Path]) -> Source:
@@ -118,22 +138,57 @@ def _of_tables(entry: Declared, text: reading.Text, paths: Sequence[Path]) -> So
         nonlocal read
         for place, path in enumerate(paths):
             for frame in _frames(entry.read, path):
-                names = [column_name(frame, name, "text.column") for name in text.column]
+                names = text_names(entry, frame)
                 if not any(kept):
                     # by name: a number would count among fewer columns
                     read = _by_name(entry.read, frame)
                     if read.target in names:
                         raise ValueError(f"text.column names {read.target}, which is the target")
-                joined = frame[names].fillna("").astype(str).agg(" ".join, axis=1)
-                yield from joined if len(names) > 1 else frame[names[0]].fillna("").astype(str)
+                yield from joined_texts(frame, names)
                 kept[place].append(frame.drop(columns=names))
 
-    words = vectorized(texts(), text, entry.dtype)
+    words, vectorizer = vectorized(texts(), text, entry.dtype)
     frames = [pd.concat(parts, ignore_index=True) for parts in kept if parts]
     frames = [frame.apply(_numbers, args=(entry.read,)) for frame in frames]
     others = tabular(entry, read, frames, paths, read.nominal)
     n_texts = len(text.column)
-    return Source(others.X, others.target, others.parts, others.facts, words, n_texts)
+    return Source(others.X, others.target, others.parts, others.facts, words, n_texts, vectorizer)
+
+
+def joined_texts(frame: pd.DataFrame, names: Sequence[int | str]) -> pd.Series:
+    """Return the text of each row: of several columns with a blank between them."""
+    texts = frame[[*names]].fillna("").astype(str)
+    return texts.agg(" ".join, axis=1) if len(names) > 1 else texts[names[0]]
+
+
+def some_rows(entry: Declared, paths: Sequence[Path], rows: np.ndarray) -> pd.DataFrame:
+    """Return some rows of a source with texts, as it has them.
+
+    Parameters
+    ----------
+    entry : Declared
+        With texts.
+    paths : sequence of Path
+    rows : ndarray of int
+        In ascending order.
+    """
+    if isinstance(entry.read, reading.Texts):
+        read = entry.read
+        files = [file for path in paths for _, file in text_files(path, read.pattern)]
+        return pd.DataFrame({"text": [decoded(files[row], read.charset) for row in rows]})
+    found, start = [], 0
+    for path in paths:
+        for frame in _frames(entry.read, path):
+            here = rows[(rows >= start) & (rows < start + len(frame))] - start
+            found.append(frame.iloc[here])
+            start += len(frame)
+    return pd.concat(found, ignore_index=True).apply(_numbers, args=(entry.read,))
+
+
+def text_names(entry: Declared, table: pd.DataFrame) -> list[int | str]:
+    """Return what a table calls the columns that are texts."""
+    assert entry.text is not None, "of an entry with texts"
+    return [column_name(table, name, "text.column") for name in entry.text.column]
 
 
 def _frames(read: reading.Read, path: Path) -> Iterator[pd.DataFrame]:

@@ -28,6 +28,8 @@ from harness.trial.taken_home import ARRAY, CHECKED, Label
 if TYPE_CHECKING:
     import pandas
 
+    from harness.datasets.raw_rows import RowPreparation
+    from harness.datasets.raw_texts import TextPreparation
     from harness.jobs.referee import Referee
     from harness.onnx_export.check import Agreement
     from harness.trial.assignment import Assignment
@@ -108,6 +110,9 @@ def fit(
     again = _settings(trials, found, row, all_labels)
     label, prepared_only, table = _label(workload, trials, found, all_labels)
     label = replace(label, as_onnx=as_onnx)
+    if as_onnx and label.preparation is not None and table is None:
+        label = replace(label, preparation=None)
+        prepared_only = "its data set has texts, which no graph of ONNX makes words of here"
     made = _run(trials, found, row, label, all_labels, again)
     scores = {} if all_labels else made.scores()
     if not all_labels:
@@ -128,12 +133,13 @@ def _agreement(
 ) -> Agreement:
     """Compare what the file gives for some rows with what the model gave."""
     from harness.datasets import read_rows
+    from harness.datasets.raw_rows import RowPreparation
     from harness.onnx_export.check import compare
     from harness.onnx_export.rows import ROWS, inputs
 
     predicted = dict(made.checked)
     rows = predicted.pop("rows")
-    if label.preparation is None or table is None:
+    if table is None or not isinstance(label.preparation, RowPreparation):
         item = item_type(trials.workload, trials.block, trials.method, trials.params)
         numbers = replace(item, keeps_integers=False)
         given = {ROWS: read_rows(trials.prepared.features, rows, numbers)}
@@ -191,12 +197,17 @@ def _label(
     """Return what the file says, why it prepares no rows, and the rows of the source."""
     from harness.datasets import open_mapped
     from harness.datasets.raw_rows import learn_preparation
+    from harness.datasets.raw_texts import learn_texts
 
-    meta, preparation, why_not, table = trials.prepared.meta, None, "", None
+    meta, why_not, table = trials.prepared.meta, "", None
+    preparation: RowPreparation | TextPreparation | None = None
     try:
         entry = entry_with_data(workload, found.block.dataset)
         X = open_mapped(trials.prepared.features)
-        preparation, table = learn_preparation(entry, X)
+        if entry.text is not None:
+            preparation = learn_texts(entry, X)
+        else:
+            preparation, table = learn_preparation(entry, X)
     except HarnessError as error:
         why_not = str(error)
     told = {name: found.row[name] for name in _TOLD}

@@ -95,7 +95,9 @@ def _named(workload: Workload) -> Iterator[Path]:
         if folder is not None:
             yield from _plugin_files(folder)
     for name in workload.datasets():
-        yield from (file.path for file in workload.catalog[name].files if file.path is not None)
+        yield from (
+            file.path for file in workload.catalog[name].every_file if file.path is not None
+        )
     for block in {(id(block.grid), block.dataset): block for block in workload.blocks}.values():
         if (path := study.split_file(block.grid, block.dataset)) is not None:
             yield path

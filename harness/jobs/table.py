@@ -142,7 +142,7 @@ def _provenance(workload: Workload, started: str | None) -> dict[str, Any]:
 
 def _without_checksum(entry: Entry) -> str:
     """Name the files that were taken as they were, since no checksum is known of them."""
-    known = (file.name for file in entry.files if not (file.sha256 or file.packed_sha256))
+    known = (file.name for file in entry.every_file if not (file.sha256 or file.packed_sha256))
     return ", ".join(known)
 
 

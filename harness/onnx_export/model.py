@@ -43,7 +43,10 @@ def to_onnx(model: FittedModel, dtype: DTypeLike) -> bytes:
     HarnessError
         If its method cannot be written so.
     """
-    graph, preparation = Graph(), model.preparation
+    from harness.datasets.raw_rows import RowPreparation
+
+    graph = Graph()
+    preparation = model.preparation if isinstance(model.preparation, RowPreparation) else None
     d = int(model.estimator.n_features_in_)
     if preparation is None:
         X = graph.input(ROWS, dtype, d, "rows that are encoded and scaled")

@@ -33,12 +33,12 @@ def handed_bytes(shape: Shape) -> int:
 
 def folded_bytes(shape: Shape, tuned: bool) -> int:
     """Bytes of what a search predicts at once: at most half of the labeled points."""
-    return _predicted_bytes(shape, -(-shape.n_labeled // 2)) if tuned else 0
+    return _predicted_bytes(shape, -(-shape.n_searched // 2)) if tuned else 0
 
 
 def fold_bytes(shape: Shape) -> int:
     """Bytes of the labeled points that cross-validation copies where a fit is not split in two."""
-    return shape.matrix_bytes(shape.n_labeled)
+    return shape.matrix_bytes(shape.n_searched)
 
 
 def converting_bytes(shape: Shape) -> int:

@@ -118,7 +118,7 @@ def plan(
     Plan
     """
     params, tuned = {**method.params, **(params or {})}, tuned or bool(space)
-    half = -(-(shape.n_labeled + shown) // 2)  # of what a search knows the labels of
+    half = -(-(shape.n_searched + shown) // 2)  # of what a search knows the labels of
     shape = replace(shape, n_validated=max(half, shown) if tuned else 0)
     settings = [params | setting for setting in settings_that_count(method, space or {})]
     lacking = shown if shown > shape.n_unlabeled else 0
@@ -248,7 +248,7 @@ class _Need:
         if self.paused:
             stages["checkpoint"] = held.fit + handed
         if self.tuned:
-            splits = splits_fit(self.method.estimator)
+            splits = seen.part is None and splits_fit(self.method.estimator)
             fitted = held.fit if splits else max(held) + fold_bytes(seen)
             stages["search"] = fitted + folded_bytes(seen, True)
         return {stage: int(many) + standing for stage, many in stages.items()}

@@ -199,7 +199,8 @@ def read_catalog(study: Study | None, index: Mapping[str, Any]) -> Catalog:
 
     The latter are described by the index, not loaded: their digest follows their plugin's.
     """
-    fields = ("name", "task", "n", "d", "n_classes", "scaling", "dtype", "stand_in_for", "nnz")
+    fields = {"name", "task", "n", "d", "n_classes", "scaling", "dtype", "stand_in_for", "nnz"}
+    fields |= {"largest_group", "has_order"}
     generated = {
         item["name"]: GeneratedDataset(generate=_not_loaded, **{key: item[key] for key in fields})
         for item in index["datasets"]

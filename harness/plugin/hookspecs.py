@@ -105,7 +105,9 @@ class GeneratedDataset:
     name : str
         What study files call it.
     generate : callable numpy.random.Generator -> (X, y)
-        X of shape (n, d), y of shape (n,): class numbers, or real targets for regression.
+        X of shape (n, d), y of shape (n,): class numbers, or real targets for regression. With
+        groups or an order it returns (X, y, facts), where facts maps "groups" and "order" to a
+        value for each point.
     task : str
         "binary", "multiclass" or "regression".
     n, d : int
@@ -125,10 +127,14 @@ class GeneratedDataset:
     files : sequence of Path, default ()
         Files beside the plugin that `generate` reads. Another content of them is another data
         set, which is prepared anew.
+    largest_group : int, optional
+        Points of the largest group, where `generate` returns "groups".
+    has_order : bool, default False
+        Whether `generate` returns an "order": numbers or dates, smaller of earlier points.
     """
 
     name: str
-    generate: Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
+    generate: Callable[[np.random.Generator], tuple[Any, ...]]
     task: str
     n: int
     d: int
@@ -138,10 +144,13 @@ class GeneratedDataset:
     stand_in_for: str = ""
     nnz: int | None = None
     files: Sequence[Path] = ()
+    largest_group: int | None = None
+    has_order: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "files", tuple(map(Path, self.files)))
-        for count in ("n", "d", "n_classes", *(["nnz"] if self.nnz is not None else [])):
+        told = [key for key in ("nnz", "largest_group") if getattr(self, key) is not None]
+        for count in ("n", "d", "n_classes", *told):
             object.__setattr__(self, count, operator.index(getattr(self, count)))
 
 

@@ -88,6 +88,11 @@ class Shape:
         return self.n if self.part is None else min(self.n_labeled, self.part)
 
     @property
+    def n_searched(self) -> int:
+        """Labeled points that a search has of the trial's own: of a stream those of one part."""
+        return self.n_labeled if self.part is None else min(self.n_labeled, self.part)
+
+    @property
     def predicts_seen(self) -> bool:
         """Whether points of `fit` are among those that are predicted: its X is held until then."""
         return self.scored > self.n_test

@@ -141,6 +141,9 @@ def _body(entry: Entry) -> dict[str, Any]:
         body["classes"] = list(entry.classes)
     if entry.files:
         body["files"] = [_file(file) for file in entry.files]
+    for key, fact in entry.fact_sources.items():
+        if fact.files:
+            body[key]["files"] = [_file(file) for file in fact.files]
     return body
 
 

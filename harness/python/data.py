@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError, shown, unknown_name
 from harness.planning.workload import PREPARED
+from harness.python.facts import FACTS, facts_of, named_fact
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +68,10 @@ class Data:
     scaling : str, optional
         "none", "minmax", "standard", "whiten", "unit" or "maxabs", as in a catalog. Of a sparse
         matrix "none", "unit" or "maxabs", which is the default.
+    groups, order : array-like (n,) or str, optional
+        Which group each point is of, and when it was (numbers or dates), for evaluations such as
+        {"test": 0.2, "groups": "test"}. Of a frame or a file the name of a column, which is no
+        feature then. Of a file also what `harness add` takes.
 
     Examples
     --------
@@ -86,6 +91,8 @@ class Data:
     keep: Sequence[str] = ()
     missing: str | Mapping[str, str] | None = None
     scaling: str | None = None
+    groups: Any = None
+    order: Any = None
 
 
 def given_datasets(datasets: Any) -> tuple[list[Any], dict[str, Data]]:
@@ -143,6 +150,7 @@ def write_data(name: str, data: Data, folder: Path) -> tuple[dict[str, Any], lis
     path: str | Path = ""
     try:
         path, target = _as_file(name, data)
+        groups, order = (named_fact(data, key) for key in FACTS)
         found = add(
             path,
             target,
@@ -152,6 +160,8 @@ def write_data(name: str, data: Data, folder: Path) -> tuple[dict[str, Any], lis
             nominal=data.nominal,
             drop=data.drop if isinstance(data.X, str | Path) else (),
             keep=data.keep,
+            groups=groups,
+            order=order,
             catalog=folder / "datasets.yaml",
             dry_run=True,
             force=True,
@@ -229,7 +239,8 @@ def _as_file(name: str, data: Data) -> tuple[str | Path, Any]:
     if y.dtype == object and pd.isna(y).any():  # which an array of texts cannot say
         return _frame_file(name, pd.DataFrame(X), data)
     y = y.astype(str) if y.dtype == object else y
-    return _written(name, "npz", lambda path: np.savez(path, X=X, y=y), [X, y]), "y"
+    held: dict[str, Any] = {"X": X, "y": y, **facts_of(len(X), data)}
+    return _written(name, "npz", lambda path: np.savez(path, **held), [*held.values()]), "y"
 
 
 def _sparse_file(name: str, data: Data) -> tuple[Path, str]:
@@ -249,8 +260,9 @@ def _sparse_file(name: str, data: Data) -> tuple[Path, str]:
     y = _target(X.shape[0], y, data.task)
     y = y.astype(str) if y.dtype == object else y
     held = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
-    held |= {"format": np.array(b"csr"), "y": y}
-    content = [X.data, X.indices, X.indptr, held["shape"], y]
+    facts = facts_of(X.shape[0], data)
+    held |= {"format": np.array(b"csr"), "y": y, **facts}
+    content = [X.data, X.indices, X.indptr, held["shape"], y, *facts.values()]
     return _written(name, "npz", lambda path: np.savez(path, **held), content), "y"
 
 
@@ -272,6 +284,10 @@ def _frame_file(name: str, frame: pd.DataFrame, data: Data) -> tuple[Path, str]:
         target = wanted
         while target in columns:
             target += "_"
+    frame = frame.assign(**facts_of(len(frame), data))
+    for named in (getattr(data, key) for key in FACTS):
+        if isinstance(named, str) and named in frame and frame[named].dtype.kind == "M":
+            frame[named] = frame[named].astype(str)
     frame[target] = _target(len(frame), y, data.task)
     for column in data.drop:
         if column not in columns:

@@ -44,8 +44,9 @@ def refuse_unfit_stream(path: Path, grid: Grid) -> None:
         return
     what = "evaluation prequential" if grid.is_prequential else "data: streamed"
     wrong = ""
-    if grid.tuning is not None:
-        wrong = "tuning: a search holds all labeled points, and {} one part: give tuning: none"
+    shown = [key for key in ("labeled", "validation") if getattr(grid.tuning, key, None)]
+    if shown:
+        wrong = f"tuning.{shown[0]}: {{}} searches on its first part alone: leave it out"
     elif grid.task == "clustering":
         wrong = "task: clusters are found in all points at once, and {} has one part: leave it out"
     elif grid.is_prequential and grid.data == "mapped":

@@ -18,6 +18,7 @@ from harness.trial.prediction import join, predict
 
 if TYPE_CHECKING:
     from harness.datasets.raw_rows import RowPreparation
+    from harness.datasets.raw_texts import TextPreparation
 
 
 class FittedModel:
@@ -31,7 +32,7 @@ class FittedModel:
     class_names : tuple of str
         By number; empty for regression and clustering.
     n_classes : int
-    preparation : RowPreparation or None
+    preparation : RowPreparation, TextPreparation or None
         None where rows can only be given as they are prepared.
     center, scale : float
         Of a regression's targets, which the estimator was given standardised.
@@ -51,7 +52,7 @@ class FittedModel:
         task: str,
         class_names: tuple[str, ...],
         n_classes: int,
-        preparation: RowPreparation | None,
+        preparation: RowPreparation | TextPreparation | None,
         center: float,
         scale: float,
         row: Mapping[str, Any],
@@ -77,17 +78,18 @@ class FittedModel:
         """The columns of a row, in their order."""
         return list(self._prepares().columns)
 
-    def prepare(self, rows: Any) -> np.ndarray:
+    def prepare(self, rows: Any) -> Features:
         """Encode and scale rows as the data set was when it was prepared.
 
         Parameters
         ----------
         rows : DataFrame, or array-like of shape (m, n_columns)
-            As the source has them. A data frame is taken by the names of its columns.
+            As the source has them. A data frame is taken by the names of its columns. Where the
+            data set has nothing but one column of texts, a list of texts is enough.
 
         Returns
         -------
-        ndarray of shape (m, n_features)
+        ndarray or csr_matrix of shape (m, n_features)
 
         Raises
         ------
@@ -153,7 +155,7 @@ class FittedModel:
     def _as_prepared(rows: Any) -> Features:
         return rows.tocsr() if hasattr(rows, "tocsr") else np.asarray(rows)
 
-    def _prepares(self) -> RowPreparation:
+    def _prepares(self) -> RowPreparation | TextPreparation:
         if self.preparation is None:
             raise HarnessError(
                 f"this model of {self.row['dataset']} does not know how rows are prepared: give "

@@ -62,7 +62,7 @@ def make_reach(
     for place in searched_folders(plugin_folders):
         read += _files_beside(place) if place.is_file() else [place]
     hidden = [*withheld, cache_directory(), *_named("HARNESS_MIRROR"), *_bundled_data()]
-    hidden += [file.path for entry in catalog.declared() for file in entry.files if file.path]
+    hidden += [file.path for entry in catalog.declared() for file in entry.every_file if file.path]
     return Reach(_outermost(read), tuple(hidden), tuple(shown), scratch)
 
 

@@ -35,22 +35,21 @@ from harness.datasets import (
 from harness.plugin.abilities import fits_in_steps, scorer
 from harness.plugin.method import Method
 from harness.plugin.registry import plugin_location
-from harness.plugin.search_space import Distribution, contains
 from harness.plugin.shape import block_rows, target_type
 from harness.sandbox import map_array, return_freed
 from harness.trial.assignment import Assignment
 from harness.trial.checkpoints import fit_in_steps, point
 from harness.trial.model_costs import model_costs
 from harness.trial.prediction import named, predict, transduction
-from harness.trial.searched_space import searched_space
+from harness.trial.searching import searched_setting, space_of
 from harness.trial.streaming import (
     Standardised,
     learn_in_parts,
     part_bytes,
     predict_then_learn,
+    teach,
 )
 from harness.trial.taken_home import send_model
-from harness.trial.tuning import tune
 
 if TYPE_CHECKING:
     from harness.sandbox import Monitor
@@ -116,23 +115,36 @@ def _run(assignment: Assignment, monitor: Monitor) -> dict[str, Any]:
 
 
 def _fit_parts(
-    assignment: Assignment, monitor: Monitor, make: Callable[..., Any], _: np.random.SeedSequence
+    assignment: Assignment,
+    monitor: Monitor,
+    make: Callable[..., Any],
+    search_seed: np.random.SeedSequence,
 ) -> tuple[Any, dict[str, Any], Standardised]:
-    """Fit to points that are read a part at a time, and predict; nothing is tuned."""
-    estimator, end = make(), None
+    """Tune on the first part, fit to points that are read a part at a time, and predict."""
+    end, score = None, None
 
-    def answer(unit: Standardised) -> Iterator[dict[str, np.ndarray]]:
+    def begin(X: Features, y: np.ndarray) -> Any:
+        nonlocal score
+        if not space_of(assignment):
+            return make()
+        learn = partial(teach, unit=Standardised(), assignment=assignment)
+        with monitor.stage("tune"):
+            setting, score = searched_setting(assignment, make, X, y, search_seed, learn)
+        return_freed()
+        return make(**setting)
+
+    def answer(estimator: Any, unit: Standardised) -> Iterator[dict[str, np.ndarray]]:
         return map(unit.back, _predictions(assignment, estimator, None))
 
     with _noted_warnings() as noted:
         if assignment.stream is not None:
-            unit = predict_then_learn(estimator, assignment, monitor)
+            estimator, unit = predict_then_learn(begin, assignment, monitor)
         else:
-            unit, end = learn_in_parts(estimator, assignment, monitor, answer)
+            estimator, unit, end = learn_in_parts(begin, assignment, monitor, answer)
             return_freed()
             with monitor.stage("predict"):
-                monitor.send(answer(unit))
-    facts = {"data_bytes": part_bytes(assignment), "tuned_score": None}
+                monitor.send(answer(estimator, unit))
+    facts = {"data_bytes": part_bytes(assignment), "tuned_score": score}
     return estimator, {**facts, "warnings": list(noted), "end": end}, unit
 
 
@@ -152,28 +164,11 @@ def _fit(
     return_freed()  # what reading took would lie in the heap beside all that follows
     tuned: dict[str, Any] = {}
     score = None
-    space = searched_space(assignment.method, assignment.params, assignment.ranges)
-    if assignment.tuning is not None and space:
-        assert assignment.search is not None, "what is tuned is given its search"
+    if space_of(assignment):
         with monitor.stage("tune"):
-            tuned, score = tune(
-                make,
-                space,
-                *_shown(assignment, X, y),
-                search=assignment.search.function,
-                trials=assignment.tuning.trials,
-                task=assignment.task,
-                n_classes=assignment.n_classes,
-                uses_unlabeled=assignment.method.uses_unlabeled,
-                metric=assignment.metric,
-                folds=assignment.tuning.folds,
-                rng=np.random.default_rng(search_seed),
-                head_params=assignment.method.head_params,
-                defaults=_defaults(assignment, space),
-                standard_errors=assignment.tuning.standard_errors,
-                groups=assignment.groups if len(assignment.groups) else None,
-                validation=len(assignment.y_search) if assignment.tuning.validation else 0,
-            )
+            shown = _shown(assignment, X, y)
+            tuned, score = searched_setting(assignment, make, *shown, search_seed)
+            del shown
         return_freed()
     estimator = make(**tuned)
     seen: Features | None = X
@@ -203,7 +198,7 @@ def _fit(
             monitor.send(answer())
     facts = {
         "data_bytes": data_bytes,
-        "tuned_score": None if score is None or np.isnan(score) else score,
+        "tuned_score": score,
         "warnings": list(noted),
         "end": end,
     }
@@ -277,16 +272,6 @@ def _targets(assignment: Assignment, n: int) -> tuple[np.ndarray, float, float]:
     y[:n_labeled] = (assignment.y_labeled - center) / scale
     y.flags.writeable = False
     return y, center, scale
-
-
-def _defaults(assignment: Assignment, space: Mapping[str, Distribution]) -> dict[str, Any] | None:
-    """Return the setting that stands in doubt: none if a study's range leaves it out."""
-    defaults = {name: assignment.method.default(name) for name in space}
-    left_out = (
-        name in space and not contains(over, defaults[name])
-        for name, over in assignment.ranges.items()
-    )
-    return None if any(left_out) else defaults
 
 
 def make_estimator(

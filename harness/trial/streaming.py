@@ -63,6 +63,10 @@ class Standardised:
             squares += float(np.nansum((y[start : start + _NUMBERS] - center) ** 2))
         return cls(center, (squares / count) ** 0.5 or 1.0) if count else cls()
 
+    def of(self, y: np.ndarray, task: str) -> np.ndarray:
+        """Return targets as they are learned from; labels of classes as they are."""
+        return (y - self.center) / self.scale if task == "regression" else y
+
     def back(self, part: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Bring predicted values back."""
         if "values" not in part:
@@ -107,41 +111,44 @@ def part_bytes(assignment: Assignment) -> int:
     return n * (row + label)
 
 
-def _teach(
+def teach(
     estimator: LearnsInParts,
     X: Features,
     y: np.ndarray,
     unit: Standardised,
     assignment: Assignment,
 ) -> None:
+    """Give an estimator some points, their targets standardised."""
     if assignment.task == "regression":
-        estimator.partial_fit(X, (y - unit.center) / unit.scale)
+        estimator.partial_fit(X, unit.of(y, assignment.task))
     else:
         y = y.astype(target_type(assignment.n_classes))
         estimator.partial_fit(X, y, classes=np.arange(assignment.n_classes))
 
 
 def learn_in_parts(
-    estimator: Any,
+    begin: Callable[[Features, np.ndarray], Any],
     assignment: Assignment,
     monitor: Monitor,
-    answer: Callable[[Standardised], Iterable[dict[str, np.ndarray]]],
-) -> tuple[Standardised, dict[str, Any] | None]:
+    answer: Callable[[Any, Standardised], Iterable[dict[str, np.ndarray]]],
+) -> tuple[Any, Standardised, dict[str, Any] | None]:
     """Give an estimator the labeled points once, a part at a time.
 
     Reading is in the stage "load", learning in "fit".
 
     Parameters
     ----------
-    estimator : estimator with `partial_fit`
+    begin : callable (X, y) -> estimator with `partial_fit`
+        Chooses its setting by the first part; targets are standardised.
     assignment : Assignment
         With a `part`. A step of its checkpoints is a part.
     monitor : Monitor
-    answer : callable Standardised -> iterable of dict of str to array
+    answer : callable (estimator, Standardised) -> iterable of dict of str to array
         Asks the estimator in its present state, part by part.
 
     Returns
     -------
+    estimator
     unit : Standardised
     end : dict or None
         The point at the end of the fit, as `checkpoints.point` gives it; None without checkpoints.
@@ -151,24 +158,28 @@ def learn_in_parts(
     unit = Standardised.by(assignment.y_labeled, assignment.task)
     n = len(assignment.labeled)
     reader = Reader(assignment, monitor, min(part, n))
-    end = None
+    estimator, end = None, None
     for step, start in enumerate(range(0, n, part), start=1):
         place = slice(start, start + part)
         X = reader.read(assignment.labeled[place], "fit")
+        if estimator is None:
+            estimator = begin(X, unit.of(assignment.y_labeled[place], assignment.task))
         with monitor.stage("fit"):
-            _teach(estimator, X, assignment.y_labeled[place], unit, assignment)
+            teach(estimator, X, assignment.y_labeled[place], unit, assignment)
         if assignment.checkpoints and start + part >= n:
             with monitor.stage("checkpoint"):
                 end = point(estimator, X, step, monitor)
         elif step in assignment.checkpoints:
             with monitor.stage("checkpoint"):
-                monitor.deliver(point(estimator, X, step, monitor), answer(unit))
+                monitor.deliver(point(estimator, X, step, monitor), answer(estimator, unit))
                 return_freed()
         del X
-    return unit, end
+    return estimator, unit, end
 
 
-def predict_then_learn(estimator: Any, assignment: Assignment, monitor: Monitor) -> Standardised:
+def predict_then_learn(
+    begin: Callable[[Features, np.ndarray], Any], assignment: Assignment, monitor: Monitor
+) -> tuple[Any, Standardised]:
     """Predict each chunk of a stream, hand that in, and learn from the labels that are told then.
 
     Before anything was learned nothing is predicted. Of a chunk the labeled points are learned
@@ -176,14 +187,16 @@ def predict_then_learn(estimator: Any, assignment: Assignment, monitor: Monitor)
 
     Parameters
     ----------
-    estimator : estimator with `partial_fit`
+    begin : callable (X, y) -> estimator with `partial_fit`
+        Chooses its setting by the told labels of the first chunk; targets are standardised.
     assignment : Assignment
         With a `stream` and a `dialogue`.
     monitor : Monitor
 
     Returns
     -------
-    Standardised
+    estimator
+    unit : Standardised
         As the labels of the first chunk have it.
 
     Raises
@@ -195,6 +208,7 @@ def predict_then_learn(estimator: Any, assignment: Assignment, monitor: Monitor)
     assert stream is not None, "an assignment of a stream has it"
     dialogue = Dialogue(assignment)
     reader = Reader(assignment, monitor, min(stream.chunk, len(stream.rows)))
+    estimator: Any = None
     unit: Standardised | None = None
     for number in range(stream.n_chunks):
         rows, facts = stream.rows[stream.of_chunk(number)], {}
@@ -218,11 +232,13 @@ def predict_then_learn(estimator: Any, assignment: Assignment, monitor: Monitor)
         known = np.flatnonzero(~np.isnan(y) if assignment.task == "regression" else y >= 0)
         if len(known):
             X = reader.read(stream.rows[stream.of_chunk(learned)][known], "fit")
+            if estimator is None:
+                estimator = begin(X, unit.of(y[known], assignment.task))
             with monitor.stage("fit"):
-                _teach(estimator, X, y[known], unit, assignment)
+                teach(estimator, X, y[known], unit, assignment)
             del X
     assert unit is not None, "a stream has more than its first chunk"
-    return unit
+    return estimator, unit
 
 
 def _predicted(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.datasets.raw_rows import RowPreparation
+    from harness.datasets.raw_texts import TextPreparation
     from harness.sandbox import Monitor
     from harness.trial.assignment import Assignment
     from harness.trial.fitted_model import FittedModel
@@ -39,14 +40,14 @@ class Label:
     Attributes
     ----------
     class_names : tuple of str
-    preparation : RowPreparation or None
+    preparation : RowPreparation, TextPreparation or None
     row : mapping
     as_onnx : bool, default False
         Whether the file is one of ONNX, and predictions to check it by come along.
     """
 
     class_names: tuple[str, ...]
-    preparation: RowPreparation | None
+    preparation: RowPreparation | TextPreparation | None
     row: Mapping[str, Any]
     as_onnx: bool = False
 

@@ -55,6 +55,7 @@ def tune(
     standard_errors: float = 0.0,
     validation: int = 0,
     groups: np.ndarray | None = None,
+    learn: Callable[[Any, Features, np.ndarray], Any] | None = None,
 ) -> tuple[dict[str, Any], float]:
     """Return the setting with the best mean score over the folds, and that score.
 
@@ -92,6 +93,9 @@ def tune(
         setting is always taken: one score says nothing of its error.
     groups : (n_labeled,) int array, optional
         The group of each labeled point. No group is held out in part.
+    learn : callable (estimator, X, y), optional
+        How an estimator is given the points of a fold; by default by its `fit`, or in two stages
+        where it has them. Only labeled points are then given.
 
     Returns
     -------
@@ -107,7 +111,7 @@ def tune(
     """
     n_labeled = int(np.count_nonzero(np.isfinite(y) if task == "regression" else y >= 0))
     asked = metric.needs == "probabilities"
-    problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled, asked)
+    problem = _Problem(X, y, n_labeled, task, n_classes, uses_unlabeled, asked, learn)
     tried = _Tried(
         *(make, problem, metric, folds, rng, head_params, defaults, trials, validation, groups)
     )
@@ -170,7 +174,8 @@ class _Tried:
     @property
     def _splits_fit(self) -> bool:
         """Whether the fit is split in two, which leaves no probabilities of held-out points."""
-        return not self.problem.probabilities and splits_fit(self.estimator)
+        problem = self.problem
+        return not problem.probabilities and problem.learn is None and splits_fit(self.estimator)
 
     @cached_property
     def _parts(self) -> list[np.ndarray]:
@@ -271,13 +276,17 @@ class _Problem:
     n_classes: int
     uses_unlabeled: bool
     probabilities: bool = False
+    learn: Callable[[Any, Features, np.ndarray], Any] | None = None
 
     def fit(self, estimator: Any, held: np.ndarray) -> dict[str, np.ndarray]:
         """Fit without the labels of a fold and predict it."""
         X, y, task, n_classes = self.X, self.y, self.task, self.n_classes
-        if not self.uses_unlabeled:
+        if self.learn is not None or not self.uses_unlabeled:
             train = np.setdiff1d(np.arange(self.n_labeled), held)
-            estimator.fit(X[train], y[train])
+            if self.learn is None:
+                estimator.fit(X[train], y[train])
+            else:
+                self.learn(estimator, X[train], y[train])
             return self._predicted(estimator, held)
         estimator.fit(X, self._without(y, held))
         seen = transduction(estimator, X.shape[0], task, n_classes, self.probabilities)

@@ -1,11 +1,16 @@
 """Columns of groups and of times that a user names as a file is added."""
 
+import io
+
 import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
+from scipy.io import savemat
 
 from harness.cli import main
+from harness.datasets import load_catalog
+from harness.datasets.preparation import load_with_facts
 from harness.errors import HarnessError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -52,10 +57,63 @@ def test_columns_that_cannot_be_it_are_told(added, wishes, told):
         added(CSV, "ill", **wishes)
 
 
-def test_files_without_columns_have_no_groups(added, tmp_path):
-    with pytest.raises(HarnessError, match="have no columns to name, so --groups says nothing"):
-        added("1 1:2\n0 2:3\n", groups="patient", file="a.svm")
-    np.savez(tmp_path / "kept.npz", X=np.eye(4), y=[0, 1, 0, 1])
-    raw = (tmp_path / "kept.npz").read_bytes()
-    with pytest.raises(HarnessError, match="names a column of a table, and this is npz"):
-        added(raw, groups="patient", file="b.npz")
+WHO = np.arange(8) // 2
+MATRIX = np.column_stack([np.arange(8.0) ** 2, WHO, np.arange(8) % 2])
+LINES = "".join(f"{row % 2} qid:{row // 2} 1:{row} 2:1\n" for row in range(8))
+
+
+def stored(write, *arguments, **arrays):
+    held = io.BytesIO()
+    write(held, *arguments, **arrays)
+    return held.getvalue()
+
+
+ARRAYS = stored(np.savez, X=MATRIX[:, :1], y=MATRIX[:, 2], who=WHO)
+
+
+@pytest.mark.parametrize(
+    ("file", "raw", "groups", "written"),
+    [
+        ("a.svm", LINES, "qid", "qid"),
+        ("a.npz", ARRAYS, "who", "who"),
+        ("a.npy", stored(np.save, MATRIX), "1", 1),
+        ("a.mat", stored(savemat, {"X": MATRIX[:, :2], "y": MATRIX[:, 2]}), "1", 1),
+        ("a.csv", "".join(f"{row},{row % 2}\n" for row in range(8)), "file:who.txt", None),
+        ("a.svm", LINES, "file:who.txt", None),
+    ],
+)
+def test_every_format_has_a_way_to_say_groups(added, tmp_path, file, raw, groups, written):
+    (tmp_path / "who.txt").write_text("".join(f"{who}\n" for who in WHO))
+    found, entry, _, _ = added(raw, file=file, groups=groups)
+    assert entry.largest_group == found.body["largest_group"] == 2
+    assert "the largest group has 2 of 8 points" in found.told
+    said = found.body["groups"]
+    assert said == written if written is not None else said["files"][0]["path"] == "who.txt"
+    assert load_with_facts(entry)[2]["groups"].tolist() == WHO.tolist()
+
+
+def test_groups_are_found_in_the_names_of_pictures(tmp_path):
+    for at, who in enumerate(WHO):
+        place = tmp_path / "seen" / "ab"[at % 2] / f"{who}_{at}.npy"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        np.save(place, np.full((2, 2), at, dtype=np.uint8))
+    done = CliRunner().invoke(main, ["add", "seen", "--groups", r"path:(\d)_", "--no-study"])
+    assert done.exit_code == 0, done.output
+    entry = load_catalog()["seen"]
+    assert (entry.groups.path, entry.largest_group) == (r"(\d)_", 2)
+    assert load_with_facts(entry)[2]["groups"].tolist() == [0, 1, 2, 3] * 2
+
+
+def test_what_a_format_does_not_have_is_told_with_what_it_has(added):
+    with pytest.raises(HarnessError, match="svmlight has no column 'who'; allowed are qid, file:"):
+        added(LINES, groups="who", file="a.svm")
+    with pytest.raises(HarnessError, match="there is no array 'user'; the file holds X, y, who"):
+        added(ARRAYS, "y", groups="user", file="b.npz")
+    with pytest.raises(HarnessError, match=r"--groups: who\.txt: there is no such"):
+        added(LINES, groups="file:who.txt", file="a.svm")
+
+
+def test_groups_of_lines_that_nobody_asked_for_are_told(added):
+    found, _, X, _ = added(LINES, file="a.svm")
+    assert "qid of the lines is left out (--groups qid keeps groups apart)" in found.told
+    assert X.shape == (8, 2)

@@ -1,53 +1,15 @@
 """Folds of tasks of OpenML, read from a mirror as OpenML writes them."""
 
-import json
-
 import numpy as np
 import pytest
+from openml_answers import N, described, folds
 
 from harness.datasets.openml_tasks import keep_task, task_file
 from harness.datasets.split_files import read_splits
 from harness.errors import HarnessError
 
-N = 10
 CSV = "".join(f"{row},{'no' if row % 2 else 'yes'}\n" for row in range(N))
 BODY = {"task": "binary", "read": {"format": "csv"}, "openml": 61}
-
-
-def described(**changes):
-    data = {"data_set_id": "61", "target_feature": "class"} | changes
-    procedure = {
-        "id": "1",
-        "type": "crossvalidation",
-        "data_splits_url": "https://api.openml.org/api_splits/get/59/Task_59_mine_splits.arff",
-        "parameter": [{"name": "number_folds", "value": "2"}],
-    }
-    inputs = [
-        {"name": "source_data", "data_set": data},
-        {"name": "estimation_procedure", "estimation_procedure": procedure},
-        {"name": "cost_matrix", "cost_matrix": []},
-    ]
-    return json.dumps({"task": {"task_id": "59", "task_type_id": "1", "input": inputs}})
-
-
-def folds(repeats=2, n=N):
-    """Write repeats of two folds, whose rows are pairs in turn."""
-    lines = [
-        "% of a mirror",
-        "@RELATION mine_splits",
-        "",
-        "@ATTRIBUTE type {TRAIN,TEST}",
-        "@ATTRIBUTE rowid INTEGER",
-        "@ATTRIBUTE repeat INTEGER",
-        "@ATTRIBUTE fold INTEGER",
-        "",
-        "@DATA",
-    ]
-    for repeat in range(repeats):
-        for fold in range(2):
-            parts = ["TEST" if (row // 2 + repeat + fold) % 2 else "TRAIN" for row in range(n)]
-            lines += [f"{part},{row},{repeat},{fold}" for row, part in enumerate(parts)]
-    return "\n".join(lines)
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_a_column_may_be_a_feature_too_and_be_named_by_its_number(make_entry):
     read = BODY["read"] | {"nominal": ["site"]}
     entry = make_entry(BODY | {"groups": groups, "read": read}, {"a.csv": CSV})
     assert entry.d == 4
-    assert load_catalog()["iris"].fact_columns == {}
+    assert load_catalog()["iris"].fact_sources == {}
 
 
 def test_what_is_altered_beside_the_features_is_noticed(make_entry, tmp_path):
@@ -128,7 +128,7 @@ def test_columns_that_are_none_are_told(make_entry, tmp_path, case):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"read": {"format": "svmlight"}, "order": None}, "format svmlight has no columns for"),
+        ({"read": {"format": "svmlight"}, "order": None}, "no column 'site'; allowed are qid"),
         ({"groups": None, "largest_group": 2}, "largest_group is told of groups"),
         ({"n_unlabeled": 2}, "n_unlabeled is told where `other_classes: unlabeled`"),
         ({"groups": {"colum": "site"}}, "unknown key 'groups.colum'"),

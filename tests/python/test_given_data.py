@@ -10,7 +10,7 @@ from scipy.sparse import coo_array, csc_array, csr_matrix
 
 from harness import Data
 from harness.datasets import load_catalog
-from harness.datasets.preparation import load
+from harness.datasets.preparation import load, load_with_facts
 from harness.errors import HarnessError
 from harness.files import write_whole
 from harness.python.data import given_datasets, write_data
@@ -227,3 +227,39 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     Path("prepared").write_text("")
     with pytest.raises(HarnessError, match=f"{tmp_path}/prepared/in-memory/mine-.*cannot be w"):
         written((X, CODES))
+
+
+@pytest.mark.parametrize(
+    ("features", "groups"),
+    [
+        (X, np.arange(60) // 5),
+        (X, [f"p{row // 5:02}" for row in range(60)]),
+        (csr_matrix(X), np.arange(60) // 5),
+        (FRAME, pd.Series(np.arange(60) // 5, name="who")),
+        (FRAME.assign(who=np.arange(60) // 5), "who"),
+    ],
+)
+def test_groups_and_an_order_are_given_beside_the_points(features, groups):
+    days = pd.Series(pd.date_range("2026-01-01", periods=60)[::-1])
+    entry, found, _ = prepared(Data(features, CODES, groups=groups, order=days))
+    without, alone, _ = prepared(
+        Data(features, CODES, drop=["who"] if isinstance(groups, str) else [])
+    )
+    assert (entry.largest_group, entry.d) == (5, without.d)
+    assert np.allclose(*(m.toarray() if entry.sparse else m for m in (found, alone)))
+    facts = load_with_facts(entry)[2]
+    assert facts["groups"].tolist() == (np.arange(60) // 5).tolist()
+    assert facts["order"].tolist() == list(range(59, -1, -1))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"groups": [1, 2]}, r"X has 60 rows, but groups has the shape \(2,\)"),
+        ({"order": [None] + [1] * 59}, "order: row 0 has no value"),
+        ({"groups": "who"}, "groups: X has no columns with names: give a value for each row"),
+    ],
+)
+def test_groups_that_are_none_are_told(given, told):
+    with pytest.raises(HarnessError, match=told):
+        written(Data(X, CODES, **given))

@@ -200,7 +200,10 @@ def test_what_nobody_could_wait_for_is_refused_at_once(write, changes, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"data": "streamed", "tuning": {"search": "grid"}}, "tuning: a search holds all labeled"),
+        (
+            {"data": "streamed", "tuning": {"labeled": 50}, "evaluation": {"test": 0.5}},
+            "tuning.labeled: data: streamed searches on its first part",
+        ),
         ({"data": "streamed", "task": "clustering"}, "task: clusters are found in all points"),
         ({"evaluation": "prequential", "data": "mapped"}, "data: evaluation prequential reads a"),
         ({"evaluation": "prequential", "checkpoints": [2]}, "checkpoints: evaluation prequential"),

@@ -39,6 +39,25 @@ _FRAMES = "data"
 
 
 @dataclass(frozen=True)
+class Folds:
+    """Published splits of a data set, which a study takes by `evaluation: {openml: TASK}`.
+
+    Parameters
+    ----------
+    task : int
+        The number of the task of OpenML.
+    count : int
+        How many splits it has; seeds number them from 0.
+    smallest : int
+        Points that may be labeled in the smallest split.
+    """
+
+    task: int
+    count: int
+    smallest: int
+
+
+@dataclass(frozen=True)
 class Added:
     """A data set that was added.
 
@@ -54,6 +73,8 @@ class Added:
         Whether the entry was read once, as preparation reads it. Large files are not.
     told : list of str
         What was guessed, and how to say otherwise.
+    folds : Folds, optional
+        Of the task of OpenML that it was added for.
     """
 
     name: str
@@ -61,6 +82,7 @@ class Added:
     catalog: Path
     tried: bool
     told: list[str] = field(default_factory=list)
+    folds: Folds | None = None
 
     def __str__(self) -> str:
         return entry_text(self.name, self.body)
@@ -91,8 +113,9 @@ def add(
     data : str, Path, sequence of them, or DataFrame
         CSV, TSV, JSON lines, Parquet, ARFF, SVMlight, npz, npy or MATLAB's: a file, or several
         whose rows belong together. Or folders of texts or of pictures, which are called as their
-        class. Of MNIST's format images and labels in turn. Or "openml:61". A data frame is written
-        as Parquet into the folder `data` beside the catalog.
+        class. Of MNIST's format images and labels in turn. Or "openml:61", or "openml-task:59" for
+        the data of a task and its folds. A data frame is written as Parquet into the folder `data`
+        beside the catalog.
     target : str or int, optional
         Name or number of the target's column; by default one called "target", "class", "label" or
         "y", else the last.
@@ -112,7 +135,9 @@ def add(
         Whether the first line of a CSV file names the columns; guessed by default.
     groups, order : str or int, optional
         Columns that say which group a point is of, and when it was. They are no features, and
-        evaluations such as {test: 0.2, groups: test} go by them.
+        evaluations such as {test: 0.2, groups: test} go by them. Of npz and MATLAB the name of an
+        array, of SVMlight "qid". Of any format "file:VALUES.txt" with a value for each point, or
+        "path:PATTERN" for what a regular expression finds in the names of files.
     catalog : str or Path, default "datasets.yaml"
         Made if it does not exist; comments in it are kept.
     dry_run : bool, default False
@@ -233,8 +258,7 @@ def _finished(found: Description, catalog: Path, dry_run: bool) -> Added:
         ) from None
     context = {"folder": catalog.resolve().parent}
     try:
-        if "text" in found.body:
-            found = _with_words(found, context)
+        found = _with_counts(found, context)
         entry = Entry.model_validate({"name": found.name} | found.body, context=context)
     except ValidationError as error:
         wrong = "; ".join(d["msg"].removeprefix("Value error, ") for d in error.errors())
@@ -250,21 +274,44 @@ def _finished(found: Description, catalog: Path, dry_run: bool) -> Added:
                 f"{found.body['source']}: {wrong}: it is read otherwise than it was guessed to "
                 f"be; write the entry by hand, from\n{text}"
             )
+    folds = None if found.task is None else _folds(found.task.number, entry)
     if not dry_run:
         if not tried:
             keep_counts(entry, found.counts)
         write_entry(catalog, found.name, found.body)
     told = list(found.told)
+    if folds is not None:
+        splits = f"{folds.count} split" + "s" * (folds.count > 1)
+        told.append(f"task {folds.task} has {splits}: `evaluation: {{openml: {folds.task}}}`")
     if entry.data_bytes > LARGEST_TRIED:
         told.append(f"as numbers the features take {format_bytes(entry.data_bytes)}")
-    return Added(found.name, found.body, catalog, tried, told)
+    return Added(found.name, found.body, catalog, tried, told, folds)
 
 
-def _with_words(found: Description, context: dict[str, Any]) -> Description:
-    """Return a description with how many features its texts give: they are read for it."""
-    body = {key: value for key, value in found.body.items() if key != "d"}
-    declared = Declared.model_validate({"name": found.name} | body, context=context)
+def _folds(number: int, entry: Entry) -> Folds:
+    from harness.datasets.openml_tasks import keep_task
+    from harness.datasets.split_files import read_splits
+
+    splits = read_splits(keep_task(number, entry), entry.n)
+    return Folds(number, len(splits.seeds), splits.train_sizes[0])
+
+
+def _with_counts(found: Description, context: dict[str, Any]) -> Description:
+    """Return a description with what only the whole of the data tells: they are read for it."""
+    lacking = {"d", "nnz"} if "text" in found.body else set()
+    if "groups" in found.body and "largest_group" not in found.body:
+        lacking.add("largest_group")
+    if not lacking:
+        return found
+    known = {key: value for key, value in found.body.items() if key not in lacking}
+    declared = Declared.model_validate({"name": found.name} | known, context=context)
     counts = count(declared)
-    counted = {"d": counts.d, "nnz": counts.nnz}
-    keys = ("task", "n", *counted, *body)
-    return replace(found, body={key: (body | counted)[key] for key in dict.fromkeys(keys)})
+    body: dict[str, Any] = {}
+    after = {"d": ("nnz",), "groups": ("largest_group",)}
+    for key, value in found.body.items():
+        body[key] = counts.d if key in lacking else value
+        body |= {other: getattr(counts, other) for other in after.get(key, ()) if other in lacking}
+    told = list(found.told)
+    if "largest_group" in lacking:
+        told.append(f"the largest group has {counts.largest_group} of {counts.n} points")
+    return replace(found, body=body, counts=counts, told=told)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from harness.datasets.adding.bodies import finished
+from harness.datasets.adding.facts import as_written, refuse_name
 from harness.datasets.adding.guesses import (
     Columns,
     find_column,
@@ -21,6 +20,7 @@ from harness.datasets.adding.guesses import (
     largest_group,
     profile_columns,
 )
+from harness.datasets.adding.openml import of_openml, wished
 from harness.datasets.adding.pictures import folders_of_pictures, images_and_labels
 from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile, Name
 from harness.datasets.adding.sniffing import guess_format
@@ -38,17 +38,17 @@ from harness.datasets.adding.tables import (
 )
 from harness.datasets.adding.targets import judge_target
 from harness.datasets.adding.wishes import Wishes
+from harness.datasets.adding.written_files import written_file
 from harness.datasets.counting import Counts
-from harness.datasets.fetching import PACKINGS, is_packed, open_unpacked
+from harness.datasets.fact_sources import QUERY
+from harness.datasets.fetching import PACKINGS, is_packed
+from harness.datasets.openml_tasks import Task
 from harness.datasets.reading import TEXT_FORMATS, Text
 from harness.datasets.text_folders import holds_texts, is_utf8, text_files
 from harness.errors import HarnessError
-from harness.files import folder_sha256, is_file, is_folder
-
-OPENML = "openml:"
+from harness.files import is_file, is_folder
 
 _LONGEST_NAME = 100
-_BLOCK = 1 << 20
 _ENDINGS = (
     *("csv", "tsv", "tab", "txt", "data", "dat", "parquet", "pq", "arff", "jsonl", "ndjson"),
     *("npz", "npy", "mat", "svm", "svmlight", "libsvm", "all", "trn"),
@@ -71,12 +71,15 @@ class Description:
     counts : Counts
     told : list of str
         What was guessed, a sentence each.
+    task : Task, optional
+        Of OpenML, whose folds a study of it takes.
     """
 
     name: str
     body: dict[str, Any]
     counts: Counts
     told: list[str] = field(default_factory=list)
+    task: Task | None = None
 
 
 def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Description:
@@ -87,7 +90,7 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
     sources : sequence of str or Path
         CSV, TSV, Parquet, ARFF, SVMlight, npz, npy or MATLAB, plain or packed: one, or several
         whose rows belong together. Of MNIST's format images and labels in turn. Folders of
-        pictures. Or "openml:61" alone.
+        pictures. Or "openml:61" or "openml-task:59" alone.
     folder : Path
         Of the catalog, which the path in the entry is relative to.
     wishes : Wishes
@@ -98,10 +101,13 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
         If the file cannot be read, or nothing can be learned from it as it is.
     """
     first = str(sources[0])
-    if first.startswith(OPENML) and len(sources) == 1:
-        table = openml_table(_openml_number(first))
-        body, counts, told = _of_table(table, first, wishes)
-        return Description(first.replace(":", "-"), body, counts, told)
+    given = of_openml(first) if len(sources) == 1 else None
+    if given is not None:
+        number, task = given
+        table, facts = openml_table(number), as_written(wishes, folder)
+        wishes = wishes if task is None else wished(task, wishes)
+        body, counts, told = _of_table(table, first, wishes, facts)
+        return Description(first.replace(":", "-"), body, counts, told, task)
     paths = [Path(source) for source in sources]
     formats = [_format(path) for path in paths]
     if len(set(formats)) > 1:
@@ -110,6 +116,9 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
             f"{paths[other]}: this is {formats[other]}, and {first} is {formats[0]}: files of one "
             "data set are of one format"
         )
+    facts = as_written(wishes, folder)
+    if formats[0] in ("svmlight", "idx", "images", "texts"):
+        refuse_name(facts, formats[0], paths[0])
     if formats[0] == "svmlight":
         body, counts, told = _of_sparse(paths, wishes)
     elif formats[0] == "npz" and is_sparse_npz(paths[0]):
@@ -119,11 +128,10 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
     elif formats[0] == "texts":
         body, counts, told = _of_folders(paths, wishes)
     else:
-        tables = [_table(path, formats[0], wishes) for path in paths]
-        body, counts, told = _of_table(joined(tables, paths), paths[0], wishes)
-    body["files"] = [
-        {"path": _written_path(path, folder), "sha256": _sha256(path)} for path in paths
-    ]
+        tables = [_table(path, formats[0], wishes, facts) for path in paths]
+        body, counts, told = _of_table(joined(tables, paths), paths[0], wishes, facts)
+    body |= {key: said for key, said in facts.items() if key not in body}
+    body["files"] = [written_file(path, folder) for path in paths]
     body["source"] = ", ".join(path.name for path in paths)
     return Description(name_of(paths[0]), body, counts, told)
 
@@ -139,8 +147,9 @@ def _format(path: Path) -> str:
     return format
 
 
-def _table(path: Path, format: str, wishes: Wishes) -> Table:
+def _table(path: Path, format: str, wishes: Wishes, facts: Mapping[str, Any]) -> Table:
     target = None if wishes.target is None else str(wishes.target)
+    beside = {str(said) for said in facts.values()}
     match format:
         case "csv":
             return csv_table(path, wishes.header, target)
@@ -151,9 +160,9 @@ def _table(path: Path, format: str, wishes: Wishes) -> Table:
         case "arff":
             return arff_table(path)
         case "npz":
-            return npz_table(path, target)
+            return npz_table(path, target, beside)
         case "mat":
-            return mat_table(path, target)
+            return mat_table(path, target, beside)
         case _:
             return npy_table(path)
 
@@ -170,7 +179,7 @@ def name_of(path: Path) -> str:
 
 
 def _of_table(
-    table: Table, where: str | Path, wishes: Wishes
+    table: Table, where: str | Path, wishes: Wishes, said: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Counts, list[str]]:
     where = str(where)
     target = find_target(table, wishes.target, where)
@@ -178,7 +187,7 @@ def _of_table(
         [find_column(table, name, f"--{option}", where) for name in getattr(wishes, option)]
         for option in ("nominal", "drop", "keep")
     )
-    facts = _facts(table, wishes, where)
+    facts = _columns(table, said, where)
     asked = [("nominal", nominal), ("drop", drop), ("keep", keep)]
     for option, names in (*asked, *((key, [name]) for key, name in facts.items())):
         if target in names:
@@ -216,16 +225,12 @@ def _of_table(
     return made[0], replace(made[1], largest_group=largest), made[2]
 
 
-def _facts(table: Table, wishes: Wishes, where: str) -> dict[str, Name]:
-    """Return the columns that are kept beside the features."""
-    given = {"groups": wishes.groups, "order": wishes.order}
-    said = {key: name for key, name in given.items() if name is not None}
-    if said and table.read["format"] not in ("csv", "parquet", "jsonl", "arff", "openml"):
-        raise HarnessError(
-            f"{where}: --{next(iter(said))} names a column of a table, and this is "
-            f"{table.read['format']}; write it into the entry by hand"
-        )
-    return {key: find_column(table, name, f"--{key}", where) for key, name in said.items()}
+def _columns(table: Table, said: Mapping[str, Any], where: str) -> dict[str, Name]:
+    """Return the columns of a table that are kept beside the features."""
+    named = {key: name for key, name in said.items() if not isinstance(name, dict)}
+    if table.read["format"] in _WHOLE:  # other names are of arrays beside the matrix
+        named = {key: name for key, name in named.items() if str(name).isdigit()}
+    return {key: find_column(table, name, f"--{key}", where) for key, name in named.items()}
 
 
 def _text_key(names: Sequence[Name]) -> dict[str, Any]:
@@ -294,7 +299,6 @@ def _of_pictures(
 
 def _refuse_columns(path: Path, wishes: Wishes, what: str) -> None:
     given = [name for name in ("nominal", "drop", "keep") if getattr(wishes, name)]
-    given += [name for name in ("groups", "order") if getattr(wishes, name) is not None]
     given += ["target"] if wishes.target not in (None, 0, "0") else []
     if given:
         raise HarnessError(
@@ -314,6 +318,8 @@ def _of_sparse(paths: Sequence[Path], wishes: Wishes) -> tuple[dict[str, Any], C
     read |= {"zero_based": True} if found.zero_based else {}
     counted = "0" if found.zero_based else "1"
     told = [f"SVMlight's sparse text, columns counted from {counted}", *judged.told]
+    if found.queries and QUERY not in (wishes.groups, wishes.order):
+        told.append(f"{QUERY} of the lines is left out (--groups {QUERY} keeps groups apart)")
     gaps = {"numeric"} if found.gaps else set()
     n = found.labels.rows
     nnz = found.nnz if found.is_large else None
@@ -347,26 +353,3 @@ def _refuse_few_rows(rows: int, where: str) -> None:
     if rows < 2:
         held = "one row" if rows else "no rows"
         raise HarnessError(f"{where}: the table has {held}; at least two are needed")
-
-
-def _openml_number(source: str) -> int:
-    number = source.removeprefix(OPENML)
-    if not re.fullmatch(r"[1-9]\d{0,8}", number):
-        raise HarnessError(f"{source}: write the number of the data set, such as openml:61")
-    return int(number)
-
-
-def _written_path(path: Path, folder: Path) -> str:
-    """Return a path as a catalog in a folder writes it: relative below it, else absolute."""
-    whole, base = path.resolve(), folder.resolve()
-    return whole.relative_to(base).as_posix() if whole.is_relative_to(base) else os.fspath(whole)
-
-
-def _sha256(path: Path) -> str:
-    if is_folder(path):
-        return folder_sha256(path)
-    digest = hashlib.sha256()
-    with open_unpacked(path) as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()

@@ -40,6 +40,8 @@ class SparseCounts:
         Values that are NaN or infinite.
     nnz : int
         Values that are not 0.
+    queries : bool, default False
+        Whether lines say `qid:`, the group of a point.
     """
 
     d: int
@@ -47,6 +49,7 @@ class SparseCounts:
     labels: ColumnProfile
     gaps: int
     nnz: int
+    queries: bool = False
 
     @property
     def is_large(self) -> bool:
@@ -65,24 +68,27 @@ def count_sparse(paths: Sequence[Path]) -> SparseCounts:
     """
     from sklearn.datasets import load_svmlight_file
 
-    highest, lowest, gaps, nnz = 0, 1, 0, 0
+    highest, lowest, gaps, nnz, queries = 0, 1, 0, 0, False
     labels = ColumnProfile("first word of a line", most=MOST_LABELS)
     for path in paths:
         line = 1
         with open_unpacked(path) as stream:
             while lines := stream.readlines(_BLOCK):
                 try:
-                    X, y = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+                    X, y, groups = load_svmlight_file(
+                        io.BytesIO(b"".join(lines)), zero_based=True, query_id=True
+                    )
                 except ValueError:
                     raise _misread(path, lines, line) from None
                 line += len(lines)
                 labels.update(pd.Series(y))
+                queries = queries or len(groups) > 0
                 if X.nnz:
                     lowest = min(lowest, int(X.indices.min()))
                     highest = max(highest, int(X.indices.max()))
                     gaps += int((~np.isfinite(X.data)).sum())
                     nnz += int(np.count_nonzero(X.data))
-    return SparseCounts(highest + (lowest == 0), lowest == 0, labels, gaps, nnz)
+    return SparseCounts(highest + (lowest == 0), lowest == 0, labels, gaps, nnz, queries)
 
 
 def count_matrix(path: Path, target: str) -> SparseCounts:

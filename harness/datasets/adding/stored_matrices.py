@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,17 @@ _ROLES = re.compile(r"features?|fea|labels?|lab|targets?|gnd|data|[xy]", re.I)
 """What names of features and of targets differ in; the rest tells which belong together."""
 
 
-def npz_table(path: Path, target: str | None) -> Table:
-    """Return the matrices and targets of an npz as a table; the target's column has its name."""
-    return _table(path, "npz", _npz_arrays, target)
+def npz_table(path: Path, target: str | None, beside: Collection[str] = ()) -> Table:
+    """Return the matrices and targets of an npz as a table; the target's column has its name.
+
+    What is named in `beside` is neither.
+    """
+    return _table(path, "npz", _npz_arrays, target, beside)
 
 
-def mat_table(path: Path, target: str | None) -> Table:
+def mat_table(path: Path, target: str | None, beside: Collection[str] = ()) -> Table:
     """Return the same of a MATLAB file."""
-    return _table(path, "mat", load_mat, target)
+    return _table(path, "mat", load_mat, target, beside)
 
 
 def _npz_arrays(path: Path) -> dict[str, np.ndarray]:
@@ -46,11 +49,15 @@ def _npz_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _table(
-    path: Path, format: str, load: Callable[[Path], dict[str, Any]], target: str | None
+    path: Path,
+    format: str,
+    load: Callable[[Path], dict[str, Any]],
+    target: str | None,
+    beside: Collection[str],
 ) -> Table:
     refuse_large(path)
     with reported(path, format):
-        arrays = load(path)
+        arrays = {name: array for name, array in load(path).items() if name not in beside}
     alone = _alone(arrays, target) if format == "mat" else None
     if alone is not None:
         return _whole(path, alone, arrays[alone], int(target or 0))

@@ -27,7 +27,8 @@ class Wishes:
     text : sequence of str or int, optional
         Columns of texts; guessed by default.
     groups, order : str or int, optional
-        Columns that say which group a point is of, and when it was; they are no features.
+        Columns that say which group a point is of, and when it was; they are no features. Or what
+        begins with "path:" or "file:".
     """
 
     target: str | int | None = None

@@ -155,5 +155,5 @@ def _plugins(index: Mapping[str, Any], block: Block) -> list[str]:
 
 def _withheld(workload: Workload) -> list[str]:
     entries = workload.catalog.declared()
-    files = [file.path for entry in entries for file in entry.files if file.path]
+    files = [file.path for entry in entries for file in entry.every_file if file.path]
     return [str(path) for path in (PREPARED, RESULTS, *files)]
