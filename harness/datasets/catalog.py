@@ -18,6 +18,7 @@ from harness.datasets.entry import Declared, Entry, generated_entry
 from harness.datasets.entry_values import MissingByKind
 from harness.datasets.fact_sources import FactSource
 from harness.datasets.file import File
+from harness.datasets.text_columns import Text
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.project import CATALOG, own
@@ -213,7 +214,7 @@ _PARTS: dict[str, type[BaseModel]] = {
 
 
 _KEYS: dict[str | int, type[BaseModel]] = {
-    **{"text": reading.Text, "groups": FactSource, "order": FactSource}
+    **{"text": Text, "groups": FactSource, "order": FactSource}
 }
 """Keys whose value is a mapping of its own, and its keys."""
 

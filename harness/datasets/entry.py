@@ -23,13 +23,9 @@ from harness.datasets.entry_values import (
 )
 from harness.datasets.fact_sources import FactSource, FactSources
 from harness.datasets.file import File
-from harness.datasets.reading import (
-    Generated,
-    OpenML,
-    Read,
-    Strict,
-    Text,
-)
+from harness.datasets.reading import Generated, OpenML, Read
+from harness.datasets.strict_model import Strict
+from harness.datasets.text_columns import Text
 from harness.errors import HarnessError
 from harness.files import folder_sha256, is_file, is_folder
 from harness.plugin.hookspecs import GeneratedDataset

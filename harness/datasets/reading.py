@@ -11,14 +11,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
     Tag,
-    field_validator,
     model_validator,
 )
+
+from harness.datasets.strict_model import Strict
 
 SPARSE_FORMATS = ("svmlight", "mat", "npz", "generated")
 """Formats of which a matrix may be sparse as it is read."""
@@ -57,21 +57,22 @@ def _known_charset(charset: str) -> str:
 Charset = Annotated[str, AfterValidator(_known_charset)]
 
 
-STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-"""How mappings of a catalog and of a study are read: keys that are not known are refused."""
-
-
-class Strict(BaseModel):
-    """A model in which an unknown key is an error."""
-
-    model_config = STRICT
-
-    LATER: ClassVar[frozenset[str]] = frozenset()
-    """Keys that came later: an entry that does not give them has the digest it always had."""
-
-
 class Tabular(Strict):
-    """Columns of numbers and of names; one of them is the target."""
+    """Columns of numbers and of names; one of them is the target.
+
+    Parameters
+    ----------
+    target : int or str, default -1
+        The column to predict: its number, or its name where columns have names.
+    target_strip : str, default ""
+        Characters that are taken off both ends of a label.
+    ignore : list of int or str, default none
+        Columns that are left out, such as numbers of rows.
+    encoding : {"onehot", "onehot-drop-binary", "integer"}, default "onehot"
+        What becomes of columns of names.
+    join : {"names", "position"}, default "names"
+        How columns of several files go together.
+    """
 
     LATER: ClassVar[frozenset[str]] = frozenset({"join"})
 
@@ -80,7 +81,6 @@ class Tabular(Strict):
     ignore: tuple[Column, ...] = ()
     encoding: Encoding = "onehot"
     join: Literal["names", "position"] = "names"
-    """How columns of several files go together."""
 
 
 class Matrix(Strict):
@@ -101,14 +101,40 @@ class Matrix(Strict):
 
 
 class Svmlight(Matrix):
-    """The sparse text of SVMlight and LIBSVM; the first word of a line is the target."""
+    """The sparse text of SVMlight and LIBSVM; the first word of a line is the target.
+
+    Parameters
+    ----------
+    zero_based : bool, default False
+        Whether the first column has the number 0.
+    """
 
     format: Literal["svmlight"]
     zero_based: bool = False
 
 
 class Csv(Tabular):
-    """Separated values; columns are numbered from 0, or named if there is a header."""
+    """Separated values; columns are numbered from 0, or named if there is a header.
+
+    Parameters
+    ----------
+    charset : str, default "utf-8"
+        How characters are stored.
+    decimal : {".", ","}, default "."
+        The decimal sign.
+    separator : str, default ","
+        One character; blanks of any number if it is a blank.
+    header : bool, default False
+        Whether the first line names the columns.
+    skip_rows : int, default 0
+        Lines above the table, of each file.
+    skip_lines_starting : str, optional
+        Lines that start with this character are comments.
+    nominal : list of int or str, default none
+        Columns of names, or of codes that stand for names.
+    missing_values : list of str, default ["?", ""]
+        Texts that mean that a value is missing.
+    """
 
     LATER: ClassVar[frozenset[str]] = Tabular.LATER | {"charset", "decimal", "skip_rows"}
 
@@ -118,21 +144,34 @@ class Csv(Tabular):
     separator: str = Field(default=",", min_length=1, max_length=1)
     header: bool = False
     skip_rows: int = Field(default=0, ge=0)
-    """Lines above the table, of each file."""
     skip_lines_starting: str | None = Field(default=None, min_length=1, max_length=1)
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
 
 
 class Parquet(Tabular):
-    """Apache Parquet; an index that pandas has written is no column."""
+    """Apache Parquet; an index that pandas has written is no column.
+
+    Parameters
+    ----------
+    nominal : list of int or str, default none
+        Columns of numbers that stand for names; columns of texts are names anyway.
+    """
 
     format: Literal["parquet"]
     nominal: tuple[Column, ...] = ()
 
 
 class JsonLines(Tabular):
-    """JSON lines: an object a line, whose keys are the columns."""
+    """JSON lines: an object a line, whose keys are the columns.
+
+    Parameters
+    ----------
+    charset : str, default "utf-8"
+        How characters are stored.
+    nominal : list of int or str, default none
+        Columns of numbers that stand for names; columns of texts are names anyway.
+    """
 
     format: Literal["jsonl"]
     charset: Charset = "utf-8"
@@ -140,7 +179,15 @@ class JsonLines(Tabular):
 
 
 class Texts(Strict):
-    """Folders with a file a text, `FOLDER/LABEL/FILE`; its one column is called text."""
+    """Folders with a file a text, `FOLDER/LABEL/FILE`; its one column is called text.
+
+    Parameters
+    ----------
+    charset : str, default "utf-8"
+        How characters are stored.
+    pattern : str, default "*"
+        Which files are texts, such as "*.txt".
+    """
 
     format: Literal["texts"]
     charset: Charset = "utf-8"
@@ -219,7 +266,15 @@ class Mat(Stored):
 
 
 class Npz(Stored):
-    """NumPy arrays, or what `scipy.sparse.save_npz` writes with `y` beside it; none is pickled."""
+    """NumPy arrays, or what `scipy.sparse.save_npz` writes with `y` beside it; none is pickled.
+
+    Parameters
+    ----------
+    X : str or list of str, default "X"
+        The matrix of features, or several whose rows are joined.
+    y : str or list of str, default "y"
+        Its targets, or those of each.
+    """
 
     format: Literal["npz"]
     X: Names = "X"
@@ -237,7 +292,15 @@ class Npz(Stored):
 
 
 class Npy(Stored):
-    """One matrix of NumPy, with the target among its columns; pickled objects are refused."""
+    """One matrix of NumPy, with the target among its columns; pickled objects are refused.
+
+    Parameters
+    ----------
+    target : int, default -1
+        The number of its column.
+    ignore : list of int, default none
+        Columns that are left out.
+    """
 
     format: Literal["npy"]
     target: int = -1
@@ -260,14 +323,26 @@ class Images(Strict):
 
 
 class OpenML(Tabular):
-    """A data set that scikit-learn fetches from OpenML by its number."""
+    """A data set that scikit-learn fetches from OpenML by its number.
+
+    Parameters
+    ----------
+    id : int
+        The number of the data set, not of a task.
+    """
 
     format: Literal["openml"]
     id: int = Field(gt=0)
 
 
 class Bundled(Strict):
-    """A data set that ships inside scikit-learn: `sklearn.datasets.load_<loader>`."""
+    """A data set that ships inside scikit-learn: `sklearn.datasets.load_<loader>`.
+
+    Parameters
+    ----------
+    loader : {"breast_cancer", "diabetes", "digits", "iris", "wine"}
+        Which one.
+    """
 
     format: Literal["sklearn"]
     loader: Literal["breast_cancer", "diabetes", "digits", "iris", "wine"]
@@ -300,42 +375,3 @@ Read = Annotated[
     | Generated,
     Field(discriminator="format"),
 ]
-
-
-def _columns(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
-
-
-class Text(Strict):
-    """Columns that are texts, and how their words become features.
-
-    Parameters
-    ----------
-    column : str, int, or list of them
-        Of several columns the texts are joined with a blank between them. A missing text is an
-        empty one.
-    by : {"hashing", "tf-idf"}, default "hashing"
-        scikit-learn's `HashingVectorizer`, which counts words under numbers that a hash gives
-        them, or its `TfidfVectorizer`, which weights the counts of known words.
-    features : int, default 65536
-        Columns of the hash, or at most so many words: those that occur most often.
-    ngrams : (int, int), default (1, 1)
-        Fewest and most words (or characters) that make one feature together.
-    analyzer : {"word", "char", "char_wb"}, default "word"
-        Whether features are of words, of characters, or of characters within words.
-    """
-
-    column: Annotated[
-        tuple[Column, ...], Field(min_length=1, max_length=100), BeforeValidator(_columns)
-    ]
-    by: Literal["hashing", "tf-idf"] = "hashing"
-    features: int = Field(default=65536, ge=1, le=10_000_000)
-    ngrams: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(le=10)]] = (1, 1)
-    analyzer: Literal["word", "char", "char_wb"] = "word"
-
-    @field_validator("ngrams")
-    @classmethod
-    def _ascending(cls, ngrams: tuple[int, int]) -> tuple[int, int]:
-        if ngrams[0] > ngrams[1]:
-            raise ValueError("the fewest words come first, such as [1, 2]")
-        return ngrams

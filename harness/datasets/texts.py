@@ -29,6 +29,7 @@ from harness.datasets.formats import (
 )
 from harness.datasets.json_lines import json_frames
 from harness.datasets.separated_values import csv_options, open_table
+from harness.datasets.text_columns import Text
 from harness.datasets.text_folders import decoded, text_files
 from harness.errors import HarnessError
 
@@ -64,16 +65,14 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
         return _of_tables(entry, entry.text, paths)
 
 
-def vectorized(
-    texts: Iterable[str], text: reading.Text, dtype: str
-) -> tuple[sparse.csr_matrix, Any]:
+def vectorized(texts: Iterable[str], text: Text, dtype: str) -> tuple[sparse.csr_matrix, Any]:
     """Make features of texts.
 
     Parameters
     ----------
     texts : iterable of str
         Passed over once.
-    text : reading.Text
+    text : Text
     dtype : {"float64", "float32"}
 
     Returns
@@ -105,9 +104,7 @@ def vectorized(
     return sparse.vstack(parts, "csr"), vectorizer
 
 
-def _of_folders(
-    entry: Declared, read: reading.Texts, text: reading.Text, paths: Sequence[Path]
-) -> Source:
+def _of_folders(entry: Declared, read: reading.Texts, text: Text, paths: Sequence[Path]) -> Source:
     if text.column not in (("text",), (0,)):
         raise HarnessError(
             f"data set {entry.name!r}: text.column is {', '.join(map(str, text.column))}; folders "
@@ -129,7 +126,7 @@ def _of_folders(
     )
 
 
-def _of_tables(entry: Declared, text: reading.Text, paths: Sequence[Path]) -> Source:
+def _of_tables(entry: Declared, text: Text, paths: Sequence[Path]) -> Source:
     """Pass over the rows once: texts become features, and the other columns are kept."""
     read: Any = entry.read
     kept: list[list[pd.DataFrame]] = [[] for _ in paths]

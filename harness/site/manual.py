@@ -40,6 +40,16 @@ _GROUPS = (
 )
 """Where the table of contents has each page; what is in no group stands below "Further"."""
 
+_REFERENCE = (
+    ("Commands", "../reference/commands.html"),
+    ("Keys of a study", "docs/studies.html#keys"),
+    ("Keys of a data set", "../reference/entries.html"),
+    ("Hooks", "../reference/hooks.html"),
+    ("Columns of a row", "../reference/columns.html"),
+    ("Methods", "../methods/index.html"),
+)
+"""Pages of the reference, seen from the table of contents."""
+
 
 def manual_pages(project: Path, folder: Path) -> Iterator[Page]:
     """Yield the pages of the manual, and copy into the site what they link to.
@@ -76,10 +86,7 @@ def _contents(titles: dict[str, str]) -> str:
     grouped = {name for _, names in _GROUPS for name in names}
     groups = [*_GROUPS, ("Further", tuple(name for name in titles if name not in grouped))]
     parts = ["<h1>Manual</h1>"]
-    reference = [("Commands", "commands"), ("Hooks", "hooks"), ("Columns of a row", "columns")]
-    listed = "".join(
-        f'<li><a href="../reference/{to}.html">{name}</a></li>' for name, to in reference
-    )
+    listed = "".join(f'<li><a href="{to}">{name}</a></li>' for name, to in _REFERENCE)
     for heading, names in groups:
         places = {name: os.path.relpath(_address(Path(name)), MANUAL) for name in names}
         lines = [

@@ -1,16 +1,17 @@
-"""The reference that is generated from the code: commands, hooks, columns of a row."""
+"""The reference that is generated from the code: commands, hooks, columns of a row, entries."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import click
 
 from harness.plugin import hookspecs
 from harness.records import columns
+from harness.site.entry_keys import entry_page
+from harness.site.numpydoc import described
 from harness.site.pages import Page, table_page
 
 
@@ -24,6 +25,7 @@ def reference_pages(main: click.Group) -> Iterator[Page]:
     """
     yield _commands(main)
     yield _hooks()
+    yield entry_page()
     rows = [[name, kind, _comments().get(name, "")] for name, kind in columns.COLUMNS.items()]
     told = ["A row a trial, in trials.parquet and harness show --json."]
     table = {"columns": ["column", "type", "meaning"], "rows": rows}
@@ -66,21 +68,6 @@ def _all_commands(group: click.Group, prefix: str) -> Iterator[tuple[str, click.
             yield f"{prefix} {name}", command
 
 
-def _numpydoc(item: Any) -> dict[str, str]:
-    """Return the parameters of a numpydoc docstring, by name."""
-    found: dict[str, str] = {}
-    names: list[str] = []
-    for line in inspect.cleandoc(item.__doc__ or "").splitlines():
-        if match := re.match(r"([\w, ]+) : ", line):
-            names = [name.strip() for name in match[1].split(",")]
-        elif names and line.startswith("    "):
-            for name in names:
-                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
-        else:
-            names = []
-    return found
-
-
 def _hooks() -> Page:
     tables = []
     for name, hook in vars(hookspecs).items():
@@ -88,9 +75,9 @@ def _hooks() -> Page:
             continue
         text = inspect.cleandoc(hook.__doc__ or "")
         told = " ".join(text.split("\n\n")[0].split())
-        meanings = _numpydoc(hook)
+        meanings = described(hook)
         rows = [
-            [argument, meanings.get(argument, "")]
+            [argument, meanings[argument].meaning if argument in meanings else ""]
             for argument in inspect.signature(hook).parameters
         ]
         tables.append(

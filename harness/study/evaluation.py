@@ -20,8 +20,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from harness.datasets.reading import Strict
 from harness.datasets.sizes import OFFICIAL
+from harness.datasets.strict_model import Strict
 from harness.errors import shown
 from harness.study.streams import PREQUENTIAL, Prequential
 

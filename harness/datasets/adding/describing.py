@@ -43,7 +43,8 @@ from harness.datasets.counting import Counts
 from harness.datasets.fact_sources import QUERY
 from harness.datasets.fetching import PACKINGS, is_packed
 from harness.datasets.openml_tasks import Task
-from harness.datasets.reading import TEXT_FORMATS, Text
+from harness.datasets.reading import TEXT_FORMATS
+from harness.datasets.text_columns import Text
 from harness.datasets.text_folders import holds_texts, is_utf8, text_files
 from harness.errors import HarnessError
 from harness.files import is_file, is_folder
