@@ -66,9 +66,13 @@ def keys(model: type[BaseModel], without: tuple[str, ...] = ()) -> dict[str, Des
 
 def _table(title: str, model: type[BaseModel], without: tuple[str, ...] = ()) -> dict[str, Any]:
     rows = [
-        [name, found.kind, found.meaning] if found else [name, "", ""]
+        [name, _plain(found.kind), _plain(found.meaning)] if found else [name, "", ""]
         for name, found in keys(model, without).items()
     ]
     first = inspect.cleandoc(model.__doc__ or "").split("\n\n")[0]
     told = " ".join(first.split())
     return {"title": title, "told": told, "columns": ["key", "takes", "meaning"], "rows": rows}
+
+
+def _plain(text: str) -> str:
+    return text.replace("`", "")
