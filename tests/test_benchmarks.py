@@ -18,7 +18,7 @@ COMMANDS = [
     "defaults.py tuning --methods svm --labeled 20 --points 100 --seeds 1",
     "degrees.py --points 600 --features 20 --repeats 1",
     "exponents.py --scale 0.02 --repeats 1",
-    "faults.py --trials 40 --per-job 20 --faults 2 --every 3",
+    "faults.py --trials 20 --per-job 10 --faults 1 --every 3",
     "graph.py --seeds 2 --budgets 1 3",
     "hinge_smoothing.py digits --points 1000 --seeds 2",
     "item_types.py wine --points 178 --methods svm budget-svm",
