@@ -9,10 +9,13 @@ BUFFER_NONZEROS = 1 << 13
 ROWS_AT_ONCE = 1 << 11
 """Sparse rows whose bounds are known at a time."""
 
-CHUNK_ROWS = 3 << 13
+CHUNK_ROWS = 69 << 10
 """Rows that are put in order at a time, unless the file was then passed over too often."""
 
-MOST_PASSES = 8
+ROWS_TAKEN = 1 << 10
+"""Of those that are in order, how many are read at a time."""
+
+MOST_PASSES = 3
 """Times that the file is passed over at most."""
 
 
@@ -24,7 +27,7 @@ def chunk_rows(n_rows: int) -> int:
 def reading_bytes(n_rows: int, row_bytes: int) -> int:
     """Bytes that `read_rows` holds besides its result: the buffer, what is picked, the order."""
     buffered = min(max(BUFFER_BYTES, row_bytes), n_rows * row_bytes)
-    return 2 * buffered + 24 * min(n_rows, chunk_rows(n_rows))
+    return 2 * buffered + 8 * min(n_rows, chunk_rows(n_rows)) + 16 * min(n_rows, ROWS_TAKEN)
 
 
 def sparse_reading_bytes(n_rows: int, nnz: int) -> int:
