@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from harness.datasets.buffers import BUFFER_BYTES, chunk_rows
+from harness.datasets.buffers import BUFFER_BYTES, ROWS_TAKEN, chunk_rows
 from harness.datasets.item_types import ItemType
 from harness.datasets.meta import Meta
 from harness.datasets.sparse_rows import (
@@ -156,8 +156,8 @@ def read_array_rows(
     Notes
     -----
     Besides the result it holds `reading_bytes`, less than a megabyte for up to 200,000 rows. Rows
-    that do not increase are put in order a part at a time, so the file is passed over at most 8
-    times instead of holding their whole order. A run of consecutive rows is read
+    that do not increase are put in order, many at a time, so the file is passed over once, and at
+    most 3 times where their whole order would take more. A run of consecutive rows is read
     without the buffer.
     """
     header = read_array_header(path)
@@ -181,8 +181,10 @@ def read_array_rows(
                 _read_increasing(descriptor, header, chunk, target, buffer, None, converted)
             else:
                 order = np.argsort(chunk)
-                taken = chunk[order]
-                _read_increasing(descriptor, header, taken, target, buffer, order, converted)
+                for first in range(0, len(order), ROWS_TAKEN):
+                    places = order[first : first + ROWS_TAKEN]
+                    taken = chunk[places]
+                    _read_increasing(descriptor, header, taken, target, buffer, places, converted)
     finally:
         os.close(descriptor)
     return out
@@ -213,18 +215,21 @@ def _read_increasing(
         end = int(np.searchsorted(rows, first + per_read))
         span = int(rows[end - 1]) + 1 - first
         offset = header.offset + first * header.row_bytes
+        # nothing lies between these rows, or some of what is read is picked
+        picked = slice(span) if span == end - position else rows[position:end] - first
         if item is not None:
             _pread(descriptor, held[:span], offset)
             where = slice(position, end) if places is None else places[position:end]
-            item.put(held[rows[position:end] - first], out, where)
+            item.put(held[picked], out, where)
         elif places is None and span == end - position:
             _pread(descriptor, out[position:end], offset)
         else:
             _pread(descriptor, held[:span], offset)
-            picked = rows[position:end] - first
             if places is None:
                 # mode="clip" lets take write to `out` directly; the default goes through a copy
-                np.take(held, picked, axis=0, out=out[position:end], mode="clip")
+                np.take(
+                    held, rows[position:end] - first, axis=0, out=out[position:end], mode="clip"
+                )
             else:
                 out[places[position:end]] = held[picked]
         position = end

@@ -11,6 +11,7 @@ import math
 import os
 import struct
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from harness.datasets.buffers import BUFFER_BYTES, BUFFER_NONZEROS, sparse_chunk_rows
+from harness.datasets.buffers import BUFFER_BYTES, BUFFER_NONZEROS, ROWS_AT_ONCE
 from harness.datasets.item_types import ItemType
 from harness.errors import DamagedFileError, HarnessError
 from harness.plugin.shape import csr_row_bytes, index_bytes
@@ -185,7 +186,7 @@ def read_sparse_rows(path: Path, rows: np.ndarray, item: ItemType | None = None)
     Notes
     -----
     Besides the result it holds `sparse_reading_bytes`. First the rows are counted, then arrays of
-    their size are filled.
+    their size are filled, in one pass over the file each.
     """
     header = read_sparse_header(path)
     rows = np.asarray(rows)
@@ -194,20 +195,19 @@ def read_sparse_rows(path: Path, rows: np.ndarray, item: ItemType | None = None)
             f"{path}: rows {rows.min()} .. {rows.max()} asked for, it has {header.shape[0]}"
         )
     indptr = np.zeros(len(rows) + 1, header.indptr.dtype)
-    step = sparse_chunk_rows(len(rows))
+    order = None if (rows[1:] > rows[:-1]).all() else np.argsort(rows)
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        for start in range(0, len(rows), step):
-            chunk, places = _in_order(rows[start : start + step])
-            indptr[1 + start + places] = _bounds(descriptor, header, chunk)[1]
+        for places in _windows(order, len(rows)):
+            indptr[1:][places] = _bounds(descriptor, header, rows[places])[1]
         np.cumsum(indptr, out=indptr)
         kind = header.dtype if item is None else np.dtype(item.dtype)
         data = np.empty(int(indptr[-1]), kind)
         indices = np.empty(len(data), header.indices.dtype)
-        for start in range(0, len(rows), step):
-            chunk, places = _in_order(rows[start : start + step])
-            starts, counts = _bounds(descriptor, header, chunk)
-            _fill(descriptor, header, starts, counts, indptr[start + places], data, indices)
+        for places in _windows(order, len(rows)):
+            starts, counts = _bounds(descriptor, header, rows[places])
+            targets = indptr[:-1][places]
+            _fill(descriptor, header, starts, counts, targets, data, indices)
     finally:
         os.close(descriptor)
     return _matrix(data, indices, indptr, header.shape[1])
@@ -228,12 +228,11 @@ def sparse_slice(X: csr_matrix, start: int, stop: int) -> csr_matrix:
     return _matrix(X.data[low:high], X.indices[low:high], indptr, X.shape[1])
 
 
-def _in_order(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows in the order of the file, and the place of each among those given."""
-    if (rows[1:] > rows[:-1]).all():
-        return rows, np.arange(len(rows))
-    order = np.argsort(rows)
-    return rows[order], order
+def _windows(order: np.ndarray | None, n: int) -> Iterator[slice | np.ndarray]:
+    """Give the places of rows, some at a time, in the order of their rows in the file."""
+    for start in range(0, n, ROWS_AT_ONCE):
+        place = slice(start, min(n, start + ROWS_AT_ONCE))
+        yield place if order is None else order[place]
 
 
 def _bounds(
@@ -288,15 +287,17 @@ def _fill(
             position += 1
             continue
         span, lengths = int(stops[end - 1]) - low, counts[position:end]
+        is_whole = span == lengths.sum()  # nothing lies between these rows
         _pread(descriptor, values[:span], header.data, low)
         _pread(descriptor, columns[:span], header.indices, low)
-        within = np.arange(lengths.sum())
-        within -= np.repeat(np.cumsum(lengths) - lengths, lengths)
-        source = np.repeat(starts[position:end] - low, lengths)
-        source += within
-        within += np.repeat(targets[position:end], lengths)
-        data[within] = values[source]
-        indices[within] = columns[source]
+        before = np.cumsum(lengths) - lengths
+        within = np.arange(span if is_whole else lengths.sum())
+        picked: slice | np.ndarray = slice(span)
+        if not is_whole:
+            picked = within + np.repeat(starts[position:end] - low - before, lengths)
+        within += np.repeat(targets[position:end] - before, lengths)
+        data[within] = values[picked]
+        indices[within] = columns[picked]
         position = end
 
 

@@ -68,7 +68,7 @@ def test_a_method_that_holds_nothing_is_charged_for_reading_its_points():
     shape = Shape(100, 20_000, 50, 2)
     held = plan(method, shape, None).planned_bytes - standing_bytes(shape)
     # a buffer, what is picked from it, and the order of all rows
-    assert held == shape.data_bytes + 2 * 2**17 + 24 * 20_100
+    assert held == shape.data_bytes + 2 * 2**17 + 8 * 20_100 + 16 * 2**10
     mapped = replace(shape, mapped=True)
     assert plan(method, mapped, None).planned_bytes == overhead_bytes(mapped)
 
