@@ -17,6 +17,7 @@ from harness.datasets.counting import completed
 from harness.datasets.entry import Declared, Entry, generated_entry
 from harness.datasets.entry_values import MissingByKind
 from harness.datasets.file import File
+from harness.datasets.foreign_files import INSTEAD
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.project import CATALOG, own
@@ -185,11 +186,23 @@ def _problem(detail: Mapping[str, Any], where: str) -> str:
         close = difflib.get_close_matches(str(location[-1]), model.model_fields, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         return f"{where}: unknown key {key!r}; {hint}known: {', '.join(model.model_fields)}"
+    if detail["type"] in ("union_tag_invalid", "union_tag_not_found") and key == "read":
+        return f"{where}: {_no_format(detail)}"
     given = "" if isinstance(detail["input"], dict) else f" (given: {shown(detail['input'])})"
     return f"{where}: {key + ': ' if key else ''}{message}{given}"
 
 
-_PARTS: dict[str, type[BaseModel]] = {
+def _no_format(detail: Mapping[str, Any]) -> str:
+    allowed = ", ".join(_FORMATS)
+    if not isinstance(detail["input"], dict) or "format" not in detail["input"]:
+        return f"read: its format is missing; allowed are {allowed}"
+    given = detail["input"]["format"]
+    told = f"read.format: {shown(given)} is none; allowed are {allowed}"
+    instead = INSTEAD.get(str(given).lower())
+    return f"{told}; {instead}" if instead else told
+
+
+_FORMATS: dict[str, type[BaseModel]] = {
     "svmlight": reading.Svmlight,
     "csv": reading.Csv,
     "parquet": reading.Parquet,
@@ -203,6 +216,8 @@ _PARTS: dict[str, type[BaseModel]] = {
     "npy": reading.Npy,
     "openml": reading.OpenML,
     "sklearn": reading.Bundled,
+}
+_PARTS: dict[str, type[BaseModel]] = _FORMATS | {
     "generated": reading.Generated,
     "by kind": MissingByKind,
     "by word": Entry,

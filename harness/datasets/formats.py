@@ -15,6 +15,7 @@ from harness.datasets.arff import read_arff
 from harness.datasets.encoding import Source
 from harness.datasets.entry import Declared
 from harness.datasets.fetching import RETRIES, open_unpacked
+from harness.datasets.foreign_files import PICKLED, foreign_kind
 from harness.datasets.generating import read_generated
 from harness.datasets.image_folders import read_image_folders
 from harness.datasets.json_lines import json_frames
@@ -26,8 +27,9 @@ from harness.datasets.matrices import (
     read_npz,
     read_svmlight,
 )
-from harness.datasets.separated_values import csv_options, in_our_words, open_table
-from harness.errors import HarnessError
+from harness.datasets.reading import FOLDER_FORMATS
+from harness.datasets.separated_values import csv_frames, in_our_words
+from harness.errors import HarnessError, shown
 from harness.files import below
 from harness.lean_process import import_scikit_learn, importing
 from harness.project import cache_directory
@@ -61,6 +63,11 @@ def told_by_us(entry: Declared, paths: Sequence[Path]) -> Iterator[None]:
         Naming the data set, the files and the reason.
     """
     try:
+        for path in paths if entry.format not in FOLDER_FORMATS else ():
+            with open_unpacked(path) as stream:
+                what = foreign_kind(stream.read(4096), entry.format)
+            if what:
+                raise HarnessError(f"data set {entry.name!r}: {path}: this is {what}")
         yield
     except HarnessError:
         raise
@@ -69,6 +76,8 @@ def told_by_us(entry: Declared, paths: Sequence[Path]) -> Iterator[None]:
         reason = " ".join(str(error).split()) or type(error).__name__
         if isinstance(entry.read, reading.Csv):
             reason = in_our_words(reason)
+        if "allow_pickle" in reason:
+            reason = PICKLED
         raise HarnessError(
             f"data set {entry.name!r}: {where}: cannot be read as {entry.format}: {reason}"
         ) from None
@@ -109,10 +118,7 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
 
 
 def _read_csv(entry: Declared, read: reading.Csv, paths: Sequence[Path]) -> Source:
-    frames = []
-    for path in paths:
-        with open_table(path, read) as stream:
-            frames.append(pd.read_csv(stream, **csv_options(read)))
+    frames = [frame for path in paths for frame in csv_frames(path, read)]
     return tabular(entry, read, frames, paths, read.nominal)
 
 
@@ -195,6 +201,9 @@ def tabular(
     ignored += [name for key, name in told.items() if not entry.fact_columns[key].feature]
     names = {column_name(frame, column, "read.nominal") for column in nominal}
     frame = frame.drop(columns=[target_name, *ignored])
+    if frame.empty and len(frame) and entry.text is None:
+        sign = f"; is {read.separator!r} their separator?" if isinstance(read, reading.Csv) else ""
+        raise ValueError(f"there is no column besides the target and those ignored{sign}")
     columns = {name: _typed(frame[name], name in names) for name in frame.columns}
     # where all else is text there are no columns, and rows all the same
     return Source(pd.DataFrame(columns, index=frame.index), target, parts, facts)
@@ -255,8 +264,8 @@ def _typed(values: pd.Series, nominal: bool) -> pd.Series:
             f"column {values.name} holds lists that differ in length: list it under read.ignore"
         )
     raise ValueError(
-        f"column {values.name} holds {wrong.iloc[0]!r} in row {wrong.index[0]}: list it under "
-        "read.nominal, or the text under read.missing_values"
+        f"column {values.name} holds {shown(wrong.iloc[0])} in row {wrong.index[0]}: list it "
+        "under read.nominal, or the text under read.missing_values"
     )
 
 

@@ -135,7 +135,9 @@ class Svmlight(Matrix):
 class Csv(Tabular):
     """Separated values; columns are numbered from 0, or named if there is a header."""
 
-    LATER: ClassVar[frozenset[str]] = Tabular.LATER | {"charset", "decimal", "skip_rows"}
+    LATER: ClassVar[frozenset[str]] = Tabular.LATER | {
+        *("charset", "decimal", "skip_rows", "quotes")
+    }
 
     format: Literal["csv"]
     charset: Charset = "utf-8"
@@ -147,6 +149,8 @@ class Csv(Tabular):
     skip_lines_starting: str | None = Field(default=None, min_length=1, max_length=1)
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
+    quotes: bool = True
+    """Whether values may stand in quotes ("); if not, a quote is a sign like any other."""
 
 
 class Parquet(Tabular):
