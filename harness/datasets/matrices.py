@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import re
@@ -18,6 +17,7 @@ from harness.datasets import reading
 from harness.datasets.encoding import Source, as_declared
 from harness.datasets.entry import Declared
 from harness.datasets.fetching import open_unpacked
+from harness.datasets.mat_files import load_mat
 from harness.errors import HarnessError
 from harness.units import format_bytes
 
@@ -92,15 +92,6 @@ def read_mat(entry: Declared, read: reading.Mat, paths: Sequence[Path]) -> Sourc
                 features = features[:, kept[: read.columns]]
             X.append(_as_read(features, entry, read))
     return _joined(X, y, read)
-
-
-def load_mat(path: Path) -> dict[str, Any]:
-    """Return the matrices of a MATLAB file by name."""
-    from scipy.io import loadmat
-
-    with open_unpacked(path) as stream:
-        found = loadmat(io.BytesIO(stream.read()))
-    return {name: held for name, held in found.items() if not name.startswith("__")}
 
 
 def column(values: Any) -> np.ndarray:
