@@ -214,6 +214,7 @@ _FORMATS: dict[str, type[BaseModel]] = {
     "mat": reading.Mat,
     "npz": reading.Npz,
     "npy": reading.Npy,
+    "bytes": reading.Bytes,
     "openml": reading.OpenML,
     "sklearn": reading.Bundled,
 }

@@ -37,6 +37,7 @@ INSTEAD: Mapping[str, str] = {
     "tsv": "write `format: csv` with a tab as the separator",
     "json": "write an object a line, which is `format: jsonl`",
     "libsvm": "it is called svmlight",
+    **dict.fromkeys(("binary", "bin", "raw"), "numbers without a header are `format: bytes`"),
 }
 """What somebody writes as a format that is none."""
 
@@ -59,6 +60,8 @@ def foreign_kind(start: bytes, format: str) -> str:
     """
     if not start:
         return "an empty file"
+    if format == "bytes":  # of which any start is as good as another
+        return ""
     if is_office_file(start):
         return KINDS[b"\xd0\xcf\x11\xe0"]
     if format not in _ARCHIVES and (start.startswith(b"PK\x03\x04") or is_tar(start)):

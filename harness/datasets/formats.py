@@ -21,12 +21,15 @@ from harness.datasets.image_folders import read_image_folders
 from harness.datasets.json_lines import json_frames
 from harness.datasets.list_columns import list_widths, spread
 from harness.datasets.matrices import (
+    read_bytes,
     read_images_and_labels,
     read_mat,
     read_npy,
     read_npz,
     read_svmlight,
+    refuse_uneven_files,
 )
+from harness.datasets.picture_columns import with_pixels
 from harness.datasets.reading import FOLDER_FORMATS
 from harness.datasets.separated_values import csv_frames, in_our_words
 from harness.errors import HarnessError, shown
@@ -109,6 +112,8 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
             return read_npz(entry, read, paths)
         case reading.Npy() as read:
             return read_npy(read, paths)
+        case reading.Bytes() as read:
+            return read_bytes(read, paths)
         case reading.OpenML() as read:
             return _read_openml(entry, read)
         case reading.Bundled() as read:
@@ -126,6 +131,8 @@ def _read_parquet(entry: Declared, read: reading.Parquet, paths: Sequence[Path])
     frames = []
     for path in paths:
         frame = without_index(pq.read_table(path).to_pandas())
+        if read.pictures is not None:
+            frame = with_pixels(frame, read.pictures)
         frames.append(spread(frame, list_widths(frame)))
     return tabular(entry, read, frames, paths, read.nominal)
 
@@ -189,7 +196,11 @@ def tabular(
     nominal: Sequence[int | str] = (),
 ) -> Source:
     """Return the features and the target of tables whose rows belong together."""
+    if read.side_by_side > 1:
+        frames, paths = _beside(frames, paths, read.side_by_side)
     parts = [len(frame) for frame in frames]
+    if entry.other_classes != "error":
+        frames = [_with_target(frame, frames[0], read.target) for frame in frames]
     frame = frames[0] if len(frames) == 1 else _joined(read, frames, paths)
     target_name = column_name(frame, read.target, "read.target")
     target = frame[target_name].to_numpy()
@@ -209,6 +220,30 @@ def tabular(
     return Source(pd.DataFrame(columns, index=frame.index), target, parts, facts)
 
 
+def _with_target(frame: pd.DataFrame, first: pd.DataFrame, target: int | str) -> pd.DataFrame:
+    """Return a table of points without a label with a target that is missing everywhere."""
+    if target not in first.columns or isinstance(target, int) or target in frame.columns:
+        return frame
+    return frame.assign(**{target: np.nan})
+
+
+def _beside(
+    frames: list[pd.DataFrame], paths: Sequence[Path], count: int
+) -> tuple[list[pd.DataFrame], Sequence[Path]]:
+    """Return tables whose columns are those of so many files in turn."""
+    refuse_uneven_files([len(frame) for frame in frames], paths, count)
+    joined = []
+    for start in range(0, len(frames), count):
+        frame = pd.concat(frames[start : start + count], axis=1)
+        if all(isinstance(name, int) for name in frame.columns):
+            frame.columns = range(frame.shape[1])
+        elif frame.columns.has_duplicates:
+            name = frame.columns[frame.columns.duplicated()][0]
+            raise ValueError(f"the column {name!r} is in two of the files that stand side by side")
+        joined.append(frame)
+    return joined, paths[::count]
+
+
 def _joined(
     read: reading.Tabular, frames: list[pd.DataFrame], paths: Sequence[Path]
 ) -> pd.DataFrame:
@@ -221,9 +256,16 @@ def _joined(
         unlike = [name for name in first.symmetric_difference(names) if name not in read.ignore]
         if not unlike:
             continue
+        if unlike == [read.target]:
+            raise ValueError(
+                f"{path.name} has no column {read.target!r}, the target: write `other_classes: "
+                "unlabeled` to keep its rows as points without a label"
+            )
         if len(names) != len(first):
-            told = f"{len(names)} columns, {paths[0].name} {len(first)}"
-            raise ValueError(f"{path.name} has {told}")
+            told = f"{path.name} has {len(names)} columns, {paths[0].name} {len(first)}"
+            alike = len(frame) == len(frames[0]) and read.side_by_side == 1
+            beside = "; of files whose columns stand side by side, write `side_by_side: 2`"
+            raise ValueError(told + beside * alike)
         at = next(at for at, (one, two) in enumerate(zip(first, names, strict=True)) if one != two)
         raise ValueError(
             f"{path.name} calls column {at} {names[at]!r}, {paths[0].name} {first[at]!r}: write "
@@ -262,6 +304,11 @@ def _typed(values: pd.Series, nominal: bool) -> pd.Series:
     if isinstance(wrong.iloc[0], np.ndarray):
         raise ValueError(
             f"column {values.name} holds lists that differ in length: list it under read.ignore"
+        )
+    if isinstance(wrong.iloc[0], bytes | dict):
+        raise ValueError(
+            f"column {values.name} holds bytes or mappings: list it under read.ignore; of "
+            f"pictures write `pictures: {{column: {values.name}}}`"
         )
     raise ValueError(
         f"column {values.name} holds {shown(wrong.iloc[0])} in row {wrong.index[0]}: list it "

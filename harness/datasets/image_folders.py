@@ -47,12 +47,8 @@ def read_image_folders(read: reading.Images, paths: Sequence[Path]) -> Source:
         before = len(X)
         for name, content in pictures(path):
             values = picture_array(name, content, read)
-            if X and values.shape != X[0].shape:
-                raise ValueError(
-                    f"{name} is {_described(values)} and {first} {_described(X[0])}: write the "
-                    "size that all are to have in `read`, such as size: [28, 28]"
-                )
             first = first or name
+            refuse_other_size(name, values, first, X[0] if X else values)
             X.append(values)
             labels.append(PurePosixPath(name).parent.name)
         parts.append(len(X) - before)
@@ -60,6 +56,21 @@ def read_image_folders(read: reading.Images, paths: Sequence[Path]) -> Source:
             raise ValueError(f"{path.name} holds no folder of pictures ({_listed()})")
     flat = np.stack(X).reshape(len(X), -1)
     return Source(flat, np.array(labels), parts)
+
+
+def refuse_other_size(name: str, values: np.ndarray, first: str, like: np.ndarray) -> None:
+    """Refuse a picture of another size than the first.
+
+    Raises
+    ------
+    ValueError
+        Naming both.
+    """
+    if values.shape != like.shape:
+        raise ValueError(
+            f"{name} is {_described(values)} and {first} {_described(like)}: write the size that "
+            "all are to have, such as size: [28, 28]"
+        )
 
 
 @dataclass(frozen=True)
@@ -158,7 +169,7 @@ def is_picture(name: str) -> bool:
     return place.suffix.lower() in ENDINGS and len(place.parts) > 1 and not hidden
 
 
-def picture_array(name: str, content: bytes, read: reading.Images) -> np.ndarray:
+def picture_array(name: str, content: bytes, read: reading.Pictures) -> np.ndarray:
     """Decode one picture: uint8 of shape (height, width), or (height, width, 3) in color.
 
     Raises

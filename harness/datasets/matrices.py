@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
@@ -146,17 +147,87 @@ def _no_array(name: str, arrays: Any) -> str:
 
 
 def read_npy(read: reading.Npy, paths: Sequence[Path]) -> Source:
-    """Read a matrix of NumPy with the target among its columns."""
-    X, y = [], []
+    """Read matrices of NumPy with the target among their columns."""
+    blocks = []
     for path in paths:
-        matrix = np.load(path, allow_pickle=False)
-        matrix = matrix.T if read.transpose else matrix
-        if matrix.ndim != 2 or not -matrix.shape[1] <= read.target < matrix.shape[1]:
-            raise ValueError(f"a matrix with a column {read.target} is wanted, got {matrix.shape}")
-        columns = [read.target, *read.ignore]
-        y.append(matrix[:, read.target].copy())
-        X.append(np.delete(matrix, [at % matrix.shape[1] for at in columns], axis=1))
+        stored = np.load(path, allow_pickle=False)
+        stored = np.moveaxis(stored, -1, 0) if read.transpose and stored.ndim > 1 else stored
+        if read.side_by_side == 1 and stored.ndim != 2:
+            raise ValueError(
+                f"a matrix with a column {read.target} is wanted, got {stored.shape}; of features "
+                "and targets in files in turn write `side_by_side: 2`"
+            )
+        blocks.append(stored.reshape(len(stored), math.prod(stored.shape[1:])))
+    return _columns(blocks, read, read.side_by_side, paths)
+
+
+def read_bytes(read: reading.Bytes, paths: Sequence[Path]) -> Source:
+    """Read numbers that stand row after row without a header."""
+    kind = np.dtype(read.type).newbyteorder("<")
+    blocks = []
+    for path, width in zip(paths, itertools.cycle(read.row), strict=False):
+        with open_unpacked(path) as stream:
+            stream.read(read.skip_bytes)
+            content = stream.read()
+        if len(content) % (width * kind.itemsize):
+            raise ValueError(
+                f"{path.name} has {len(content)} bytes, which are no whole rows of {width} "
+                f"{read.type}: correct `row`, `type` or `skip_bytes`"
+            )
+        blocks.append(np.frombuffer(content, kind).reshape(-1, width))
+    return _columns(blocks, read, len(read.row), paths)
+
+
+def _columns(
+    blocks: list[np.ndarray],
+    read: reading.Npy | reading.Bytes,
+    beside: int,
+    paths: Sequence[Path],
+) -> Source:
+    """Return features and target of matrices, of which so many in turn stand side by side."""
+    refuse_uneven_files([len(block) for block in blocks], paths, beside)
+    X, y = [], []
+    for start in range(0, len(blocks), beside):
+        group = blocks[start : start + beside]
+        ends = np.cumsum([block.shape[1] for block in group])
+        width = int(ends[-1])
+        if not -width <= read.target < width:
+            raise ValueError(
+                f"a matrix with a column {read.target} is wanted, got {width} columns"
+            )
+        target = read.target % width
+        left_out = {target, *(at % width for at in read.ignore)}
+        kept = []
+        for block, end in zip(group, ends, strict=True):
+            first = int(end) - block.shape[1]
+            if first <= target < end:
+                y.append(block[:, target - first].copy())
+            without = [at - first for at in left_out if first <= at < end]
+            kept.append(np.delete(block, without, axis=1) if without else block)
+        held = [block for block in kept if block.shape[1]]
+        X.append(held[0] if len(held) == 1 else np.concatenate(held, axis=1))
     return _joined(X, y, read)
+
+
+def refuse_uneven_files(rows: Sequence[int], paths: Sequence[Path], beside: int) -> None:
+    """Refuse files of which so many in turn are to stand side by side, and cannot.
+
+    Raises
+    ------
+    ValueError
+        If files are left over, or those that stand side by side differ in their rows.
+    """
+    if len(rows) % beside:
+        raise ValueError(
+            f"{beside} files in turn stand side by side, and there are {len(rows)} of them"
+        )
+    for at, count in enumerate(rows):
+        first = at - at % beside
+        if count != rows[first]:
+            raise ValueError(
+                f"{paths[at].name} has {count} rows, and {paths[first].name}, which stands beside "
+                f"it, {rows[first]}"
+            )
 
 
 def _rows(stored: Any, read: reading.Stored) -> Any:

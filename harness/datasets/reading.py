@@ -5,11 +5,9 @@ Nothing heavy is imported here: Snakemake reads the catalog in every job.
 
 from __future__ import annotations
 
-import codecs
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -20,6 +18,8 @@ from pydantic import (
     model_validator,
 )
 
+from harness.datasets.charsets import Charset
+
 SPARSE_FORMATS = ("svmlight", "mat", "npz", "generated")
 """Formats of which a matrix may be sparse as it is read."""
 
@@ -28,10 +28,8 @@ FORMATS_WITH_FACTS = ("csv", "parquet", "jsonl", "arff", "openml", "npz")
 
 FOLDER_FORMATS = ("images", "texts")
 """Formats of folders of files."""
-
 TEXT_FORMATS = ("csv", "parquet", "jsonl", "texts")
 """Formats whose columns may be texts."""
-
 Column = int | str
 Encoding = Literal["onehot", "onehot-drop-binary", "integer"]
 
@@ -46,17 +44,6 @@ Names = Annotated[
     Discriminator(_how_many),
 ]
 """The name of a matrix, or of several whose rows are joined."""
-
-
-def _known_charset(charset: str) -> str:
-    try:
-        codecs.lookup(charset)
-    except (LookupError, ValueError):
-        raise ValueError("no charset that Python knows, such as utf-8 or latin-1") from None
-    return charset
-
-
-Charset = Annotated[str, AfterValidator(_known_charset)]
 
 
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -95,10 +82,14 @@ def _point_column(value: Any) -> Any:
 PointColumns = Annotated[PointColumn | None, BeforeValidator(_point_column)]
 
 
+def _as_tuple(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
 class Tabular(Strict):
     """Columns of numbers and of names; one of them is the target."""
 
-    LATER: ClassVar[frozenset[str]] = frozenset({"join"})
+    LATER: ClassVar[frozenset[str]] = frozenset({"join", "side_by_side"})
 
     target: Column = -1
     target_strip: str = ""
@@ -106,6 +97,8 @@ class Tabular(Strict):
     encoding: Encoding = "onehot"
     join: Literal["names", "position"] = "names"
     """How columns of several files go together."""
+    side_by_side: int = Field(default=1, ge=1)
+    """So many files in turn have columns of the same rows."""
 
 
 class Matrix(Strict):
@@ -135,9 +128,7 @@ class Svmlight(Matrix):
 class Csv(Tabular):
     """Separated values; columns are numbered from 0, or named if there is a header."""
 
-    LATER: ClassVar[frozenset[str]] = Tabular.LATER | {
-        *("charset", "decimal", "skip_rows", "quotes")
-    }
+    LATER: ClassVar[frozenset[str]] = Tabular.LATER | {"charset", "decimal", "skip_rows", "quotes"}
 
     format: Literal["csv"]
     charset: Charset = "utf-8"
@@ -153,11 +144,40 @@ class Csv(Tabular):
     """Whether values may stand in quotes ("); if not, a quote is a sign like any other."""
 
 
+class Pictures(Strict):
+    """How pictures become features: gray or in color, all of one size.
+
+    Parameters
+    ----------
+    size : [int, int], optional
+        Height and width that all are brought to. By default all are of one size already.
+    color : {"gray", "rgb"}, default "gray"
+    """
+
+    size: tuple[Annotated[int, Field(gt=0)], Annotated[int, Field(gt=0)]] | None = None
+    color: Literal["gray", "rgb"] = "gray"
+
+
+class Images(Pictures):
+    """Pictures in folders that are called as their class, or in an archive of such folders."""
+
+    format: Literal["images"]
+
+
+class PictureColumn(Pictures):
+    """A column of encoded pictures, as data sets of Hugging Face have them."""
+
+    column: str = "image"
+
+
 class Parquet(Tabular):
     """Apache Parquet; an index that pandas has written is no column."""
 
+    LATER: ClassVar[frozenset[str]] = Tabular.LATER | {"pictures"}
+
     format: Literal["parquet"]
     nominal: tuple[Column, ...] = ()
+    pictures: PictureColumn | None = None
 
 
 class JsonLines(Tabular):
@@ -266,26 +286,37 @@ class Npz(Stored):
 
 
 class Npy(Stored):
-    """One matrix of NumPy, with the target among its columns; pickled objects are refused."""
+    """Matrices of NumPy, with the target among their columns; pickled objects are refused."""
+
+    LATER: ClassVar[frozenset[str]] = Stored.LATER | {"side_by_side"}
 
     format: Literal["npy"]
     target: int = -1
     ignore: tuple[int, ...] = ()
+    side_by_side: int = Field(default=1, ge=1)
+    """So many files in turn have columns of the same rows, such as features and targets."""
 
 
-class Images(Strict):
-    """Pictures in folders that are called as their class, or in an archive of such folders.
+class Bytes(Matrix):
+    """Numbers without any header, row after row, as the binary files of CIFAR have them.
 
     Parameters
     ----------
-    size : [int, int], optional
-        Height and width that all are brought to. By default all are of one size already.
-    color : {"gray", "rgb"}, default "gray"
+    row : int or list of int
+        Numbers in a row. Of several, so many files in turn have columns of the same rows.
+    type : {"uint8", "int16", "int32", "float32", "float64"}, default "uint8"
+        The lowest byte comes first.
+    skip_bytes : int, default 0, of each file
     """
 
-    format: Literal["images"]
-    size: tuple[Annotated[int, Field(gt=0)], Annotated[int, Field(gt=0)]] | None = None
-    color: Literal["gray", "rgb"] = "gray"
+    format: Literal["bytes"]
+    row: Annotated[
+        tuple[Annotated[int, Field(gt=0)], ...], Field(min_length=1), BeforeValidator(_as_tuple)
+    ]
+    type: Literal["uint8", "int16", "int32", "float32", "float64"] = "uint8"
+    skip_bytes: int = Field(default=0, ge=0)
+    target: int = -1
+    ignore: tuple[int, ...] = ()
 
 
 class OpenML(Tabular):
@@ -324,15 +355,12 @@ Read = Annotated[
     | Mat
     | Npz
     | Npy
+    | Bytes
     | OpenML
     | Bundled
     | Generated,
     Field(discriminator="format"),
 ]
-
-
-def _columns(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
 
 
 class Text(Strict):
@@ -355,7 +383,7 @@ class Text(Strict):
     """
 
     column: Annotated[
-        tuple[Column, ...], Field(min_length=1, max_length=100), BeforeValidator(_columns)
+        tuple[Column, ...], Field(min_length=1, max_length=100), BeforeValidator(_as_tuple)
     ]
     by: Literal["hashing", "tf-idf"] = "hashing"
     features: int = Field(default=65536, ge=1, le=10_000_000)

@@ -164,5 +164,8 @@ def _file(file: File) -> dict[str, Any]:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             raise HarnessError(f"{file.path}: cannot be read: {error.strerror}") from None
-        told = {"packed_sha256" if is_packed(file.path) else "sha256": digest}
+        whole = is_packed(file.path) or file.member
+        told = {"packed_sha256" if whole else "sha256": digest}
+    if file.member:
+        told["member"] = file.member
     return {"name": file.name} | told
