@@ -9,15 +9,23 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
+
+from harness.errors import shown
 
 _ATTRIBUTE = re.compile(
     r"""@attribute\s+(?:'((?:\\.|[^'])*)'|"((?:\\.|[^"])*)"|(\S+?))\s*(\{.*\}|\s[a-z]+.*)$""",
     re.IGNORECASE,
 )
 _NUMERIC = ("numeric", "real", "integer")
+_KIND = re.compile(r"[a-z]+")
+"""Without the bounds that KEEL writes after it: `integer[1,9]`."""
+_MISSING, _OF_KEEL = "?", "<null>"
+_POSITION = re.compile(r"\s*(\d+)\s+")
+_VALUE = re.compile(r"""[ \t]*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|([^,]*?))[ \t]*(,|$)""")
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,8 @@ def read_arff(text: str) -> pd.DataFrame:
         raise ValueError("no @attribute before @data")
     if body.lstrip().startswith("{"):
         frame = _sparse(body, attributes)
+    elif '"' in body and "'" in body:
+        frame = pd.DataFrame([_values(line) for line in body.splitlines()], dtype=str)
     else:
         quote = '"' if '"' in body else "'"
         frame = pd.read_csv(
@@ -94,10 +104,33 @@ def _attribute(line: str) -> Attribute:
     kind = match.group(4).strip()
     if kind.startswith("{"):
         return Attribute(name, "nominal", tuple(_fields(kind[1:-1])))
-    return Attribute(name, kind.split()[0].lower())
+    found = _KIND.match(kind.lower())
+    if found is None or found.group() == "relational":
+        raise ValueError(f"attribute {name!r}: {kind!r} is no type that is read")
+    return Attribute(name, found.group())
+
+
+def _values(line: str) -> list[str]:
+    """Split a row in which values may be in quotes of either kind, and hold the other."""
+    values, at, more = [], 0, True
+    while more:
+        value, at, more = _value_at(line, at)
+        values.append(value)
+    return values
+
+
+def _value_at(line: str, at: int) -> tuple[str, int, bool]:
+    """Return the value that begins there, where the next would begin, and whether there is one."""
+    found = _VALUE.match(line, at)
+    assert found is not None, "without quotes a value may be anything up to a comma"
+    quoted = found.group(1) if found.group(1) is not None else found.group(2)
+    value = found.group(3) if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+    return value, found.end(), bool(found.group(4))
 
 
 def _fields(text: str) -> list[str]:
+    if '"' in text and "'" in text:
+        return _values(text)
     quote = '"' if '"' in text else "'"
     row = next(csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True))
     return [field.strip() for field in row]
@@ -108,15 +141,31 @@ def _sparse(body: str, attributes: list[Attribute]) -> pd.DataFrame:
     rows = []
     for line in body.splitlines():
         row = list(rest)
-        for pair in _fields(line.strip()[1:-1]) if line.strip() != "{}" else ():
-            position, value = pair.split(maxsplit=1)
-            row[int(position)] = value.strip("'\"")
+        for position, value in _pairs(line.strip()):
+            if position >= len(row):
+                raise ValueError(f"{len(row)} attributes, numbered from 0; not one {position}")
+            row[position] = value
         rows.append(row)
     return pd.DataFrame(rows, dtype=str)
 
 
+def _pairs(line: str) -> Iterator[tuple[int, str]]:
+    """Give the attributes of a sparse row, as numbers, and their values."""
+    if not (line.startswith("{") and line.endswith("}")):
+        raise ValueError(f"a sparse row is in braces, and one is {shown(line)}")
+    within, at, more = line[1:-1], 0, bool(line[1:-1].strip())
+    while more:
+        found = _POSITION.match(within, at)
+        if found is None:
+            told = "is no list of positions and values, such as {0 1.5, 3 yes}"
+            raise ValueError(f"the sparse row {shown(line)} {told}")
+        value, at, more = _value_at(within, found.end())
+        yield int(found.group(1)), value
+
+
 def _column(attribute: Attribute, values: pd.Series) -> pd.Series:
-    values = values.where(values != "?")
+    missing = [_MISSING] if _OF_KEEL in (attribute.values or ()) else [_MISSING, _OF_KEEL]
+    values = values.where(~values.isin(missing))
     if attribute.values is not None:
         unknown = set(values.dropna()) - set(attribute.values)
         if unknown:

@@ -161,14 +161,18 @@ def _description(entry: Entry) -> str:
 def _distribution(entry: Entry) -> list[dict[str, Any]]:
     if isinstance(entry.read, Bundled):
         return [_bundled(name) for name in _BUNDLED[entry.read.loader]]
-    # Croissant asks for a checksum of every file
-    listed = [_of_catalog(file, entry.format) for file in entry.files if _has_checksum(file)]
-    beside = entry.every_file[len(entry.files) :]
-    return listed + [_of_catalog(file, "") for file in beside if _has_checksum(file)]
+    # Croissant asks for a checksum of every file; several members may be of one archive
+    listed = {file.name: file for file in entry.files if _has_checksum(file)}
+    beside = {file.name: file for file in entry.every_file[len(entry.files) :]}
+    return [
+        *(_of_catalog(file, entry.format) for file in listed.values()),
+        *(_of_catalog(file, "") for file in beside.values() if _has_checksum(file)),
+    ]
 
 
 def _has_checksum(file: File) -> bool:
-    return (file.sha256 or file.packed_sha256) is not None
+    of_file = file.sha256 if file.member is None else None
+    return (of_file or file.packed_sha256) is not None
 
 
 def _of_catalog(file: File, format: str) -> dict[str, Any]:
@@ -176,8 +180,8 @@ def _of_catalog(file: File, format: str) -> dict[str, Any]:
     address: str
     checksum: str | None
     plain = [url for url in file.urls if not url.endswith(PACKINGS[1:])]
-    if file.packed_sha256 and file.urls:
-        address, checksum = file.urls[0], file.packed_sha256
+    if file.packed_sha256 and (file.urls or file.member):
+        address, checksum = (file.urls or (file.name,))[0], file.packed_sha256
     elif file.sha256 and (plain or not file.urls):
         address, checksum = (plain[0] if plain else file.name), file.sha256
     else:

@@ -12,12 +12,13 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from harness.datasets import reading
+from harness.datasets import matrix_reading, reading
 from harness.datasets.counting import completed
 from harness.datasets.entry import Declared, Entry, generated_entry
 from harness.datasets.entry_values import MissingByKind
 from harness.datasets.fact_sources import FactSource
 from harness.datasets.file import File
+from harness.datasets.foreign_files import INSTEAD
 from harness.datasets.text_columns import Text
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
@@ -187,28 +188,43 @@ def _problem(detail: Mapping[str, Any], where: str) -> str:
         close = difflib.get_close_matches(str(location[-1]), model.model_fields, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         return f"{where}: unknown key {key!r}; {hint}known: {', '.join(model.model_fields)}"
+    if detail["type"] in ("union_tag_invalid", "union_tag_not_found") and key == "read":
+        return f"{where}: {_no_format(detail)}"
     given = "" if isinstance(detail["input"], dict) else f" (given: {shown(detail['input'])})"
     return f"{where}: {key + ': ' if key else ''}{message}{given}"
 
 
-_PARTS: dict[str, type[BaseModel]] = {
-    "svmlight": reading.Svmlight,
+def _no_format(detail: Mapping[str, Any]) -> str:
+    allowed = ", ".join(_FORMATS)
+    if not isinstance(detail["input"], dict) or "format" not in detail["input"]:
+        return f"read: its format is missing; allowed are {allowed}"
+    given = detail["input"]["format"]
+    told = f"read.format: {shown(given)} is none; allowed are {allowed}"
+    instead = INSTEAD.get(str(given).lower())
+    return f"{told}; {instead}" if instead else told
+
+
+_FORMATS: dict[str, type[BaseModel]] = {
+    "svmlight": matrix_reading.Svmlight,
     "csv": reading.Csv,
     "parquet": reading.Parquet,
     "jsonl": reading.JsonLines,
     "texts": reading.Texts,
     "arff": reading.Arff,
-    "idx": reading.Idx,
+    "idx": matrix_reading.Idx,
     "images": reading.Images,
-    "mat": reading.Mat,
-    "npz": reading.Npz,
-    "npy": reading.Npy,
+    "mat": matrix_reading.Mat,
+    "npz": matrix_reading.Npz,
+    "npy": matrix_reading.Npy,
+    "bytes": matrix_reading.Bytes,
     "openml": reading.OpenML,
     "sklearn": reading.Bundled,
+}
+_PARTS: dict[str, type[BaseModel]] = _FORMATS | {
     "generated": reading.Generated,
     "by kind": MissingByKind,
     "by word": Entry,
-    **dict.fromkeys(("one name", "several names"), reading.Stored),
+    **dict.fromkeys(("one name", "several names"), matrix_reading.Stored),
 }
 """What pydantic puts into a location where one of several forms was taken, and its keys."""
 

@@ -13,7 +13,8 @@ import pandas as pd
 from scipy.sparse import csr_matrix, hstack, issparse
 
 from harness.datasets.entry import Declared, Entry
-from harness.datasets.reading import Matrix, Tabular
+from harness.datasets.matrix_reading import Matrix
+from harness.datasets.reading import Tabular
 from harness.datasets.rows import Features
 from harness.datasets.sparse_rows import compressed
 from harness.errors import HarnessError

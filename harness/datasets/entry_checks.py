@@ -47,6 +47,8 @@ def refuse_unread_texts(entry: Declared) -> None:
             f"text names columns of texts, and format {entry.format} has none; formats with "
             f"texts are {', '.join(TEXT_FORMATS)}"
         )
+    if entry.text is not None and getattr(entry.read, "side_by_side", 1) > 1:
+        raise ValueError("text and side_by_side do not go together: join the files beforehand")
     if entry.text is None and entry.format == "texts":
         raise ValueError("format texts needs the key text, such as `text: {column: text}`")
     if entry.format == "texts" and any(file.path is None for file in entry.files):

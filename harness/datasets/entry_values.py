@@ -58,7 +58,15 @@ def _text(value: Any) -> Any:
 
 def label_texts(value: Any) -> Any:
     """Write a label, or a list of them, as texts."""
-    return [_text(item) for item in value] if isinstance(value, list) else [_text(value)]
+    labels = [_text(item) for item in (value if isinstance(value, list) else [value])]
+    for label in labels:
+        _refuse_no_label(label)
+    return labels
+
+
+def _refuse_no_label(label: Any) -> None:
+    if not isinstance(label, str):
+        raise ValueError(f"{shown(label)} is no label: write text or a number, quoted if need be")
 
 
 def label_counts(value: Any) -> Any:
@@ -68,10 +76,7 @@ def label_counts(value: Any) -> Any:
     labels = [_text(label) for label in value]
     seen: set[str] = set()
     for label in labels:
-        if not isinstance(label, str):
-            raise ValueError(
-                f"{shown(label)} is no label: write text or a number, quoted if need be"
-            )
+        _refuse_no_label(label)
         if label in seen:
             raise ValueError(f"the label {shown(label)} is there twice")
         seen.add(label)

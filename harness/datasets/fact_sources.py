@@ -11,7 +11,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from harness.datasets.file import File
-from harness.datasets.reading import Column, how_many
+from harness.datasets.matrix_reading import Column, how_many
 from harness.datasets.strict_model import Strict
 
 QUERY = "qid"

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from harness.datasets.archives import unpacked_member
 from harness.datasets.entry import Declared
 from harness.datasets.file import File
 from harness.datasets.reading import FOLDER_FORMATS
@@ -106,7 +107,14 @@ def fetch_file(owner: str, file: File, notes: str = "") -> Path:
         If it is nowhere to be had, or its bytes are not the expected ones.
     """
     try:
-        return _fetch(owner, file, notes)
+        if file.member is None:
+            return _fetch(owner, file, notes)
+        # the checksum is that of the member
+        archive = _fetch(owner, file.model_copy(update={"sha256": None}), notes)
+        found = unpacked_member(owner, archive, file.member)
+        member = file.model_copy(update={"packed_sha256": None})
+        _refuse_unless_expected(found, owner, member, f"correct {archive} or the checksum")
+        return found
     except OSError as error:
         told = f"{error.filename}: {error.strerror or error}"
         raise HarnessError(f"{owner}: {told}") from None

@@ -29,8 +29,11 @@ class File(Strict):
         How it is known that the addresses have these bytes, and when it was looked at.
     path : str, optional
         A file that is there already, relative to the catalog.
+    member : str, optional
+        The file that is read, where this one is a zip or tar archive of several.
     sha256 : str, optional
-        Checksum of the unpacked bytes, so that plain and packed copies both verify.
+        Checksum of the unpacked bytes, so that plain and packed copies both verify. Of an archive
+        it is that of the member.
     packed_sha256 : str, optional
         Checksum of the file as it is downloaded, where only that is known.
     bytes : int, default 0
@@ -43,6 +46,7 @@ class File(Strict):
     urls: tuple[str, ...] = ()
     checked: str = ""
     path: Path | None = None
+    member: str | None = Field(default=None, min_length=1)
     sha256: Checksum | None = None
     packed_sha256: Checksum | None = None
     bytes: int = Field(default=0, ge=0)

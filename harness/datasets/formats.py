@@ -10,24 +10,29 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from harness.datasets import reading
+from harness.datasets import matrix_reading, reading
 from harness.datasets.arff import read_arff
 from harness.datasets.encoding import Source
 from harness.datasets.entry import Declared
 from harness.datasets.fetching import RETRIES, open_unpacked
+from harness.datasets.foreign_files import PICKLED, foreign_kind
 from harness.datasets.generating import read_generated
 from harness.datasets.image_folders import read_image_folders
 from harness.datasets.json_lines import json_frames
 from harness.datasets.list_columns import list_widths, spread
 from harness.datasets.matrices import (
+    read_bytes,
     read_images_and_labels,
     read_mat,
     read_npy,
     read_npz,
     read_svmlight,
+    refuse_uneven_files,
 )
-from harness.datasets.separated_values import csv_options, in_our_words, open_table
-from harness.errors import HarnessError
+from harness.datasets.picture_columns import with_pixels
+from harness.datasets.reading import FOLDER_FORMATS
+from harness.datasets.separated_values import csv_frames, in_our_words
+from harness.errors import HarnessError, shown
 from harness.files import below
 from harness.lean_process import import_scikit_learn, importing
 from harness.project import cache_directory
@@ -61,6 +66,11 @@ def told_by_us(entry: Declared, paths: Sequence[Path]) -> Iterator[None]:
         Naming the data set, the files and the reason.
     """
     try:
+        for path in paths if entry.format not in FOLDER_FORMATS else ():
+            with open_unpacked(path) as stream:
+                what = foreign_kind(stream.read(4096), entry.format)
+            if what:
+                raise HarnessError(f"data set {entry.name!r}: {path}: this is {what}")
         yield
     except HarnessError:
         raise
@@ -69,6 +79,8 @@ def told_by_us(entry: Declared, paths: Sequence[Path]) -> Iterator[None]:
         reason = " ".join(str(error).split()) or type(error).__name__
         if isinstance(entry.read, reading.Csv):
             reason = in_our_words(reason)
+        if "allow_pickle" in reason:
+            reason = PICKLED
         raise HarnessError(
             f"data set {entry.name!r}: {where}: cannot be read as {entry.format}: {reason}"
         ) from None
@@ -76,7 +88,7 @@ def told_by_us(entry: Declared, paths: Sequence[Path]) -> Iterator[None]:
 
 def _read(entry: Declared, paths: Sequence[Path]) -> Source:
     match entry.read:
-        case reading.Svmlight() as read:
+        case matrix_reading.Svmlight() as read:
             return read_svmlight(entry, read, paths)
         case reading.Csv() as read:
             return _read_csv(entry, read, paths)
@@ -90,16 +102,18 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
             raise AssertionError("the catalog refuses folders of texts without the key text")
         case reading.Arff() as read:
             return _read_arff(entry, read, paths)
-        case reading.Idx() as read:
+        case matrix_reading.Idx() as read:
             return read_images_and_labels(read, paths)
         case reading.Images() as read:
             return read_image_folders(read, paths)
-        case reading.Mat() as read:
+        case matrix_reading.Mat() as read:
             return read_mat(entry, read, paths)
-        case reading.Npz() as read:
+        case matrix_reading.Npz() as read:
             return read_npz(entry, read, paths)
-        case reading.Npy() as read:
+        case matrix_reading.Npy() as read:
             return read_npy(entry, read, paths)
+        case matrix_reading.Bytes() as read:
+            return read_bytes(entry, read, paths)
         case reading.OpenML() as read:
             return _read_openml(entry, read)
         case reading.Bundled() as read:
@@ -109,10 +123,7 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
 
 
 def _read_csv(entry: Declared, read: reading.Csv, paths: Sequence[Path]) -> Source:
-    frames = []
-    for path in paths:
-        with open_table(path, read) as stream:
-            frames.append(pd.read_csv(stream, **csv_options(read)))
+    frames = [frame for path in paths for frame in csv_frames(path, read)]
     return tabular(entry, read, frames, paths, read.nominal)
 
 
@@ -120,6 +131,8 @@ def _read_parquet(entry: Declared, read: reading.Parquet, paths: Sequence[Path])
     frames = []
     for path in paths:
         frame = without_index(pq.read_table(path).to_pandas())
+        if read.pictures is not None:
+            frame = with_pixels(frame, read.pictures)
         frames.append(spread(frame, list_widths(frame)))
     return tabular(entry, read, frames, paths, read.nominal)
 
@@ -183,7 +196,11 @@ def tabular(
     nominal: Sequence[int | str] = (),
 ) -> Source:
     """Return the features and the target of tables whose rows belong together."""
+    if read.side_by_side > 1:
+        frames, paths = _beside(frames, paths, read.side_by_side)
     parts = [len(frame) for frame in frames]
+    if entry.other_classes != "error":
+        frames = [_with_target(frame, frames[0], read.target) for frame in frames]
     frame = frames[0] if len(frames) == 1 else _joined(read, frames, paths)
     target_name = column_name(frame, read.target, "read.target")
     target = frame[target_name].to_numpy()
@@ -199,9 +216,36 @@ def tabular(
     ignored += [name for key, name in told.items() if not entry.fact_sources[key].feature]
     names = {column_name(frame, column, "read.nominal") for column in nominal}
     frame = frame.drop(columns=[target_name, *ignored])
+    if frame.empty and len(frame) and entry.text is None:
+        sign = f"; is {read.separator!r} their separator?" if isinstance(read, reading.Csv) else ""
+        raise ValueError(f"there is no column besides the target and those ignored{sign}")
     columns = {name: _typed(frame[name], name in names) for name in frame.columns}
     # where all else is text there are no columns, and rows all the same
     return Source(pd.DataFrame(columns, index=frame.index), target, parts, facts)
+
+
+def _with_target(frame: pd.DataFrame, first: pd.DataFrame, target: int | str) -> pd.DataFrame:
+    """Return a table of points without a label with a target that is missing everywhere."""
+    if target not in first.columns or isinstance(target, int) or target in frame.columns:
+        return frame
+    return frame.assign(**{target: np.nan})
+
+
+def _beside(
+    frames: list[pd.DataFrame], paths: Sequence[Path], count: int
+) -> tuple[list[pd.DataFrame], Sequence[Path]]:
+    """Return tables whose columns are those of so many files in turn."""
+    refuse_uneven_files([len(frame) for frame in frames], paths, count)
+    joined = []
+    for start in range(0, len(frames), count):
+        frame = pd.concat(frames[start : start + count], axis=1)
+        if all(isinstance(name, int) for name in frame.columns):
+            frame.columns = range(frame.shape[1])
+        elif frame.columns.has_duplicates:
+            name = frame.columns[frame.columns.duplicated()][0]
+            raise ValueError(f"the column {name!r} is in two of the files that stand side by side")
+        joined.append(frame)
+    return joined, paths[::count]
 
 
 def _joined(
@@ -216,9 +260,16 @@ def _joined(
         unlike = [name for name in first.symmetric_difference(names) if name not in read.ignore]
         if not unlike:
             continue
+        if unlike == [read.target]:
+            raise ValueError(
+                f"{path.name} has no column {read.target!r}, the target: write `other_classes: "
+                "unlabeled` to keep its rows as points without a label"
+            )
         if len(names) != len(first):
-            told = f"{len(names)} columns, {paths[0].name} {len(first)}"
-            raise ValueError(f"{path.name} has {told}")
+            told = f"{path.name} has {len(names)} columns, {paths[0].name} {len(first)}"
+            alike = len(frame) == len(frames[0]) and read.side_by_side == 1
+            beside = "; of files whose columns stand side by side, write `side_by_side: 2`"
+            raise ValueError(told + beside * alike)
         at = next(at for at, (one, two) in enumerate(zip(first, names, strict=True)) if one != two)
         raise ValueError(
             f"{path.name} calls column {at} {names[at]!r}, {paths[0].name} {first[at]!r}: write "
@@ -258,9 +309,14 @@ def _typed(values: pd.Series, nominal: bool) -> pd.Series:
         raise ValueError(
             f"column {values.name} holds lists that differ in length: list it under read.ignore"
         )
+    if isinstance(wrong.iloc[0], bytes | dict):
+        raise ValueError(
+            f"column {values.name} holds bytes or mappings: list it under read.ignore; of "
+            f"pictures write `pictures: {{column: {values.name}}}`"
+        )
     raise ValueError(
-        f"column {values.name} holds {wrong.iloc[0]!r} in row {wrong.index[0]}: list it under "
-        "read.nominal, or the text under read.missing_values"
+        f"column {values.name} holds {shown(wrong.iloc[0])} in row {wrong.index[0]}: list it "
+        "under read.nominal, or the text under read.missing_values"
     )
 
 

@@ -47,12 +47,8 @@ def read_image_folders(read: reading.Images, paths: Sequence[Path]) -> Source:
         before = len(X)
         for name, content in pictures(path):
             values = picture_array(name, content, read)
-            if X and values.shape != X[0].shape:
-                raise ValueError(
-                    f"{name} is {_described(values)} and {first} {_described(X[0])}: write the "
-                    "size that all are to have in `read`, such as size: [28, 28]"
-                )
             first = first or name
+            refuse_other_size(name, values, first, X[0] if X else values)
             X.append(values)
             names.append(name)
         parts.append(len(X) - before)
@@ -61,6 +57,21 @@ def read_image_folders(read: reading.Images, paths: Sequence[Path]) -> Source:
     flat = np.stack(X).reshape(len(X), -1)
     labels = np.array([PurePosixPath(name).parent.name for name in names])
     return Source(flat, labels, parts, names=names)
+
+
+def refuse_other_size(name: str, values: np.ndarray, first: str, like: np.ndarray) -> None:
+    """Refuse a picture of another size than the first.
+
+    Raises
+    ------
+    ValueError
+        Naming both.
+    """
+    if values.shape != like.shape:
+        raise ValueError(
+            f"{name} is {_described(values)} and {first} {_described(like)}: write the size that "
+            "all are to have, such as size: [28, 28]"
+        )
 
 
 @dataclass(frozen=True)
@@ -159,7 +170,7 @@ def is_picture(name: str) -> bool:
     return place.suffix.lower() in ENDINGS and len(place.parts) > 1 and not hidden
 
 
-def picture_array(name: str, content: bytes, read: reading.Images) -> np.ndarray:
+def picture_array(name: str, content: bytes, read: reading.Pictures) -> np.ndarray:
     """Decode one picture: uint8 of shape (height, width), or (height, width, 3) in color.
 
     Raises

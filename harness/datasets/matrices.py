@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import io
+import bisect
+import itertools
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,18 +16,19 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from harness.datasets import reading
+from harness.datasets import matrix_reading
 from harness.datasets.encoding import Source, as_declared
 from harness.datasets.entry import Declared
 from harness.datasets.fact_sources import QUERY
 from harness.datasets.fetching import open_unpacked
+from harness.datasets.mat_files import load_mat
 from harness.errors import HarnessError
 from harness.units import format_bytes
 
 _TRANSPOSED = "samples seem to be in columns: write `transpose: true`"
 
 
-def read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]) -> Source:
+def read_svmlight(entry: Declared, read: matrix_reading.Svmlight, paths: Sequence[Path]) -> Source:
     """Read the sparse text of SVMlight and LIBSVM."""
     from sklearn.datasets import load_svmlight_file
 
@@ -81,7 +83,7 @@ def read_idx(path: Path) -> np.ndarray:
     return np.frombuffer(raw, kind, offset=start).reshape(shape)
 
 
-def read_images_and_labels(read: reading.Idx, paths: Sequence[Path]) -> Source:
+def read_images_and_labels(read: matrix_reading.Idx, paths: Sequence[Path]) -> Source:
     """Read files of images and of labels, which take turns."""
     if len(paths) % 2:
         raise ValueError("files of images and of labels must take turns")
@@ -90,7 +92,7 @@ def read_images_and_labels(read: reading.Idx, paths: Sequence[Path]) -> Source:
     return _joined(X, arrays[1::2], read)
 
 
-def read_mat(entry: Declared, read: reading.Mat, paths: Sequence[Path]) -> Source:
+def read_mat(entry: Declared, read: matrix_reading.Mat, paths: Sequence[Path]) -> Source:
     """Read matrices of MATLAB files."""
     X, y = [], []
     facts: dict[str, list[np.ndarray]] = {key: [] for key in entry.fact_sources}
@@ -107,20 +109,11 @@ def read_mat(entry: Declared, read: reading.Mat, paths: Sequence[Path]) -> Sourc
                 assert read.target is not None, "Mat names one of the two"
                 y.append(column(features[:, [read.target]]).copy())
                 kept = [at for at in kept if at != read.target][: read.columns]
-            taken = _take_facts(features, entry, facts)
+            taken = _take_facts(_columns_of(features), features.shape[1], entry, facts)
             if target is None or taken:
                 features = features[:, [at for at in kept if at not in taken]]
             X.append(_as_read(features, entry, read))
     return _joined(X, y, read, facts)
-
-
-def load_mat(path: Path) -> dict[str, Any]:
-    """Return the matrices of a MATLAB file by name."""
-    from scipy.io import loadmat
-
-    with open_unpacked(path) as stream:
-        found = loadmat(io.BytesIO(stream.read()))
-    return {name: held for name, held in found.items() if not name.startswith("__")}
 
 
 def column(values: Any) -> np.ndarray:
@@ -140,7 +133,7 @@ def _the_one(matrices: Mapping[str, Any], name: str) -> str:
     return matching[0]
 
 
-def read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Source:
+def read_npz(entry: Declared, read: matrix_reading.Npz, paths: Sequence[Path]) -> Source:
     """Read arrays of an `.npz`, or the sparse matrix that SciPy has written to one."""
     X: list[Any] = []
     y: list[np.ndarray] = []
@@ -159,7 +152,7 @@ def read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Sourc
                 # what scipy.sparse.save_npz writes, and the target beside it
                 stored = sparse.load_npz(path) if is_sparse else arrays[name]
                 features = _rows(stored, read)
-                taken = _take_facts(features, entry, facts)
+                taken = _take_facts(_columns_of(features), features.shape[1], entry, facts)
                 if taken:
                     kept = [at for at in range(features.shape[1]) if at not in taken]
                     features = features[:, kept]
@@ -176,16 +169,26 @@ def _named_facts(entry: Declared) -> Iterator[tuple[str, str]]:
             yield from ((key, name) for name in named)
 
 
-def _take_facts(X: Any, entry: Declared, facts: dict[str, list[np.ndarray]]) -> set[int]:
+def _columns_of(matrix: Any) -> Callable[[int], np.ndarray]:
+    return lambda at: column(matrix[:, [at]]).copy()
+
+
+def _take_facts(
+    picked: Callable[[int], np.ndarray],
+    width: int,
+    entry: Declared,
+    facts: dict[str, list[np.ndarray]],
+) -> set[int]:
     """Add what columns of a matrix say of its points, and return those that are no features."""
     taken = set()
     for key, fact in entry.fact_sources.items():
         if not fact.in_source or not isinstance(fact.column, int):
             continue
-        if not 0 <= fact.column < X.shape[1]:
-            told = f"{key}: there is no column {fact.column}"
-            raise ValueError(f"{told}; columns are 0 to {X.shape[1] - 1}")
-        facts[key].append(column(X[:, [fact.column]]).copy())
+        if not 0 <= fact.column < width:
+            raise ValueError(
+                f"{key}: there is no column {fact.column}; columns are 0 to {width - 1}"
+            )
+        facts[key].append(picked(fact.column))
         taken |= set() if fact.feature else {fact.column}
     return taken
 
@@ -194,22 +197,97 @@ def _no_array(name: str, arrays: Any) -> str:
     return f"there is no array {name!r}; the file holds {', '.join(arrays.files)}"
 
 
-def read_npy(entry: Declared, read: reading.Npy, paths: Sequence[Path]) -> Source:
-    """Read a matrix of NumPy with the target among its columns."""
+def read_npy(entry: Declared, read: matrix_reading.Npy, paths: Sequence[Path]) -> Source:
+    """Read matrices of NumPy with the target among their columns."""
+    blocks = []
+    for path in paths:
+        stored = np.load(path, allow_pickle=False)
+        stored = np.moveaxis(stored, -1, 0) if read.transpose and stored.ndim > 1 else stored
+        if read.side_by_side == 1 and stored.ndim != 2:
+            raise ValueError(
+                f"a matrix with a column {read.target} is wanted, got {stored.shape}; of features "
+                "and targets in files in turn write `side_by_side: 2`"
+            )
+        blocks.append(stored.reshape(len(stored), math.prod(stored.shape[1:])))
+    return _columns(entry, blocks, read, read.side_by_side, paths)
+
+
+def read_bytes(entry: Declared, read: matrix_reading.Bytes, paths: Sequence[Path]) -> Source:
+    """Read numbers that stand row after row without a header."""
+    kind = np.dtype(read.type).newbyteorder("<")
+    blocks = []
+    for path, width in zip(paths, itertools.cycle(read.row), strict=False):
+        with open_unpacked(path) as stream:
+            stream.read(read.skip_bytes)
+            content = stream.read()
+        if len(content) % (width * kind.itemsize):
+            raise ValueError(
+                f"{path.name} has {len(content)} bytes, which are no whole rows of {width} "
+                f"{read.type}: correct `row`, `type` or `skip_bytes`"
+            )
+        blocks.append(np.frombuffer(content, kind).reshape(-1, width))
+    return _columns(entry, blocks, read, len(read.row), paths)
+
+
+def _columns(
+    entry: Declared,
+    blocks: list[np.ndarray],
+    read: matrix_reading.Npy | matrix_reading.Bytes,
+    beside: int,
+    paths: Sequence[Path],
+) -> Source:
+    """Return features and target of matrices, of which so many in turn stand side by side."""
+    refuse_uneven_files([len(block) for block in blocks], paths, beside)
     X, y = [], []
     facts: dict[str, list[np.ndarray]] = {key: [] for key in entry.fact_sources}
-    for path in paths:
-        matrix = np.load(path, allow_pickle=False)
-        matrix = matrix.T if read.transpose else matrix
-        if matrix.ndim != 2 or not -matrix.shape[1] <= read.target < matrix.shape[1]:
-            raise ValueError(f"a matrix with a column {read.target} is wanted, got {matrix.shape}")
-        columns = [read.target, *read.ignore, *_take_facts(matrix, entry, facts)]
-        y.append(matrix[:, read.target].copy())
-        X.append(np.delete(matrix, [at % matrix.shape[1] for at in columns], axis=1))
+    for start in range(0, len(blocks), beside):
+        group = blocks[start : start + beside]
+        firsts = np.cumsum([0, *(block.shape[1] for block in group)]).tolist()
+        width = firsts.pop()
+        if not -width <= read.target < width:
+            raise ValueError(
+                f"a matrix with a column {read.target} is wanted, got {width} columns"
+            )
+
+        def picked(at: int, group: Any = group, firsts: Any = firsts) -> np.ndarray:
+            block = bisect.bisect_right(firsts, at) - 1
+            return group[block][:, at - firsts[block]].copy()
+
+        target = read.target % width
+        y.append(picked(target))
+        taken = _take_facts(picked, width, entry, facts)
+        left_out = {target, *taken, *(at % width for at in read.ignore)}
+        kept = []
+        for block, first in zip(group, firsts, strict=True):
+            without = [at - first for at in left_out if first <= at < first + block.shape[1]]
+            kept.append(np.delete(block, without, axis=1) if without else block)
+        held = [block for block in kept if block.shape[1]]
+        X.append(held[0] if len(held) == 1 else np.concatenate(held, axis=1))
     return _joined(X, y, read, facts)
 
 
-def _rows(stored: Any, read: reading.Stored) -> Any:
+def refuse_uneven_files(rows: Sequence[int], paths: Sequence[Path], beside: int) -> None:
+    """Refuse files of which so many in turn are to stand side by side, and cannot.
+
+    Raises
+    ------
+    ValueError
+        If files are left over, or those that stand side by side differ in their rows.
+    """
+    if len(rows) % beside:
+        raise ValueError(
+            f"{beside} files in turn stand side by side, and there are {len(rows)} of them"
+        )
+    for at, count in enumerate(rows):
+        first = at - at % beside
+        if count != rows[first]:
+            raise ValueError(
+                f"{paths[at].name} has {count} rows, and {paths[first].name}, which stands beside "
+                f"it, {rows[first]}"
+            )
+
+
+def _rows(stored: Any, read: matrix_reading.Stored) -> Any:
     """Return what is stored with a row for each sample: compressed if it is sparse."""
     if sparse.issparse(stored):
         return (stored.T if read.transpose else stored).tocsr()
@@ -224,7 +302,7 @@ def _rows(stored: Any, read: reading.Stored) -> Any:
 def _joined(
     X: list[Any],
     y: list[np.ndarray],
-    read: reading.Matrix,
+    read: matrix_reading.Matrix,
     facts: Mapping[str, list[np.ndarray]] = MappingProxyType({}),
 ) -> Source:
     parts = [len(part) for part in y]
@@ -232,7 +310,7 @@ def _joined(
     widths = [part.shape[1] for part in X]
     if rows != parts:
         told = f"{rows} rows of features, {parts} targets"
-        if isinstance(read, reading.Stored) and not read.transpose and widths == parts:
+        if isinstance(read, matrix_reading.Stored) and not read.transpose and widths == parts:
             raise ValueError(f"{told}: {_TRANSPOSED}")
         raise ValueError(told)
     if len(set(widths)) > 1:
@@ -245,7 +323,7 @@ def _joined(
     return Source(_coded(joined, read), y[0] if len(y) == 1 else np.concatenate(y), parts, said)
 
 
-def _coded(X: Any, read: reading.Matrix) -> Any:
+def _coded(X: Any, read: matrix_reading.Matrix) -> Any:
     """Return a table in which columns of codes are categorical; a matrix without any as it is."""
     if not read.nominal:
         return X
@@ -258,7 +336,7 @@ def _coded(X: Any, read: reading.Matrix) -> Any:
     return table.astype(dict.fromkeys(read.nominal, "category"))
 
 
-def _as_read(X: Any, entry: Declared, read: reading.Matrix) -> Any:
+def _as_read(X: Any, entry: Declared, read: matrix_reading.Matrix) -> Any:
     """Return a matrix as it is to be kept; with its zeros where columns are to be encoded."""
     return _filled(X, entry) if read.nominal else as_declared(X, entry)
 

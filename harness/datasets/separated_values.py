@@ -16,6 +16,10 @@ import pandas as pd
 from harness.datasets import reading
 from harness.datasets.fetching import open_unpacked
 
+_STRAY = (
+    "has a quote that belongs to its text, and takes the next lines for the same value: write "
+    "`quotes: false`"
+)
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -32,6 +36,45 @@ def open_table(path: Path, read: reading.Csv) -> Iterator[Any]:
         yield _Rows(stream, read) if read.skip_rows or read.skip_lines_starting else stream
 
 
+def csv_frames(path: Path, read: reading.Csv, **options: Any) -> Iterator[pd.DataFrame]:
+    """Read a table of text, in parts where `chunksize` is among the options.
+
+    Raises
+    ------
+    ValueError
+        If a value goes on over lines, and it is not one in quotes.
+    """
+    over_lines = False
+    with open_table(path, read) as stream:
+        found = pd.read_csv(stream, **(csv_options(read) | options))
+        for frame in [found] if isinstance(found, pd.DataFrame) else found:
+            over_lines = over_lines or _goes_on(frame)
+            yield frame
+    if over_lines and (line := stray_quote(path, read)) is not None:
+        raise ValueError(f"line {line} {_STRAY}")
+
+
+def _goes_on(frame: pd.DataFrame) -> bool:
+    texts = (values for _, values in frame.items() if values.dtype in ("str", object))
+    return any(values.str.contains("\n", regex=False, na=False).any() for values in texts)
+
+
+def stray_quote(path: Path, read: reading.Csv) -> int | None:
+    """Return the line whose quote is no sign around a value; None if all of them are.
+
+    pandas takes what follows such a quote for one value, up to the next quote.
+    """
+    with open_unpacked(path) as stream, io.TextIOWrapper(stream, read.charset, newline="") as text:
+        rows = csv.reader(text, delimiter=read.separator, skipinitialspace=True, strict=True)
+        start = 1
+        try:
+            for _ in rows:
+                start = rows.line_num + 1
+        except csv.Error:
+            return start
+    return None
+
+
 def csv_options(read: reading.Csv) -> dict[str, Any]:
     """Return what `pandas.read_csv` is told, so that all who read a table read it alike."""
     blank = read.separator.isspace() and read.separator != "\t"
@@ -42,7 +85,7 @@ def csv_options(read: reading.Csv) -> dict[str, Any]:
         "skipinitialspace": not blank,
         "keep_default_na": False,
         "na_values": list(read.missing_values),
-        "quoting": csv.QUOTE_MINIMAL,
+        "quoting": csv.QUOTE_MINIMAL if read.quotes else csv.QUOTE_NONE,
         "encoding": read.charset,
         "decimal": read.decimal,
     }
@@ -55,6 +98,9 @@ def in_our_words(told: str) -> str:
     if width:
         usual, line, found = width.groups()
         return f"line {line} has {found} fields, those before it {usual} {above}"
+    unclosed = re.search(r"EOF inside string starting at row (\d+)", told)
+    if unclosed:
+        return f"row {unclosed[1]} (numbered from 0) {_STRAY}"
     if told.startswith("Length of header or names does not match"):
         return f"some lines have more fields than the first {above}"
     return told
@@ -65,7 +111,7 @@ class _Rows:
 
     def __init__(self, stream: BinaryIO, read: reading.Csv) -> None:
         self._text = io.TextIOWrapper(stream, encoding=read.charset, newline="")
-        self._sign = read.skip_lines_starting
+        self._sign, self._quotes = read.skip_lines_starting, read.quotes
         self._rows = self._kept()
         for _ in range(read.skip_rows):
             self._text.readline()
@@ -89,5 +135,5 @@ class _Rows:
             text = line.removeprefix(_BYTE_ORDER_MARK) if not number else line
             # a value in quotes may go on over lines
             if quoted or self._sign is None or not text.lstrip(" ").startswith(self._sign):
-                quoted ^= bool(text.count('"') % 2)
+                quoted ^= self._quotes and bool(text.count('"') % 2)
                 yield text

@@ -16,6 +16,9 @@ OFFICIAL = "official"
 GIVEN = "given"
 """The test part that a file of splits names."""
 
+_OF_FILES = ("names", "first_row", "test")
+"""What an evaluation says of files of splits, which are read elsewhere."""
+
 ALL = "all"
 """Of groups and of time: all parts are kept apart, not the test part alone."""
 
@@ -258,7 +261,7 @@ def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(evaluation, Mapping):
         for key, test in (("transductive", 0), ("splits", GIVEN), ("openml", GIVEN)):
             if evaluation.get(key):
-                kinds = ("transductive", key)
+                kinds = ("transductive", key, *(_OF_FILES if key == "splits" else ()))
                 given = {name: value for name, value in evaluation.items() if name not in kinds}
                 allowed = set(rules) - {"test", "unlabeled"}
                 if set(given) <= allowed - ({"unlabeled_per_labeled"} if not test else set()):

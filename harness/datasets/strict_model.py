@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -17,3 +17,8 @@ class Strict(BaseModel):
 
     LATER: ClassVar[frozenset[str]] = frozenset()
     """Keys that came later: an entry that does not give them has the digest it always had."""
+
+
+def as_tuple(value: Any) -> Any:
+    """Return what may be given alone or as a list as the latter."""
+    return value if isinstance(value, list | tuple) else [value]

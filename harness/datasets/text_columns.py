@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from harness.datasets.reading import Column
-from harness.datasets.strict_model import Strict
-
-
-def _columns(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
+from harness.datasets.matrix_reading import Column
+from harness.datasets.strict_model import Strict, as_tuple
 
 
 class Text(Strict):
@@ -34,7 +30,7 @@ class Text(Strict):
     """
 
     column: Annotated[
-        tuple[Column, ...], Field(min_length=1, max_length=100), BeforeValidator(_columns)
+        tuple[Column, ...], Field(min_length=1, max_length=100), BeforeValidator(as_tuple)
     ]
     by: Literal["hashing", "tf-idf"] = "hashing"
     features: int = Field(default=65536, ge=1, le=10_000_000)

@@ -28,7 +28,7 @@ from harness.datasets.formats import (
     without_index,
 )
 from harness.datasets.json_lines import json_frames
-from harness.datasets.separated_values import csv_options, open_table
+from harness.datasets.separated_values import csv_frames
 from harness.datasets.text_columns import Text
 from harness.datasets.text_folders import decoded, text_files
 from harness.errors import HarnessError
@@ -197,9 +197,7 @@ def _frames(read: reading.Read, path: Path) -> Iterator[pd.DataFrame]:
         yield from json_frames(path, read.charset, _ROWS)
     else:
         assert isinstance(read, reading.Csv), "the catalog refuses texts in any other format"
-        options = csv_options(read) | {"dtype": str, "chunksize": _ROWS}
-        with open_table(path, read) as stream, pd.read_csv(stream, **options) as reader:
-            yield from reader
+        yield from csv_frames(path, read, dtype=str, chunksize=_ROWS)
 
 
 def _by_name(read: Any, frame: pd.DataFrame) -> Any:

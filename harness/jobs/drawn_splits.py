@@ -48,7 +48,7 @@ class BlockSplits:
         self._block, self._meta, self._y = block, meta, y
         self._task = workload.task(block)
         self._study_seed = workload.study.settings.seed
-        self._path = workload.study.split_file(block.grid, block.dataset)
+        self._source = workload.study.split_source(block.grid, block.dataset, meta.n_train)
         rules = rules_of(block.grid.split_rules)
         self._facts = read_facts(workload.prepared(block.dataset), meta, rules)
         self.groups = self._facts.groups
@@ -74,8 +74,8 @@ class BlockSplits:
             nothing = np.empty(0, dtype=np.int64)
             return Split(nothing, np.arange(meta.n), nothing)
         given = None
-        if self._path is not None:
-            file = read_splits(self._path, meta.n)
+        if self._source is not None:
+            file = read_splits(self._source, meta.n)
             given = file.split(seed)
             if file.says_labeled:
                 return given

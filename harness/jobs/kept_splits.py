@@ -60,7 +60,8 @@ def split_name(workload: Workload, block: Block) -> str:
     entry = workload.entry(block)
     decides = [workload.study.settings.seed, entry.directory, entry.n_train]
     decides += [block.labeled, block.grid.split_rules]
-    if (given := workload.study.split_file(block.grid, block.dataset)) is not None:
+    given = workload.study.split_source(block.grid, block.dataset, entry.n_train)
+    if given is not None:
         file = read_splits(given, entry.n)
         decides[-1] = file.digest
         if not file.says_labeled:  # labeled points are drawn in it

@@ -65,8 +65,8 @@ def source_files(workload: Workload, bundles: Iterable[Bundle]) -> list[Path]:
 
 def _refuse_whole_paths(workload: Workload) -> None:
     settings = workload.study.settings
-    splits = (grid.splits for grid in workload.study.grids)
-    named = [*settings.plugins, *settings.catalogs, *dict.fromkeys(filter(None, splits))]
+    splits = [path for grid in workload.study.grids for path in grid.split_files]
+    named = [*settings.plugins, *settings.catalogs, *dict.fromkeys(splits)]
     if not _came_along(workload.study.path):
         named.append(str(workload.study.path))
     whole = [name for name in named if Path(name).is_absolute()]
@@ -99,8 +99,9 @@ def _named(workload: Workload) -> Iterator[Path]:
             file.path for file in workload.catalog[name].every_file if file.path is not None
         )
     for block in {(id(block.grid), block.dataset): block for block in workload.blocks}.values():
-        if (path := study.split_file(block.grid, block.dataset)) is not None:
-            yield path
+        n_train = workload.entry(block).n_train
+        if (source := study.split_source(block.grid, block.dataset, n_train)) is not None:
+            yield from source.all_files()
     names = {block.method.name for block in workload.blocks}
     if any(method_entry(workload.index, name)["learns_storage"] for name in names):
         yield from sorted(LEARNED.glob("*.json"))

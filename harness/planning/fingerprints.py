@@ -11,11 +11,11 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from harness.datasets.catalog import Catalog
 from harness.datasets.split_files import read_splits
+from harness.datasets.split_sources import SplitSource
 from harness.metrics.names import primary_metric_name, quantile_of
 from harness.plugin.index import method_entry
 from harness.plugin.registry import NAMED
@@ -55,8 +55,8 @@ def deciding_parts(study: Study, index: Mapping[str, Any], catalog: Catalog) -> 
         return catalog[name].digest  # reads local files
 
     @functools.cache
-    def splits(path: Path, n: int) -> str:
-        return read_splits(path, n).digest[:12]
+    def splits(source: SplitSource, n: int) -> str:
+        return read_splits(source, n).digest[:12]
 
     def decides(grid: Grid, dataset: str, choice: MethodChoice) -> dict[str, Any]:
         search = grid.tuning.search if grid.tuning else None
@@ -67,8 +67,9 @@ def deciding_parts(study: Study, index: Mapping[str, Any], catalog: Catalog) -> 
         if used["method"]["learns_storage"]:
             parts["storage"] = index["harness"]["learning"][:12]
         parts |= {"data": data(dataset), "harness": index["harness"]["code"][:12]}
-        if (path := study.split_file(grid, dataset)) is not None:
-            parts["splits"] = splits(path, catalog[dataset].n)
+        entry = catalog[dataset]
+        if (source := study.split_source(grid, dataset, entry.n_train)) is not None:
+            parts["splits"] = splits(source, entry.n)
         scoring = _scoring(study, index, grid, grid.task_of(catalog[dataset].task))
         if scoring:
             parts["metrics"] = scoring

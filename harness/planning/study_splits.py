@@ -24,12 +24,12 @@ def splits_of(study: Study, grid: Grid, entry: Entry) -> SplitFile | None:
     HarnessError
         If they cannot be had or read, are of other data, or lack one of the study's seeds.
     """
-    path = study.split_file(grid, entry.name)
-    if path is None:
+    source = study.split_source(grid, entry.name, entry.n_train)
+    if source is None:
         return None
     if (number := grid.task_number(entry.name)) is not None:
         keep_task(number, entry)
-    found = read_splits(path, entry.n)
+    found = read_splits(source, entry.n)
     found.refuse_unfit(grid.seeds, grid.transductive)
     return found
 
@@ -58,19 +58,19 @@ def sizes_of(study: Study, grid: Grid, entry: Entry, labeled: int | float) -> Si
             largest_group=entry.largest_group,
         )
     if found.says_labeled and labeled:
-        raise HarnessError(f"labeled: is said by {found.path}; leave it out")
+        raise HarnessError(f"labeled: is said by {found.told}; leave it out")
     if found.says_labeled:
         return found.sizes
     if not labeled:
         raise HarnessError(
-            f"labeled: {found.path} has training and test rows alone: give counts or shares of "
+            f"labeled: {found.told} has training and test rows alone: give counts or shares of "
             "labeled points, which are drawn among its training rows"
         )
     assert not isinstance(rules, str), "a file is named in a mapping"
     known = entry.n - entry.n_unlabeled
     return sizes_within(
         *(found.train_sizes, found.sizes.n_test, known, entry.n_classes, labeled, rules),
-        where=f"{entry.name}: {found.path}",
+        where=f"{entry.name}: {found.told}",
     )
 
 

@@ -17,6 +17,7 @@ import yaml
 from harness.datasets.entry import Entry
 from harness.datasets.fetching import is_packed
 from harness.datasets.file import File
+from harness.datasets.split_sources import SEED
 from harness.errors import HarnessError
 from harness.files import folder_sha256, is_folder
 from harness.planning.workload import Workload
@@ -92,12 +93,17 @@ def _take_splits(part: dict[str, Any], beside: Path, folder: Path) -> None:
     evaluation = part.get("evaluation")
     if not isinstance(evaluation, dict) or "splits" not in evaluation:
         return
-    given = Path(str(evaluation["splits"]))
+    named = evaluation["splits"]
     target = folder / SPLITS_GIVEN
     target.mkdir(exist_ok=True)
-    for path in (beside / given.parent).glob(given.name.replace("{dataset}", "*")):
-        shutil.copyfile(path, target / path.name)
-    part["evaluation"] = evaluation | {"splits": f"{SPLITS_GIVEN}/{given.name}"}
+    moved = {}
+    for of, name in ({"": named} if isinstance(named, str) else named).items():
+        given = Path(str(name))
+        pattern = given.name.replace("{dataset}", "*").replace(SEED, "*")
+        for path in (beside / given.parent).glob(pattern):
+            shutil.copyfile(path, target / path.name)
+        moved[of] = f"{SPLITS_GIVEN}/{given.name}"
+    part["evaluation"] = evaluation | {"splits": moved.get("", moved)}
 
 
 def write_catalog(workload: Workload, folder: Path) -> dict[str, Entry]:
@@ -161,5 +167,8 @@ def _file(file: File) -> dict[str, Any]:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             raise HarnessError(f"{file.path}: cannot be read: {error.strerror}") from None
-        told = {"packed_sha256" if is_packed(file.path) else "sha256": digest}
+        whole = is_packed(file.path) or file.member
+        told = {"packed_sha256" if whole else "sha256": digest}
+    if file.member:
+        told["member"] = file.member
     return {"name": file.name} | told

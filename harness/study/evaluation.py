@@ -6,6 +6,7 @@ Nothing heavy is imported here: Snakemake reads the study again in every job of 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -21,8 +22,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from harness.datasets.sizes import OFFICIAL
+from harness.datasets.split_sources import SplitSource
 from harness.datasets.strict_model import Strict
-from harness.errors import shown
+from harness.errors import HarnessError, shown
 from harness.study.streams import PREQUENTIAL, Prequential
 
 # no keys of a study: errors are told without them
@@ -140,11 +142,30 @@ class Transductive(_Evaluation):
         return self
 
 
+Part = Literal["labeled", "unlabeled", "test", "train"]
+
+
+def _by_part(value: Any) -> Any:
+    return {"": value} if isinstance(value, str) else value
+
+
 class FromFile(_Evaluation):
     """Take the splits of a file, which seeds number."""
 
-    splits: str = Field(min_length=1)
-    """Its path beside the study; `{dataset}` stands for the name of a data set."""
+    splits: Annotated[
+        dict[Part | Literal[""], Annotated[str, Field(min_length=1)]],
+        Field(min_length=1),
+        BeforeValidator(_by_part),
+    ]
+    """Its path beside the study, or one for each part; of one of all parts, the part is "".
+    `{dataset}` stands for the name of a data
+    set, `{seed}` for the number of a split."""
+    names: dict[Part, str] | None = None
+    """What the arrays of parts are called in the file."""
+    first_row: Literal[0, 1] | None = None
+    """The number of the first row; by default 1 in files of MATLAB, 0 in others."""
+    test: Literal["official"] | None = None
+    """The test part that the data set comes with, which the file does not name then."""
     transductive: bool = False
     """Score the unlabeled points; the file has no test points then."""
     unlabeled_per_labeled: float | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -152,7 +173,36 @@ class FromFile(_Evaluation):
     stratified: bool = True
     """Likewise."""
 
-    later: ClassVar[frozenset[str]] = frozenset({"unlabeled_per_labeled", "stratified"})
+    later: ClassVar[frozenset[str]] = frozenset(
+        {"unlabeled_per_labeled", "stratified", "names", "first_row", "test"}
+    )
+
+    @model_validator(mode="after")
+    def _one_scored(self) -> Self:
+        if self.test and self.transductive:
+            raise _mistake("transductive and test: official both say what is scored")
+        return self
+
+    def source(self, folder: Path, dataset: str, n_train: int | None) -> SplitSource:
+        """Return the files of a data set's splits.
+
+        Raises
+        ------
+        HarnessError
+            If its official test part is asked for, and it has none.
+        """
+        if self.test and n_train is None:
+            raise HarnessError(
+                f"data set {dataset!r}: evaluation.test 'official' asks for its own test part, "
+                "and its entry tells of none (n_train)"
+            )
+        paths = {
+            part: (folder / path.replace("{dataset}", dataset)).resolve()
+            for part, path in self.splits.items()
+        }
+        names = tuple(sorted((self.names or {}).items()))
+        official = n_train if self.test else None
+        return SplitSource(tuple(paths.items()), names, self.first_row, official)
 
 
 def _task_numbers(value: Any) -> Any:

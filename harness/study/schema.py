@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -19,6 +20,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from harness.datasets.openml_tasks import task_file
+from harness.datasets.split_sources import SplitSource
 from harness.datasets.strict_model import STRICT
 from harness.errors import HarnessError, shown
 from harness.plugin.shape import block_rows
@@ -210,9 +213,34 @@ class Grid(_Strict):
         return block_rows(row_bytes) if self.data == STREAMED else None
 
     @property
-    def splits(self) -> str | None:
-        """The file of splits beside the study, with `{dataset}` in it; None if there is none."""
-        return self.evaluation.splits if isinstance(self.evaluation, FromFile) else None
+    def split_files(self) -> list[str]:
+        """The files of splits beside the study, as they are written."""
+        return [*self.evaluation.splits.values()] if isinstance(self.evaluation, FromFile) else []
+
+    def split_source(self, folder: Path, dataset: str, n_train: int | None) -> SplitSource | None:
+        """Return the files of a data set's splits; None if they are drawn.
+
+        Parameters
+        ----------
+        folder : Path
+            That of the study.
+        dataset : str
+        n_train : int or None
+            Points of its official training part.
+
+        Raises
+        ------
+        HarnessError
+            If the study names tasks of OpenML, and none of this data set; or its official test
+            part, and it has none.
+        """
+        if isinstance(self.evaluation, OfTask):
+            if (number := self.task_number(dataset)) is None:
+                raise HarnessError(f"evaluation.openml: names no task of {dataset!r}; give one")
+            return SplitSource.of(task_file(number))
+        if not isinstance(self.evaluation, FromFile):
+            return None
+        return self.evaluation.source(folder, dataset, n_train)
 
     def task_number(self, dataset: str) -> int | None:
         """Return the task of OpenML whose folds are a data set's splits; None if there is none."""

@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.datasets.openml_tasks import task_file
+from harness.datasets.split_sources import SplitSource
 from harness.errors import HarnessError
 from harness.files import is_file, is_folder, why_no_path
 from harness.project import ROOT, STUDIES
 from harness.strict_yaml import read_document
 from harness.study.budget import JOB_BYTES, Budget
-from harness.study.evaluation import Inductive, OfTask
+from harness.study.evaluation import Inductive
 from harness.study.method_choice import MethodChoice
 from harness.study.schema import Grid, StudyFile, validate
 from harness.study.streams import refuse_unfit_stream
@@ -93,21 +93,9 @@ class Study:
         """Extra data set catalogs, relative to the study's file."""
         return [(self.path.parent / catalog).resolve() for catalog in self.settings.catalogs]
 
-    def split_file(self, grid: Grid, dataset: str) -> Path | None:
-        """Return the file of a data set's splits; None if they are drawn.
-
-        Raises
-        ------
-        HarnessError
-            If the study names tasks of OpenML, and none of this data set.
-        """
-        if isinstance(grid.evaluation, OfTask):
-            if (number := grid.task_number(dataset)) is None:
-                raise HarnessError(f"evaluation.openml: names no task of {dataset!r}; give one")
-            return task_file(number)
-        if grid.splits is None:
-            return None
-        return (self.path.parent / grid.splits.replace("{dataset}", dataset)).resolve()
+    def split_source(self, grid: Grid, dataset: str, n_train: int | None) -> SplitSource | None:
+        """Return the files of a data set's splits; None if they are drawn."""
+        return grid.split_source(self.path.parent, dataset, n_train)
 
     @property
     def seeds_per_job(self) -> int | None:
@@ -268,7 +256,7 @@ def load_study(path: str | Path) -> Study:
     grids = _with_one_spelling(grids)
     wanted = [grid for grid in grids if grid.datasets and grid.methods]
     for grid in wanted:
-        unsaid = grid.splits is not None or grid.is_prequential
+        unsaid = bool(grid.split_files) or grid.is_prequential
         if not grid.labeled and grid.task != "clustering" and not unsaid:
             raise HarnessError(f"{path}: labeled: give counts or shares of labeled points")
         _refuse_shown_labels(path, grid)

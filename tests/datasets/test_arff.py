@@ -46,6 +46,36 @@ def test_quoted_names_and_values_with_commas_and_blanks(quote):
     assert frame["a b"].tolist() == ["<1, or so", "other"]
 
 
+def test_quotes_of_both_kinds_in_one_file():
+    text = "@attribute a {'dark, \"blue\"', \"it's\", 'a\\'b', red}\n@attribute n real\n@data\n"
+    frame = read_arff(text + "'dark, \"blue\"', 1\n\"it's\",?\n'a\\'b',2\nred , 3\n")
+    assert frame["a"].tolist() == ['dark, "blue"', "it's", "a'b", "red"]
+    assert frame["n"].fillna(0).tolist() == [1, 0, 2, 3]
+
+
+def test_bounds_and_the_missing_sign_of_keel():
+    text = (
+        "@attribute a real[4.3,7.9]\n@attribute b integer [1, 9]\n@attribute c {x,y}\n@inputs a, b"
+    )
+    frame = read_arff(text + "\n@outputs c\n@data\n4.5, 1, x\n<null>, 9, <null>\n")
+    assert [str(kind) for kind in frame.dtypes] == ["float64", "float64", "category"]
+    assert frame["a"].isna().tolist() == frame["c"].isna().tolist() == [False, True]
+
+
+def test_sparse_rows_with_quotes_and_what_is_none():
+    head = "@attribute a real\n@attribute b {no,'a, b'}\n@data\n"
+    frame = read_arff(head + "{ 1 'a, b' , 0 2}\n{0 ?}\n")
+    assert frame["b"].tolist() == ["a, b", "no"]
+    assert frame["a"].fillna(-1).tolist() == [2, -1]
+    for row, said in (
+        ("{2 1}", "2 attributes, numbered from 0; not one 2"),
+        ("{yes}", "the sparse row '{yes}' is no list of positions and values"),
+        ("{0 1", "a sparse row is in braces, and one is '{0 1'"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            read_arff(head + "{0 1}\n" + row)
+
+
 def test_sparse_rows():
     text = "@attribute a real\n@attribute b {no,yes}\n@attribute c real\n@data\n"
     frame = read_arff(text + "{0 1.5, 1 yes}\n{}\n{2 -3}\n")
@@ -61,6 +91,7 @@ def test_sparse_rows():
         ("rings integer", "rings", "cannot read the header line '@attribute rings'"),
         ("0.25,2,I,5", "0.25,2,X,5", "attribute 'sex': 'X' is not among its values"),
         ("0.25,2,I,5", "0.25,two,I,5", "attribute 'whole weight': .*two"),
+        ("length real", "length relational", "attribute 'length': 'relational' is no type"),
         ("length real", "rings real", "two attributes have the same name"),
         (
             "@attribute rings integer\n",

@@ -134,7 +134,11 @@ ENTRY = """\
     [
         ("  task: binary", "  taks: binary", r"mine: unknown key 'taks'; did you mean 'task'"),
         ("task: binary", "task: ordinal", r"mine: task: .*'binary', 'multiclass'.*'ordinal'"),
-        ("format: csv", "format: cvs", r"mine: read: .*'cvs'.*'svmlight', 'csv', 'arff'"),
+        (
+            "format: csv",
+            "format: cvs",
+            r"mine: read.format: 'cvs' is none; allowed are svmlight, csv, ",
+        ),
         ("{format: csv}", "{format: csv, sep: x}", r"unknown key 'read.sep'.*separator"),
         ("{path: x.csv}", "{path: x.csv, sha: x}", r"unknown key 'files.0.sha'.*sha256"),
         ("{path: x.csv}", "{path: x.csv, sha256: abc}", r"files.0.sha256: .*pattern.*'abc'"),

@@ -128,8 +128,11 @@ def test_a_split_takes_a_tenth_of_a_byte_a_row_where_few_are_labeled(tmp_path):
 
 
 BAD = {
-    "twice": ({"labeled": [[0, 0]]}, "'labeled' has a row that is twice"),
-    "in two parts": ({"labeled": [[0, 1]], "test": [[1, 2]]}, "'test' has a row that is twice"),
+    "twice": ({"labeled": [[0, 0]]}, "'labeled' has row 0, which is twice in one split"),
+    "in two parts": (
+        {"labeled": [[0, 1]], "test": [[1, 2]]},
+        "'test' has row 1, .* the labeled part as",
+    ),
     "beyond": ({"labeled": [[0, 12]]}, "'labeled' has row 12; allowed are 0 to 11"),
     "below": ({"labeled": [[0, -1]]}, "'labeled' has row -1; allowed are 0 to 11"),
     "no numbers of rows": ({"labeled": [[0, 1.5]]}, "'labeled' is no list of row numbers"),
@@ -165,7 +168,12 @@ def test_what_is_no_split_is_told(tmp_path, case):
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("s.txt", b"0 1", r"allowed are npz \(NumPy\), mat \(MATLAB"),
+        ("s.xml", b"0 1", r"allowed are npz or npy \(NumPy\), mat \(MATLAB"),
+        ("s.txt", b"0 1", r"s.txt is one list of rows: say which part they are, such as splits"),
+        ("s.pkl", b"", r"as pickles, which may run programs .* numpy.savez"),
+        ("s.npy", b"\x93NUMPY", "cannot be read as splits"),
+        ("s.json", b"{", "cannot be read as splits"),
+        ("s.json", b'{"distribution": [0.1], "label": [1]}', "`names` says what they are called"),
         ("s.npz", b"no archive", "cannot be read as splits of 12 rows"),
         ("s.npz", b"", "cannot be read as splits"),
         ("s.npz", b"PK\x03\x04damaged", "cannot be read as splits"),

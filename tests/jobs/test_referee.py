@@ -48,7 +48,7 @@ def make(tmp_path):
             entry=lambda block: SimpleNamespace(number_type="float64", small_integers=False),
             study=SimpleNamespace(
                 settings=SimpleNamespace(seed=seed, metrics=metrics),
-                split_file=lambda grid, dataset: None,
+                split_source=lambda grid, dataset, n_train: None,
             ),
         )
         block = SimpleNamespace(

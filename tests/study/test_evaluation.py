@@ -3,6 +3,7 @@
 import pytest
 
 from harness.datasets.openml_tasks import task_file
+from harness.datasets.split_sources import SplitSource
 from harness.errors import HarnessError
 from harness.study.study import load_study
 
@@ -42,7 +43,7 @@ def test_what_is_said_decides_a_trial_and_what_is_not_changes_nothing(write, sai
 def test_a_file_of_splits_may_have_labeled_points_drawn_in_it(write):
     said = grid(write, splits="s.npz")
     assert said.labeled == [100, 0.1]
-    assert said.split_rules == {"splits": "s.npz", "transductive": False}
+    assert said.split_rules == {"splits": {"": "s.npz"}, "transductive": False}
     assert load_study(write(evaluation={"splits": "s.npz"}, labeled=None)).grids[0].labeled == [0]
     few = fingerprints(write, splits="s.npz", unlabeled_per_labeled=3)
     assert few.isdisjoint(fingerprints(write, splits="s.npz"))
@@ -54,13 +55,13 @@ def test_a_task_of_openml_is_one_for_all_or_one_for_each_data_set(write):
     case = study.grids[0]
     assert not case.transductive
     assert [case.task_number(name) for name in ("a9a", "w8a")] == [59, 7]
-    assert study.split_file(case, "w8a") == task_file(7)
+    assert study.split_source(case, "w8a", None) == SplitSource.of(task_file(7))
     assert grid(write, openml=3).task_number("a9a") == 3
     # which it is, is told by the digest of its folds
     assert fingerprints(write, openml=3) == fingerprints(write, openml=4)
     lacking = load_study(write(evaluation={"openml": {"a9a": 59}}))
     with pytest.raises(HarnessError, match=r"evaluation\.openml: names no task of 'w8a'"):
-        lacking.split_file(lacking.grids[0], "w8a")
+        lacking.split_source(lacking.grids[0], "w8a", None)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,10 @@ def test_a_task_of_openml_is_one_for_all_or_one_for_each_data_set(write):
         ({"openml": 0}, "0 is neither the number of a task of OpenML nor a mapping"),
         ({"openml": {"a9a": "59"}}, "evaluation.openml: {'a9a': '59'} is neither the number"),
         ({"openml": 59, "test": 0.2}, "unknown key 'evaluation.test'; known: openml"),
-        ({"splits": "s.npz", "groups": "test"}, "unknown key 'evaluation.groups'; known: splits"),
+        (
+            {"splits": "s.npz", "groups": "test"},
+            "unknown key 'evaluation.groups'; known: first_row, names",
+        ),
     ],
 )
 def test_mistakes_are_told_with_what_is_allowed(write, evaluation, told):

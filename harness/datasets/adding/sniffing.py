@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.datasets.fetching import open_unpacked
+from harness.datasets.foreign_files import KINDS, is_office_file, is_tar
 from harness.datasets.image_folders import names_in_zip
 from harness.errors import HarnessError
 
@@ -33,21 +34,12 @@ _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*")
 _SPARSE_LINE = re.compile(r"\s*[-+.\deE]+(\s+(qid|\d+):[-+.\deEnaif]+)+\s*(#.*)?")
 _BARE_LABEL = re.compile(r"\s*[-+.\deE]+\s*(#.*)?")
 
-_TAR_AT = 257
-"""Where a tar archive says that it is one."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAGIC = {
     b"PAR1": "parquet",
     b"\x93NUMPY": "npy",
     b"\0\0\x08": "idx",
     b"MATLAB 5": "mat",
-}
-_REFUSED = {
-    b"MATLAB 7": "a MATLAB file of version 7.3: save it with `-v7`",
-    b"\x89HDF": "an HDF5 file: write it as CSV, Parquet or npz",
-    b"\xd0\xcf\x11\xe0": "a spreadsheet: save it as CSV",
-    b"SQLite": "a database: write the table as CSV or Parquet",
-    b"%PDF": "a PDF",
 }
 
 
@@ -85,13 +77,13 @@ def guess_format(path: Path) -> str:
         If it is empty, or of a kind that cannot be added.
     """
     start = _start(path)
-    if start[_TAR_AT:].startswith(b"ustar"):
+    if is_tar(start):
         return "images"
     utf16 = start.startswith(_UTF16)
     if not start.strip() or (utf16 and not start.decode("utf-16", "ignore").strip()):
         raise HarnessError(f"{path}: the file is empty")
     if start.startswith(b"PK"):
-        if b"[Content_Types]" in start or b"xl/" in start:
+        if is_office_file(start):
             raise HarnessError(f"{path}: this is a spreadsheet: save it as CSV")
         if zipfile.is_zipfile(path) and names_in_zip(path):
             return "images"
@@ -100,7 +92,7 @@ def guess_format(path: Path) -> str:
                 f"{path}: this is a zip archive, and not one of folders of pictures: unpack it"
             )
         return "npz"
-    for magic, what in _REFUSED.items():
+    for magic, what in KINDS.items():
         if start.startswith(magic):
             raise HarnessError(f"{path}: this is {what}")
     for magic, found in _MAGIC.items():

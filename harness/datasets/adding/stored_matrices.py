@@ -22,7 +22,8 @@ from harness.datasets.adding.tables import (
     refuse_large,
     reported,
 )
-from harness.datasets.matrices import column, load_mat
+from harness.datasets.mat_files import load_mat
+from harness.datasets.matrices import column
 from harness.errors import HarnessError
 from harness.units import format_bytes
 

@@ -20,12 +20,14 @@ from harness.datasets.fetching import open_unpacked
 from harness.datasets.formats import openml_frame, without_index
 from harness.datasets.json_lines import json_frames
 from harness.datasets.list_columns import joined_widths, spread
-from harness.datasets.separated_values import csv_options, in_our_words, open_table
+from harness.datasets.separated_values import csv_options, in_our_words, open_table, stray_quote
 from harness.errors import HarnessError, shown
 from harness.units import format_bytes
 
 CELLS = 1_000_000
 """Values that are held at once while a table is passed over."""
+
+_CSV = {"format": "csv"}
 
 MOST_WHOLE = 1_000_000_000
 """Bytes of a file that can only be read whole."""
@@ -123,8 +125,10 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
         "skip_lines_starting": dialect.comment or None,
     }
     fields = reading.Csv.model_fields
+    with reported(path, "csv"):
+        read["quotes"] = not _has_stray_quotes(path, reading.Csv.model_validate(_CSV | read))
     given = {key: value for key, value in read.items() if value != fields[key].default}
-    declared = reading.Csv.model_validate({"format": "csv"} | read)
+    declared = reading.Csv.model_validate(_CSV | read)
     options = csv_options(declared)
     # as they stand, to see which of them mean that there is none
     options |= {"na_values": [], "low_memory": False}
@@ -152,9 +156,18 @@ def csv_table(path: Path, header: bool | None, target: str | None) -> Table:
         told.append(f"the table begins after {lines} (`skip_rows` in the entry)")
     if dialect.comment:
         told.append(f"lines that start with {dialect.comment!r} are no rows")
+    if not declared.quotes:
+        told.append("quotes are part of the texts (`quotes` in the entry)")
     if dialect.decimal == ",":
         told.append("numbers have a decimal comma")
-    return Table({"format": "csv"} | given, names, parts, told, dialect.decimal, twice, True)
+    return Table(_CSV | given, names, parts, told, dialect.decimal, twice, True)
+
+
+def _has_stray_quotes(path: Path, declared: reading.Csv) -> bool:
+    """Tell whether quotes belong to the texts; only lines with an odd number of them are asked."""
+    with open_unpacked(path) as stream:
+        odd = any(line.count(b'"') % 2 for line in stream)
+    return odd and stray_quote(path, declared) is not None
 
 
 def _twice(path: Path, declared: reading.Csv, options: dict[str, Any]) -> tuple[str, ...]:
