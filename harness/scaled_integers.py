@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -63,6 +63,10 @@ class ScaledIntegers:
             found = self.codes[places].astype(self.dtype)
         found /= self._divisor
         return found
+
+    def head(self, n: int) -> Self:
+        """Return the first n points as small integers, without a copy."""
+        return type(self)(self.codes[:n], float(self._divisor), self.dtype)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:

@@ -69,6 +69,11 @@ class LapSVM(kernels.GaussianWidth, SplitClassifier):
     tol: PositiveFloat = 0.0001
     """Excess of the objective over its minimum, in parts of |f|^2 / 2."""
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return True
+
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         self._width, self._center = self._width_on(X), kernels.column_medians(X)
         self._X, self._candidates = X, labeled

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.kernels.gaussian import gaussian_kernel
+from harness.scaled_integers import ScaledIntegers
 
 BAND = 64
 """Rows of one band of a triangle; it is read twice, the second time from the cache."""
@@ -21,7 +22,7 @@ class GaussianTriangle:
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray of shape (n, d), or ScaledIntegers
         float32 or float64.
     width : float
         Of the kernel, in the units of X.
@@ -39,7 +40,8 @@ class GaussianTriangle:
             size = (stop - start) * stop
             band = packed[used : used + size].reshape(-1, stop)
             out = band if scratch is packed else scratch[:size].reshape(-1, stop)
-            band[:] = gaussian_kernel(X[start:stop], X[:stop], width, out, center)
+            earlier = X.head(stop) if isinstance(X, ScaledIntegers) else X[:stop]
+            band[:] = gaussian_kernel(X[start:stop], earlier, width, out, center)
             self._bands.append(band)
             used += size
 

@@ -25,8 +25,10 @@ from harness.estimator import Estimator, NonNegativeInt, PositiveFloat
 from harness.kernels.gaussian import GaussianExpansion, expansion_bytes
 from harness.kernels.symmetric import solve_positive_definite
 from harness.layers import Layer
+from harness.plugin.abilities import takes_scaled_integers
 from harness.plugin.shape import Shape
 from harness.plugin.storage import Arrays
+from harness.scaled_integers import ScaledIntegers
 from harness.semi_supervised.labels import predict_labels, read_labels
 
 
@@ -168,7 +170,10 @@ class SquaredLossMixin(RegressorMixin, Estimator):
     def _read(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, Targets]:
         """Check the parameters and the arguments of `fit`."""
         self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        if isinstance(X, ScaledIntegers) and takes_scaled_integers(self):
+            self.n_features_in_ = X.shape[1]  # finite and in order already
+        else:
+            X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)

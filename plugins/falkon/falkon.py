@@ -47,6 +47,11 @@ class Falkon(kernels.Landmarks, kernels.AnyKernel, SquaredLossMixin):
     dtype: Literal["float32", "float64"] = "float32"
     """Of kernel values and of the preconditioner."""
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return self.kernel in kernels.OF_SCALED_INTEGERS
+
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from the points whose target is known."""
         X, targets = self._read(X, y)

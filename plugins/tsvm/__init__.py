@@ -74,6 +74,11 @@ class TransductiveSVM(kernels.GaussianWidth, SplitClassifier):
     |f|^2 / 2 if that is less.
     """
 
+    @property
+    def takes_scaled_integers(self) -> bool:
+        """Whether X may be `ScaledIntegers`: it is looked at block by block."""
+        return self.kernel == "rbf"
+
     def _learn(self, X: np.ndarray, labeled: np.ndarray) -> None:
         # either refuses features whose squares overflow
         if self.kernel == "linear":

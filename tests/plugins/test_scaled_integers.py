@@ -56,6 +56,7 @@ def test_these_are_all_that_take_them():
         *("anchor-graph", "budget-lssvm", "budget-svm", "clusk", "cmn", "fs-mssksc", "harmonic"),
         *("label-propagation", "label-spreading", "logfalkon", "mssksc", "nysck", "nystrom-svm"),
         *("poisson-learning", "rd-mssksc", "rff-mssksc", "sock", "ssokmf"),
+        *("falkon", "lapsvm", "tsvm"),
     }
 
 
