@@ -190,6 +190,23 @@ def has_label(target: np.ndarray, entry: Declared) -> np.ndarray:
     return ~pd.isna(pd.Series(target)).to_numpy()
 
 
+def refuse_missing_targets(target: np.ndarray, entry: Declared) -> None:
+    """Refuse points without a target, unless the entry says what becomes of them.
+
+    Raises
+    ------
+    HarnessError
+        Naming the first of them.
+    """
+    missing = np.flatnonzero(pd.isna(pd.Series(target)).to_numpy())
+    if len(missing) and entry.other_classes == "error":
+        raise HarnessError(
+            f"data set {entry.name!r}: the target of row {missing[0]} (numbered from 0; "
+            f"{len(missing)} in all) is missing: write `other_classes: drop` to leave such points "
+            "out, or `other_classes: unlabeled` to keep them without a label"
+        )
+
+
 def _missing(X: np.ndarray | pd.DataFrame) -> np.ndarray:
     if isinstance(X, pd.DataFrame):
         # of a table without columns the type would be another
@@ -345,6 +362,7 @@ def _known_targets(target: np.ndarray, entry: Entry) -> np.ndarray:
             raise HarnessError(
                 f"data set {entry.name!r}: a target is not a number: {error}"
             ) from None
+        refuse_missing_targets(y, entry)
         bad = np.flatnonzero(~np.isfinite(y))
         if len(bad):
             raise HarnessError(

@@ -19,6 +19,7 @@ from harness.datasets.encoding import Source, as_declared
 from harness.datasets.entry import Declared
 from harness.datasets.fetching import open_unpacked
 from harness.datasets.mat_files import load_mat
+from harness.datasets.svmlight_mistakes import svmlight_mistake
 from harness.errors import HarnessError
 from harness.units import format_bytes
 
@@ -34,9 +35,13 @@ def read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]
     X, y = [], []
     for path in paths:
         with open_unpacked(path) as stream:
-            rows, target = load_svmlight_file(
-                stream, n_features=width, dtype=entry.number_type, zero_based=read.zero_based
-            )
+            try:
+                rows, target = load_svmlight_file(
+                    stream, n_features=width, dtype=entry.number_type, zero_based=read.zero_based
+                )
+            except ValueError as error:
+                told = str(error).replace("n_features was set to", "the entry says that d is")
+                raise ValueError(svmlight_mistake(path, read.zero_based, told)) from None
         X.append(rows)
         y.append(target)
     widest = max(part.shape[1] for part in X)
@@ -60,6 +65,8 @@ def read_idx(path: Path) -> np.ndarray:
         raw = stream.read()
     if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] not in _IDX_TYPES:
         raise ValueError(f"{path.name} does not start as an IDX file")
+    if len(raw) < 4 + 4 * raw[3]:
+        raise ValueError(f"{path.name} is cut short within its header")
     shape = np.frombuffer(raw, ">u4", count=raw[3], offset=4).astype(int)
     kind = np.dtype(_IDX_TYPES[raw[2]])
     start = 4 + 4 * raw[3]
@@ -73,6 +80,12 @@ def read_images_and_labels(read: reading.Idx, paths: Sequence[Path]) -> Source:
     if len(paths) % 2:
         raise ValueError("files of images and of labels must take turns")
     arrays = [read_idx(path) for path in paths]
+    for path, labels in zip(paths[1::2], arrays[1::2], strict=True):
+        if labels.ndim != 1:
+            raise ValueError(
+                f"{path.name} should hold labels, and has {labels.ndim} axes: of two files the "
+                "images come first"
+            )
     X = [images.reshape(len(images), -1) for images in arrays[::2]]
     return _joined(X, arrays[1::2], read)
 
@@ -97,7 +110,13 @@ def read_mat(entry: Declared, read: reading.Mat, paths: Sequence[Path]) -> Sourc
 
 def column(values: Any) -> np.ndarray:
     """Return targets as one column: of a matrix of any kind, or of MATLAB's cells of text."""
-    flat = np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()
+    array = np.asarray(values.toarray() if sparse.issparse(values) else values)
+    if array.ndim > 1 and sorted(array.shape)[-2] > 1:
+        told = " x ".join(map(str, array.shape))
+        raise ValueError(f"the targets are a matrix of {told}, and one column is wanted")
+    flat = array.ravel()
+    if flat.dtype.kind == "S":
+        return np.char.decode(flat, "utf-8")
     if flat.dtype != object:
         return flat
     return np.array([str(np.asarray(value).item()) for value in flat])
@@ -133,7 +152,7 @@ def read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Sourc
                 # what scipy.sparse.save_npz writes, and the target beside it
                 stored = sparse.load_npz(path) if is_sparse else arrays[name]
                 X.append(_as_read(_rows(stored, read), entry, read))
-                y.append(arrays[target].ravel())
+                y.append(column(arrays[target]))
     source = _joined(X, y, read)
     source.facts = {key: np.concatenate(parts) for key, parts in facts.items()}
     for key, values in source.facts.items():
@@ -232,6 +251,9 @@ def refuse_uneven_files(rows: Sequence[int], paths: Sequence[Path], beside: int)
 
 def _rows(stored: Any, read: reading.Stored) -> Any:
     """Return what is stored with a row for each sample: compressed if it is sparse."""
+    kind = getattr(stored, "dtype", np.asarray(stored).dtype)
+    if kind.kind not in "biuf":
+        raise ValueError(f"a matrix of numbers is wanted, got one of {kind}")
     if sparse.issparse(stored):
         return (stored.T if read.transpose else stored).tocsr()
     array = np.asarray(stored)
