@@ -176,13 +176,9 @@ def nnz_contradiction(entry: Entry, found: int | None) -> str:
 def _counted(declared: Declared) -> Counts:
     import numpy as np
 
-    from harness.datasets.encoding import (
-        class_counts,
-        encode_features,
-        has_label,
-        refuse_missing_targets,
-    )
+    from harness.datasets.encoding import class_counts, encode_features, has_label
     from harness.datasets.fetching import fetch
+    from harness.datasets.missing_targets import refuse_missing_targets
     from harness.datasets.point_facts import coded_facts, largest_group
     from harness.datasets.texts import read_source
 

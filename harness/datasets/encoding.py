@@ -13,6 +13,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix, hstack, issparse
 
 from harness.datasets.entry import Declared, Entry
+from harness.datasets.missing_targets import refuse_missing_targets
 from harness.datasets.reading import Matrix, Tabular
 from harness.datasets.rows import Features
 from harness.datasets.sparse_rows import compressed
@@ -188,23 +189,6 @@ def has_label(target: np.ndarray, entry: Declared) -> np.ndarray:
     if entry.classes:
         return np.isin(label_texts(target), list(entry.classes))
     return ~pd.isna(pd.Series(target)).to_numpy()
-
-
-def refuse_missing_targets(target: np.ndarray, entry: Declared) -> None:
-    """Refuse points without a target, unless the entry says what becomes of them.
-
-    Raises
-    ------
-    HarnessError
-        Naming the first of them.
-    """
-    missing = np.flatnonzero(pd.isna(pd.Series(target)).to_numpy())
-    if len(missing) and entry.other_classes == "error":
-        raise HarnessError(
-            f"data set {entry.name!r}: the target of row {missing[0]} (numbered from 0; "
-            f"{len(missing)} in all) is missing: write `other_classes: drop` to leave such points "
-            "out, or `other_classes: unlabeled` to keep them without a label"
-        )
 
 
 def _missing(X: np.ndarray | pd.DataFrame) -> np.ndarray:
