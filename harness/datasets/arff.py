@@ -66,15 +66,22 @@ def read_arff(text: str) -> pd.DataFrame:
         frame = pd.DataFrame([_values(line) for line in body.splitlines()], dtype=str)
     else:
         quote = '"' if '"' in body else "'"
-        frame = pd.read_csv(
-            io.StringIO(body),
-            header=None,
-            dtype=str,
-            quotechar=quote,
-            escapechar="\\",
-            skipinitialspace=True,
-            keep_default_na=False,
-        )
+        try:
+            frame = pd.read_csv(
+                io.StringIO(body),
+                header=None,
+                dtype=str,
+                quotechar=quote,
+                escapechar="\\",
+                skipinitialspace=True,
+                keep_default_na=False,
+            )
+        except pd.errors.ParserError as error:
+            row = re.search(r"EOF inside string starting at row (\d+)", str(error))
+            told = (
+                f"row {row[1]} (numbered from 0) has a quote that is not closed" if row else error
+            )
+            raise ValueError(told) from None
     if frame.shape[1] == len(attributes) + 1 and (frame.iloc[:, -1] == "").all():
         frame = frame.iloc[:, :-1]
     if frame.shape[1] != len(attributes):
@@ -168,6 +175,8 @@ def _column(attribute: Attribute, values: pd.Series) -> pd.Series:
     values = values.where(~values.isin(missing))
     if attribute.values is not None:
         unknown = set(values.dropna()) - set(attribute.values)
+        if "" in unknown:
+            raise ValueError(f"attribute {attribute.name!r}: a row ends before it")
         if unknown:
             raise ValueError(
                 f"attribute {attribute.name!r}: {sorted(unknown)[0]!r} is not among its values"

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from harness.datasets.entry import Declared, Entry
-from harness.errors import DamagedFileError, HarnessError
+from harness.errors import DamagedFileError, HarnessError, shown
 from harness.files import read_json, write_whole
 from harness.project import CACHE
 
@@ -107,8 +107,8 @@ def completed(declared: Declared) -> Entry:
             if len(counts.classes) > 2:
                 raise HarnessError(
                     f"data set {declared.name!r}: the task is binary, but there are "
-                    f"{len(counts.classes)} labels: name those of class 1 under `positive`, or "
-                    "write `task: multiclass`"
+                    f"{len(counts.classes)} labels ({_some(counts.classes)}): name those of class "
+                    "1 under `positive`, or write `task: multiclass`"
                 )
             said["positive"] = [list(counts.classes)[-1]]
     try:
@@ -118,6 +118,10 @@ def completed(declared: Declared) -> Entry:
         raise HarnessError(f"data set {declared.name!r}: {told}") from None
     keep(entry, counts)
     return entry
+
+
+def _some(labels: Mapping[str, int]) -> str:
+    return ", ".join(shown(label) for label in [*labels][:5]) + ", ..." * (len(labels) > 5)
 
 
 def contradiction(entry: Entry) -> str:
@@ -174,11 +178,13 @@ def _counted(declared: Declared) -> Counts:
 
     from harness.datasets.encoding import class_counts, encode_features, has_label
     from harness.datasets.fetching import fetch
+    from harness.datasets.missing_targets import refuse_missing_targets
     from harness.datasets.point_facts import coded_facts, largest_group
     from harness.datasets.texts import read_source
 
     source = read_source(declared, fetch(declared))
     X, target, rows = encode_features(source, declared)
+    refuse_missing_targets(target, declared)
     known = np.ones(len(target), dtype=bool)
     if declared.other_classes == "unlabeled":
         known = has_label(target, declared)

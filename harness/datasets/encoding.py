@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix, hstack, issparse
 
 from harness.datasets.entry import Declared, Entry
 from harness.datasets.matrix_reading import Matrix
+from harness.datasets.missing_targets import refuse_missing_targets
 from harness.datasets.reading import Tabular
 from harness.datasets.rows import Features
 from harness.datasets.sparse_rows import compressed
@@ -352,6 +353,7 @@ def _known_targets(target: np.ndarray, entry: Entry) -> np.ndarray:
             raise HarnessError(
                 f"data set {entry.name!r}: a target is not a number: {error}"
             ) from None
+        refuse_missing_targets(y, entry)
         bad = np.flatnonzero(~np.isfinite(y))
         if len(bad):
             raise HarnessError(

@@ -252,7 +252,8 @@ class _Check:
 
     @property
     def difference(self) -> str:
-        return f"expected sha256 {self.expected}, found {self.found}"
+        expected = f"expected sha256 {self.expected}, found " if self.expected else "this is "
+        return expected + self.found
 
 
 def _check(path: Path, file: File) -> _Check:

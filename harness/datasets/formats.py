@@ -81,6 +81,8 @@ def told_by_us(entry: Declared, paths: Sequence[Path]) -> Iterator[None]:
             reason = in_our_words(reason)
         if "allow_pickle" in reason:
             reason = PICKLED
+        if isinstance(error, UnicodeDecodeError):
+            reason += ": name its charset under read.charset, such as latin-1 or utf-16"
         raise HarnessError(
             f"data set {entry.name!r}: {where}: cannot be read as {entry.format}: {reason}"
         ) from None
@@ -205,7 +207,8 @@ def tabular(
     target_name = column_name(frame, read.target, "read.target")
     target = frame[target_name].to_numpy()
     if read.target_strip:
-        target = np.array([str(label).strip(f" {read.target_strip}") for label in target])
+        stripped = frame[target_name].astype(str).str.strip(f" {read.target_strip}")
+        target = stripped.where(frame[target_name].notna()).to_numpy()
     ignored = [column_name(frame, column, "read.ignore") for column in read.ignore]
     told = {
         key: column_name(frame, fact.column, key)
@@ -301,6 +304,8 @@ def _typed(values: pd.Series, nominal: bool) -> pd.Series:
         return values.astype("category")
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        raise ValueError(f"column {values.name} holds dates: list it under read.ignore")
     numbers = pd.to_numeric(values, errors="coerce")
     wrong = values[numbers.isna() & values.notna() & (values.str.lower() != "nan")]
     if wrong.empty:

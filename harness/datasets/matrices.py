@@ -22,6 +22,7 @@ from harness.datasets.entry import Declared
 from harness.datasets.fact_sources import QUERY
 from harness.datasets.fetching import open_unpacked
 from harness.datasets.mat_files import load_mat
+from harness.datasets.svmlight_mistakes import svmlight_mistake
 from harness.errors import HarnessError
 from harness.units import format_bytes
 
@@ -39,13 +40,17 @@ def read_svmlight(entry: Declared, read: matrix_reading.Svmlight, paths: Sequenc
     facts: dict[str, list[np.ndarray]] = {key: [] for key in said}
     for path in paths:
         with open_unpacked(path) as stream:
-            rows, target, queries = load_svmlight_file(
-                stream,
-                n_features=width,
-                dtype=entry.number_type,
-                zero_based=read.zero_based,
-                query_id=True,
-            )
+            try:
+                rows, target, queries = load_svmlight_file(
+                    stream,
+                    n_features=width,
+                    dtype=entry.number_type,
+                    zero_based=read.zero_based,
+                    query_id=True,
+                )
+            except ValueError as error:
+                told = str(error).replace("n_features was set to", "the entry says that d is")
+                raise ValueError(svmlight_mistake(path, read.zero_based, told)) from None
         if said and len(queries) != len(target):
             raise ValueError(
                 f"{said[0]}: {len(queries)} of {len(target)} lines of {path.name} have a {QUERY}"
@@ -75,6 +80,8 @@ def read_idx(path: Path) -> np.ndarray:
         raw = stream.read()
     if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] not in _IDX_TYPES:
         raise ValueError(f"{path.name} does not start as an IDX file")
+    if len(raw) < 4 + 4 * raw[3]:
+        raise ValueError(f"{path.name} is cut short within its header")
     shape = np.frombuffer(raw, ">u4", count=raw[3], offset=4).astype(int)
     kind = np.dtype(_IDX_TYPES[raw[2]])
     start = 4 + 4 * raw[3]
@@ -88,6 +95,12 @@ def read_images_and_labels(read: matrix_reading.Idx, paths: Sequence[Path]) -> S
     if len(paths) % 2:
         raise ValueError("files of images and of labels must take turns")
     arrays = [read_idx(path) for path in paths]
+    for path, labels in zip(paths[1::2], arrays[1::2], strict=True):
+        if labels.ndim != 1:
+            raise ValueError(
+                f"{path.name} should hold labels, and has {labels.ndim} axes: of two files the "
+                "images come first"
+            )
     X = [images.reshape(len(images), -1) for images in arrays[::2]]
     return _joined(X, arrays[1::2], read)
 
@@ -118,7 +131,13 @@ def read_mat(entry: Declared, read: matrix_reading.Mat, paths: Sequence[Path]) -
 
 def column(values: Any) -> np.ndarray:
     """Return targets as one column: of a matrix of any kind, or of MATLAB's cells of text."""
-    flat = np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()
+    array = np.asarray(values.toarray() if sparse.issparse(values) else values)
+    if array.ndim > 1 and sorted(array.shape)[-2] > 1:
+        told = " x ".join(map(str, array.shape))
+        raise ValueError(f"the targets are a matrix of {told}, and one column is wanted")
+    flat = array.ravel()
+    if flat.dtype.kind == "S":
+        return np.char.decode(flat, "utf-8")
     if flat.dtype != object:
         return flat
     return np.array([str(np.asarray(value).item()) for value in flat])
@@ -157,7 +176,7 @@ def read_npz(entry: Declared, read: matrix_reading.Npz, paths: Sequence[Path]) -
                     kept = [at for at in range(features.shape[1]) if at not in taken]
                     features = features[:, kept]
                 X.append(_as_read(features, entry, read))
-                y.append(arrays[target].ravel())
+                y.append(column(arrays[target]))
     return _joined(X, y, read, facts)
 
 
@@ -289,6 +308,9 @@ def refuse_uneven_files(rows: Sequence[int], paths: Sequence[Path], beside: int)
 
 def _rows(stored: Any, read: matrix_reading.Stored) -> Any:
     """Return what is stored with a row for each sample: compressed if it is sparse."""
+    kind = getattr(stored, "dtype", np.asarray(stored).dtype)
+    if kind.kind not in "biuf":
+        raise ValueError(f"a matrix of numbers is wanted, got one of {kind}")
     if sparse.issparse(stored):
         return (stored.T if read.transpose else stored).tocsr()
     array = np.asarray(stored)

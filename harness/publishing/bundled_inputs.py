@@ -22,6 +22,7 @@ from harness.errors import HarnessError
 from harness.files import folder_sha256, is_folder
 from harness.planning.workload import Workload
 from harness.project import PLUGINS, own
+from harness.study.published_tables import own_papers
 from harness.study.study import Study
 
 PLUGINS_HERE = "study-plugins"
@@ -29,6 +30,7 @@ PROJECT_PLUGINS = "plugins"
 """Those of the folder in which the study was run: they are found there without being named."""
 
 SPLITS_GIVEN = "given-splits"
+PRINTED = "printed"
 DATA_HERE = "data"
 """Where folders of texts are to be put."""
 
@@ -82,6 +84,10 @@ def write_study(study: Study, plugins: Mapping[str, str], folder: Path) -> None:
         content["plugins"] = named
     for part in (content, *content.get("cases", [])):
         _take_splits(part, study.path.parent, folder)
+    for paper, path in own_papers().items():
+        if any(name.split("/")[0] == paper for name in study.settings.published):
+            (folder / PRINTED).mkdir(exist_ok=True)
+            shutil.copyfile(path, folder / PRINTED / path.name)
     text = study.text
     if yaml.safe_dump(content) != before:
         heading = "# As run, but for the places of plugins and splits, which are in this folder.\n"

@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.errors import HarnessError, unknown_name
 from harness.metrics.names import METRICS
-from harness.project import PUBLISHED
+from harness.project import PUBLISHED, own
 from harness.study.budget import Budget, parse_budget
 
 SECONDS = {"seconds": "cpu_s", "train_seconds": "fit_s", "test_seconds": "predict_s"}
@@ -127,7 +127,18 @@ class Printed:
 
 def table_names() -> list[str]:
     """List the printed tables that there are, as a study names them."""
-    return [name for path in sorted(PUBLISHED.glob("*.csv")) for name in _tables_of(path)]
+    return [name for path in _papers().values() for name in _tables_of(path)]
+
+
+def own_papers() -> dict[str, Path]:
+    """Return the files of the current folder's `printed/` by their names, without the ending."""
+    folder = own("printed")
+    return {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.csv"))}
+
+
+def _papers() -> dict[str, Path]:
+    """Return all files; those of the current folder stand in place of ours of the same name."""
+    return {path.stem: path for path in sorted(PUBLISHED.glob("*.csv"))} | own_papers()
 
 
 def read_printed(name: str, where: str = "") -> list[Printed]:
@@ -149,7 +160,7 @@ def read_printed(name: str, where: str = "") -> list[Printed]:
     if name not in known:
         raise unknown_name("printed table", name, known, where)
     paper, table = name.split("/", 1)
-    path = PUBLISHED / f"{paper}.csv"
+    path = _papers()[paper]
     return [
         _printed(row, f"{path}: line {number}")
         for number, row in _rows(path)

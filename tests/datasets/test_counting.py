@@ -87,7 +87,7 @@ def test_what_a_mirror_has_is_left_to_preparation(make_entry, monkeypatch):
 
 def test_a_binary_task_of_three_labels_needs_to_know_the_positive_ones(make_entry):
     text = CSV + "1,1,maybe\n"
-    with pytest.raises(HarnessError, match=r"the task is binary, but there are 3 labels: name"):
+    with pytest.raises(HarnessError, match=r"the task is binary, but there are 3 labels \('maybe"):
         make_entry(BODY, {"x.csv": text})
     assert make_entry(BODY | {"positive": "maybe"}, {"x.csv": text}).class_counts == (5, 1)
 

@@ -111,7 +111,7 @@ def test_a_target_that_is_no_number_is_told(make_entry):
     body = {"task": "regression", "n": 2, "d": 1, "read": {"format": "csv"}}
     with pytest.raises(HarnessError, match=r"'mine': a target is not a number: .*'b'"):
         load(make_entry(body, {"x": "1,a\n2,b\n".replace("a", "3")}))
-    with pytest.raises(HarnessError, match=r"'mine': the target of row 1 is nan"):
+    with pytest.raises(HarnessError, match=r"'mine': the target of row 1 .* is missing"):
         load(make_entry(body, {"x": "1,3\n2,?\n"}))
 
 

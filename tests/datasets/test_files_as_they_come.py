@@ -211,8 +211,8 @@ def test_columns_of_the_same_names_are_joined_by_name_whatever_their_order(make_
     np.testing.assert_array_equal(load(make_entry(BODY | {"read": read}, files))[0], X)
     add(["a.csv", "b.csv"], name="added")
     assert_prepared(unscaled("added"))
-    files["b.csv"] = table("abc", BOTH[8:, :3])
-    with pytest.raises(HarnessError, match=r"b\.csv has no column 'y', the target: write"):
+    files["b.csv"] = table("aby", BOTH[8:, [0, 1, 3]])
+    with pytest.raises(HarnessError, match=r"b\.csv has 3 columns, a\.csv 4$"):
         load(make_entry(BODY | {"read": read}, files))
 
 

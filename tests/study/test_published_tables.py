@@ -134,6 +134,17 @@ def test_mistakes_of_a_file_name_file_and_line(write, line, message):
     assert message in str(caught.value)
 
 
+def test_tables_of_the_current_folder_stand_beside_ours_and_before_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "printed").mkdir()
+    for paper in ("mine", "hou2017"):
+        text = f"{HEAD}\n" + "t,wine,svm,20,none,auc,0.9" + "," * (HEAD.count(",") - 6) + "\n"
+        (tmp_path / f"printed/{paper}.csv").write_text(text)
+    assert {"mine/t", "hou2017/t", "castellanos2021/table3-1"} <= set(table_names())
+    assert "hou2017/table3" not in table_names()
+    assert str(read_printed("mine/t")[0].value) == "0.9"
+
+
 def test_mistakes_of_the_header(write):
     write(head=f"{HEAD},nte")
     with pytest.raises(HarnessError, match="unknown column 'nte'; did you mean 'note'"):
