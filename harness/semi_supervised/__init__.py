@@ -5,6 +5,7 @@ thresholds and the parameters that many have are here, once.
 """
 
 from harness.semi_supervised.classifiers import PartlyLabeledClassifier, SplitClassifier
+from harness.semi_supervised.cluster_features import VirtualSampleSVM
 from harness.semi_supervised.kernel_operators import GramProduct, LinearProduct
 from harness.semi_supervised.labels import (
     Labels,
@@ -49,6 +50,7 @@ __all__ = [
     "SplitClassifier",
     "SplitLeastSquares",
     "SquaredLossMixin",
+    "VirtualSampleSVM",
     "centered_kernel_ridge",
     "centered_ridge",
     "expand_scores",
