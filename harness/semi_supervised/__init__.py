@@ -14,6 +14,11 @@ from harness.semi_supervised.labels import (
     read_labels,
     transduced,
 )
+from harness.semi_supervised.landmark_machines import (
+    LandmarkMachine,
+    landmark_machine_block,
+    landmark_machine_phases,
+)
 from harness.semi_supervised.least_squares import (
     GaussianExpansionMixin,
     RidgeOnFeatures,
@@ -43,6 +48,7 @@ __all__ = [
     "GaussianExpansionMixin",
     "GramProduct",
     "Labels",
+    "LandmarkMachine",
     "LinearProduct",
     "PartlyLabeledClassifier",
     "RidgeOnFeatures",
@@ -55,6 +61,8 @@ __all__ = [
     "centered_ridge",
     "expand_scores",
     "expansion_arrays",
+    "landmark_machine_block",
+    "landmark_machine_phases",
     "machine_bytes",
     "predict_labels",
     "read_labels",

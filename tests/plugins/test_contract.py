@@ -83,7 +83,7 @@ def test_names_are_the_ones_that_studies_use():
     names += " nystroem-ridge rbf-sampler-ridge self-training"
     names += " budget-svm nystrom-svm budget-lssvm ssokmf"
     names += " rbp forgetron projectron projectron-pp bpa-s bsgd bogd nogd fogd dual-sgd"
-    names += " rff-clusk nystrom-tsvm"
+    names += " rff-clusk nystrom-tsvm s4vm"
     names += " falkon logfalkon pcg-krr"
     names += " anchor-graph label-propagation label-spreading poisson-learning lapsvm"
     names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"

@@ -54,8 +54,16 @@ def assert_same(method, n_classes=3, **params):
 def test_these_are_all_that_take_them():
     assert {method.name for method in TAKING} == {
         *("anchor-graph", "budget-lssvm", "budget-svm", "clusk", "cmn", "fs-mssksc", "harmonic"),
-        *("label-propagation", "label-spreading", "logfalkon", "mssksc", "nysck", "nystrom-svm", "nystrom-tsvm"),
-        *("poisson-learning", "rd-mssksc", "rff-clusk", "rff-mssksc", "sock", "ssokmf"),
+        *(
+            "label-propagation",
+            "label-spreading",
+            "logfalkon",
+            "mssksc",
+            "nysck",
+            "nystrom-svm",
+            "nystrom-tsvm",
+        ),
+        *("poisson-learning", "rd-mssksc", "rff-clusk", "rff-mssksc", "s4vm", "sock", "ssokmf"),
     }
 
 
