@@ -103,8 +103,8 @@ def storage(shape: Shape, size: int, rank: int | None = None, tuned: bool = Fals
     """Count frequencies, 2 d D bytes, with a D x D eigensystem, 16 D^2, then virtual samples."""
     n, d, i, m = shape.n, shape.n_features, shape.itemsize, 2 * max(1, size // 2)
     k, rows = min(m, rank or m), _block_rows(m, d)
-    row = 4 * _row_width(m, d) + (i - 4) * d
-    products = kernels.blas_bytes(m, 4) + kernels.blas_bytes(m // 2, 4, d)
+    row = 8 * m + (4 + i) * d
+    products = max(kernels.blas_bytes(m, 4), kernels.blas_bytes(m // 2, 4, d))
     frequencies = Arrays(frequencies=2 * d * m, center=8 * d, blas=products)
     learning = {
         "sums": Arrays(

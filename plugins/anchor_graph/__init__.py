@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from harness import Arrays, Method, Shape, Storage, beside, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import NonNegativeInt, PositiveFloat, PositiveInt
 from harness.semi_supervised import (
     DecisionThresholdMixin,
@@ -24,6 +24,7 @@ from harness.semi_supervised import (
     threshold_bytes,
 )
 
+from . import prototype_vectors
 from .anchors import move_to_means, moving_bytes
 from .weights import AnchorWeights
 
@@ -205,7 +206,7 @@ def storage(
 
 @hookimpl
 def harness_methods() -> list[Method]:
-    """Provide anchor graph regularisation."""
+    """Provide anchor graph regularisation and the prototype vector machine."""
     return [
         Method(
             "anchor-graph",
@@ -219,5 +220,16 @@ def harness_methods() -> list[Method]:
             space={"gamma": log_uniform(1e-4, 1.0)},
             head_params={"gamma"},
             reference="liu2010",
-        )
+        ),
+        Method(
+            "pvm",
+            prototype_vectors.PrototypeVectorMachine,
+            prototype_vectors.storage,
+            size="n_landmarks",
+            tasks={"binary", "multiclass"},
+            params={"decision_threshold": "share"},
+            space={"sigma": choice([0.2, 0.25, 0.35, 0.5]), "C": log_uniform(1.0, 1e4)},
+            head_params={"C"},
+            reference="zhang2009",
+        ),
     ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.cluster import KMeans
+from scipy.cluster.vq import kmeans2
 
 from harness.semi_supervised.kernel_operators import KernelProduct
 from harness.semi_supervised.squared_hinge import (
@@ -111,8 +111,10 @@ def diverse(
     # points as far apart as the labels are, in no more columns than there are points
     values, vectors = np.linalg.eigh(products[np.ix_(first, first)])
     points = vectors * np.sqrt(np.maximum(values, 0))
-    seed = int(rng.randint(np.iinfo(np.int32).max))
-    clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit_predict(points)
+    # scikit-learn's would have BLAS set its threads, which takes a buffer of 32 MiB
+    _, clusters = kmeans2(
+        points, n_clusters, minit="++", missing="raise", rng=rng.randint(1 << 31)
+    )
     order = np.argsort(objectives[first], kind="stable")
     _, best = np.unique(clusters[order], return_index=True)
     found: np.ndarray = labels[first[order[best]]]

@@ -54,6 +54,7 @@ def assert_same(method, n_classes=3, **params):
 def test_these_are_all_that_take_them():
     assert {method.name for method in TAKING} == {
         *("anchor-graph", "budget-lssvm", "budget-svm", "clusk", "cmn", "fs-mssksc", "harmonic"),
+        "knn-clusk",
         *(
             "label-propagation",
             "label-spreading",
@@ -63,7 +64,16 @@ def test_these_are_all_that_take_them():
             "nystrom-svm",
             "nystrom-tsvm",
         ),
-        *("poisson-learning", "rd-mssksc", "rff-clusk", "rff-mssksc", "s4vm", "sock", "ssokmf"),
+        *(
+            "poisson-learning",
+            "pvm",
+            "rd-mssksc",
+            "rff-clusk",
+            "rff-mssksc",
+            "s4vm",
+            "sock",
+            "ssokmf",
+        ),
     }
 
 
