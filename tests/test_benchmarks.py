@@ -19,6 +19,7 @@ COMMANDS = [
     "degrees.py --points 600 --features 20 --repeats 1",
     "exponents.py --scale 0.02 --repeats 1",
     "faults.py --trials 20 --per-job 10 --faults 1 --every 3",
+    "few_labels.py s4vm n_candidates 5 --datasets breast_cancer --points 200 --seeds 1",
     "graph.py --seeds 2 --budgets 1 3",
     "hinge_smoothing.py digits --points 1000 --seeds 2",
     "item_types.py wine --points 178 --methods svm budget-svm",

@@ -5,6 +5,7 @@ thresholds and the parameters that many have are here, once.
 """
 
 from harness.semi_supervised.classifiers import PartlyLabeledClassifier, SplitClassifier
+from harness.semi_supervised.cluster_features import VirtualSampleSVM
 from harness.semi_supervised.kernel_operators import GramProduct, LinearProduct
 from harness.semi_supervised.labels import (
     Labels,
@@ -12,6 +13,11 @@ from harness.semi_supervised.labels import (
     predict_labels,
     read_labels,
     transduced,
+)
+from harness.semi_supervised.landmark_machines import (
+    LandmarkMachine,
+    landmark_machine_block,
+    landmark_machine_phases,
 )
 from harness.semi_supervised.least_squares import (
     GaussianExpansionMixin,
@@ -42,6 +48,7 @@ __all__ = [
     "GaussianExpansionMixin",
     "GramProduct",
     "Labels",
+    "LandmarkMachine",
     "LinearProduct",
     "PartlyLabeledClassifier",
     "RidgeOnFeatures",
@@ -49,10 +56,13 @@ __all__ = [
     "SplitClassifier",
     "SplitLeastSquares",
     "SquaredLossMixin",
+    "VirtualSampleSVM",
     "centered_kernel_ridge",
     "centered_ridge",
     "expand_scores",
     "expansion_arrays",
+    "landmark_machine_block",
+    "landmark_machine_phases",
     "machine_bytes",
     "predict_labels",
     "read_labels",

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from harness import Arrays, Method, Shape, Storage, beside, hookimpl, kernels, log_uniform
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import NonNegativeInt, PositiveFloat, PositiveInt
 from harness.semi_supervised import (
     DecisionThresholdMixin,
@@ -24,6 +24,7 @@ from harness.semi_supervised import (
     threshold_bytes,
 )
 
+from . import prototype_vectors
 from .anchors import move_to_means, moving_bytes
 from .weights import AnchorWeights
 
@@ -203,15 +204,24 @@ def storage(
     return Storage(beside(X, fit), {"a block": X + kept + new})
 
 
+def _sizes(shape: Shape) -> tuple[int, int]:
+    """Return one anchor at the least, a quarter of the points at the most.
+
+    A point that is an anchor is tied to itself. Where most are, labels go nowhere.
+    """
+    return 1, max(1, shape.n // 4)
+
+
 @hookimpl
 def harness_methods() -> list[Method]:
-    """Provide anchor graph regularisation."""
+    """Provide anchor graph regularisation and the prototype vector machine."""
     return [
         Method(
             "anchor-graph",
             AnchorGraphRegularization,
             storage,
             size="n_landmarks",
+            sizes=_sizes,
             # of 7,600 digits with ten labels, 300 anchors are 0.09 more accurate than 100
             enough=300,
             tasks={"binary", "multiclass"},
@@ -219,5 +229,16 @@ def harness_methods() -> list[Method]:
             space={"gamma": log_uniform(1e-4, 1.0)},
             head_params={"gamma"},
             reference="liu2010",
-        )
+        ),
+        Method(
+            "pvm",
+            prototype_vectors.PrototypeVectorMachine,
+            prototype_vectors.storage,
+            size="n_landmarks",
+            tasks={"binary", "multiclass"},
+            params={"decision_threshold": "share"},
+            space={"sigma": choice([0.2, 0.25, 0.35, 0.5]), "C": log_uniform(1.0, 1e4)},
+            head_params={"C"},
+            reference="zhang2009",
+        ),
     ]

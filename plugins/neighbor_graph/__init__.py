@@ -1,4 +1,4 @@
-"""Label spreading (Zhou et al. 2004) and Poisson learning (Calder et al. 2020).
+"""Label spreading, Poisson learning and cluster kernels (Zhou et al. 2004; Calder et al. 2020).
 
 Labels are carried along the edges of a sparse graph, between points of which one is among the k
 nearest of the other. Edges weigh exp(-4 |x - z|^2 / r^2), with r the distance of x to its k-th
@@ -16,7 +16,7 @@ import numpy as np
 from annotated_types import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels
+from harness import Arrays, Method, Shape, Storage, beside, choice, hookimpl, kernels, log_uniform
 from harness.estimator import PositiveInt
 from harness.kernels.graph_systems import steps_bytes
 from harness.kernels.neighbors import NeighborSearch
@@ -29,6 +29,7 @@ from harness.semi_supervised import (
     transduced,
 )
 
+from . import cluster_kernel
 from .diffusion import ITERATIONS, poisson, spread
 
 
@@ -164,7 +165,7 @@ def _new_arrays(shape: Shape, rows: int, k: int) -> Arrays:
 
 @hookimpl
 def harness_methods() -> list[Method]:
-    """Provide label spreading and Poisson learning."""
+    """Provide label spreading, Poisson learning and the cluster kernel of a sparse graph."""
     sparse = partial(
         Method,
         storage=storage,
@@ -181,4 +182,16 @@ def harness_methods() -> list[Method]:
             reference="zhou2004",
         ),
         sparse("poisson-learning", PoissonLearning, reference="calder2020"),
+        Method(
+            "knn-clusk",
+            cluster_kernel.NeighborClusterKernelSVM,
+            cluster_kernel.storage,
+            size="rank",
+            sizes=cluster_kernel.sizes,
+            tasks={"binary", "multiclass"},
+            params={"decision_threshold": "share"},
+            space={"sigma": choice([0.5, 1.0, 2.0]), "C": log_uniform(1e-3, 1e4)},
+            head_params={"C", "transfer", "epsilon", "degree", "cut"},
+            reference="zhou2009",
+        ),
     ]

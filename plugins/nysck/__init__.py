@@ -29,15 +29,13 @@ from harness import (
 from harness.estimator import PositiveInt
 from harness.kernels.transfer_functions import default_cut
 from harness.layers import Center, KernelValues, Layer, Linear, Normalize
-from harness.semi_supervised import Labels, SVMOnFeatures, svm_phases
+from harness.semi_supervised import VirtualSampleSVM, svm_phases
 
 from .literal import literal_eigensystem, literal_phases, paper_rank
 from .one_shot import LEAST_PIVOT, one_shot_eigensystem, one_shot_phases
 
 
-class NystromClusterKernelSVM(
-    kernels.Landmarks, kernels.GaussianWidth, kernels.TransferSettings, SVMOnFeatures
-):
+class NystromClusterKernelSVM(kernels.Landmarks, kernels.GaussianWidth, VirtualSampleSVM):
     """Linear SVM on the virtual samples of a Nystrom cluster kernel (NysCK).
 
     Attributes
@@ -46,8 +44,6 @@ class NystromClusterKernelSVM(
         What is subtracted from points, `harness.kernels.column_medians` of those of `fit`.
     landmarks_ : ndarray of shape (s, d), float32
         Less `center_`.
-    projection_ : ndarray of shape (s, k), float32
-        M.
     eigenvalues_ : ndarray of shape (k,)
         Of L (one-shot) or of K (literal), before the transfer function.
     """
@@ -86,7 +82,7 @@ class NystromClusterKernelSVM(
         if self.variant == "literal":
             self.landmarks_ = kernels.centered_rows(X, sample, kernel.center)
             cut, squares = self.cut or default_cut(len(labeled)), self._transfer == "poly-step"
-            self.eigenvalues_, self._basis = literal_eigensystem(
+            found = literal_eigensystem(
                 self.landmarks_, self._width, len(X), self.rank, cut, squares
             )
         else:
@@ -94,10 +90,8 @@ class NystromClusterKernelSVM(
             self.landmarks_ = features.landmarks
             most = self.rank or (paper_rank(len(sample)) if self.storage == "paper" else None)
             degrees = self._degrees(X, features.n_components, rng)
-            self.eigenvalues_, self._basis = one_shot_eigensystem(X, features, degrees, most)
-        self._X, self._labeled = X, labeled
-        self._samples: np.ndarray | None = None
-        self._weights = np.zeros(0, np.float32)
+            found = one_shot_eigensystem(X, features, degrees, most)
+        self._keep(X, labeled, *found)
 
     def _degrees(self, X: np.ndarray, s: int, rng: np.random.RandomState) -> np.ndarray | None:
         """Return D, None for that of the Nystrom kernel."""
@@ -108,8 +102,7 @@ class NystromClusterKernelSVM(
             return kernels.feature_degrees(fourier, X)
         return None
 
-    def _transfer_weights(self, n_labels: int) -> np.ndarray:
-        """Return sqrt(phi(e)) of every eigenvalue that is kept."""
+    def _weights_of(self, n_labels: int) -> np.ndarray:
         phi = self._transferred(self.eigenvalues_, self._transfer, n_labels)
         if self.variant == "literal" and self.rank is None:
             phi[self.cut or default_cut(n_labels) :] = 0
@@ -120,33 +113,12 @@ class NystromClusterKernelSVM(
         usual = "poly-step" if self.variant == "literal" else "regularized-laplacian"
         return self.transfer or usual
 
-    def _labeled_features(self, n_labels: int) -> np.ndarray:
-        weights = self._transfer_weights(n_labels)
-        if self._samples is None or not np.array_equal(weights, self._weights):
-            self._weights = weights
-            self._samples = np.empty((len(self._labeled), len(weights)), np.float32)
-            for block in self._blocks(len(self._labeled)):
-                F = self._samples[block]
-                np.matmul(self._kernel(self._X[self._labeled[block]]), self._basis, out=F)
-                F *= weights
-                kernels.normalize_rows(F)
-        return self._samples
-
-    def _finish(self, X: np.ndarray, labels: Labels) -> None:
-        self.projection_ = self._basis
-        self.projection_ *= self._weights
-        del self._basis, self._samples, self._X
-        super()._finish(X, labels)
-
-    def _features(self, X: np.ndarray) -> np.ndarray:
-        return kernels.normalize_rows(self._kernel(X) @ self.projection_)
-
     def _layers(self) -> list[Layer]:
         kernel = KernelValues(self.landmarks_, self._width)
         near = Center(self.center_, np.float32)
         return [near, kernel, Linear(self.projection_), Normalize(), self._linear()]
 
-    def _kernel(self, X: np.ndarray) -> np.ndarray:
+    def _map(self, X: np.ndarray) -> np.ndarray:
         rows = kernels.centered(X, self.center_)
         return kernels.gaussian_kernel(rows, self.landmarks_, self._width)
 

@@ -20,7 +20,14 @@ pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
 
 REFUSED = {
     *("clusk", "cmn", "harmonic", "oracle", "prior", "random"),
-    *("anchor-graph", "label-propagation", "label-spreading", "poisson-learning"),
+    *(
+        "anchor-graph",
+        "label-propagation",
+        "label-spreading",
+        "poisson-learning",
+        "knn-clusk",
+        "pvm",
+    ),
 }
 """No sequence of layers: normalised by what depends on all points, or no function of a row."""
 

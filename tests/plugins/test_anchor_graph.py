@@ -1,11 +1,15 @@
 """Anchor graph regularisation against dense matrices, and what it is for."""
 
+import anchor_graph
 import numpy as np
 import pytest
 from anchor_graph import AnchorGraphRegularization
 from blobs import blobs
 from sklearn.datasets import make_moons
 from sklearn.svm import SVC
+
+from harness import Shape
+from harness.planning.size import plan
 
 
 def dense_ties(model, X):
@@ -85,3 +89,11 @@ def test_two_moons_with_three_labels_each(weights):
         supervised.append(SVC().fit(X[known], truth[known]).score(X, truth))
     assert np.mean(accuracy) > 0.95
     assert np.mean(accuracy) > np.mean(supervised) + 0.05
+
+
+def test_a_plan_leaves_anchors_that_points_share():
+    """Where all points are anchors each is tied to itself: more bytes would give less."""
+    (method,) = (m for m in anchor_graph.harness_methods() if m.name == "anchor-graph")
+    shape = Shape(20, 670, 42, 2)
+    assert plan(method, shape, 4 * 10**6).size == plan(method, shape, 10**9).size == 172
+    assert plan(method, Shape(2, 1, 4, 2), 10**9).size == 1

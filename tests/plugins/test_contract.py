@@ -83,6 +83,7 @@ def test_names_are_the_ones_that_studies_use():
     names += " nystroem-ridge rbf-sampler-ridge self-training"
     names += " budget-svm nystrom-svm budget-lssvm ssokmf"
     names += " rbp forgetron projectron projectron-pp bpa-s bsgd bogd nogd fogd dual-sgd"
+    names += " rff-clusk nystrom-tsvm s4vm knn-clusk pvm"
     names += " falkon logfalkon pcg-krr"
     names += " anchor-graph label-propagation label-spreading poisson-learning lapsvm"
     names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"
@@ -203,13 +204,14 @@ TOLD_APART_BY_RANK = {
         "label-propagation",
         "anchor-graph",
         "anchor-graph weights=kernel",
+        "knn-clusk",
     ),
     *("xks", "xks combine=True"),
 }
 """Nearest neighbors stay the nearest; canonical correlations have no scale."""
 NEVER_ZERO = {
     *("rbf-sampler-ridge", "rff-mssksc", "xks", "fogd", "budget-lssvm kernel=poly2"),
-    "anchor-graph",
+    *("anchor-graph", "rff-clusk", "pvm"),
 }
 """Random Fourier features are far from a kernel that is zero; a polynomial grows; weights of the
 nearest anchors are parts of their sum.

@@ -57,6 +57,7 @@ def test_these_are_all_that_take_them():
         *("label-propagation", "label-spreading", "logfalkon", "mssksc", "nysck", "nystrom-svm"),
         *("poisson-learning", "rd-mssksc", "rff-mssksc", "sock", "ssokmf"),
         *("falkon", "lapsvm", "tsvm"),
+        *("knn-clusk", "nystrom-tsvm", "pvm", "rff-clusk", "s4vm"),
     }
 
 

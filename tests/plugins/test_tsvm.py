@@ -5,14 +5,19 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import tsvm
 from blobs import blobs
+from dense import gaussian, off
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.svm import LinearSVC
 from tsvm import TransductiveSVM, label_switching
 from tsvm.label_switching import TransductionProblem, concave_convex, switching
+from tsvm.nystrom import NystromTransductiveSVM
 
+from harness import Shape
+from harness.planning.size import plan
 from harness.semi_supervised import LinearProduct
 from harness.semi_supervised.squared_hinge import Expansion, HingeLosses, minimise
 
@@ -333,3 +338,34 @@ def test_what_other_labels_gave_is_not_held_beside_what_new_ones_do():
         tracemalloc.reset_peak()
     tracemalloc.stop()
     assert peaks[1] < peaks[0] + 8 * n * classes / 4
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_with_all_points_as_landmarks_it_is_the_exact_machine(form):
+    X, y, _ = blobs(50, 2)
+    settings = {"sigma": 0.5, "form": form, "tol": 1e-8}
+    exact = TransductiveSVM(**settings).fit(X, y)
+    model = NystromTransductiveSVM(100, **settings, random_state=0).fit(X, y)
+    assert off(model.decision_scores_, exact.decision_scores_) < 2e-3
+    assert off(model.decision_function(X), exact.decision_function(X)) < 2e-3
+    # out of sample it is the same function
+    assert off(model.decision_function(X), model.decision_scores_) < 1e-3
+
+
+def test_on_landmarks_it_is_the_linear_machine_of_their_features():
+    X, y, _ = blobs(60, 3)
+    model = NystromTransductiveSVM(20, sigma=0.7, tol=1e-8, random_state=0).fit(X, y)
+    B, near = model.landmarks_, X - model.center_
+    values, U = np.linalg.eigh(gaussian(B, B, model._width))
+    Z = gaussian(near, B, model._width) @ U / np.sqrt(values)
+    peer = TransductiveSVM(kernel="linear", tol=1e-8).fit(Z, y)
+    assert off(model.decision_scores_, peer.decision_scores_) < 2e-3
+
+
+def test_landmarks_bring_far_more_points_into_a_budget():
+    exact, on_landmarks = (m for m in tsvm.harness_methods() if m.name != "linear-tsvm")
+    shape = Shape(100, 10_000, 20, 2, itemsize=4, n_test=1000)
+    assert plan(exact, shape, 4 * 10**6).size < 1500
+    planned = plan(on_landmarks, shape, 16 * 10**6)
+    assert planned.n_kept is None
+    assert planned.size > 150
