@@ -32,7 +32,7 @@ class RandomFourierRidge(kernels.GaussianWidth, SquaredLossMixin):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (m, Q)
+    coef_ : ndarray of shape (m, Q), float32
     intercept_ : ndarray of shape (Q,)
     n_iter_ : int
         Of conjugate gradients; 0 where a system was solved.
@@ -77,6 +77,7 @@ class RandomFourierRidge(kernels.GaussianWidth, SquaredLossMixin):
         else:
             mean = self._iterate(X, targets.rows, values, rng)
         self.intercept_ = offset - mean @ self.coef_
+        self.coef_ = self.coef_.astype(np.float32)
         if self.residual_ > max(_FAR, self.tol):
             message = f"after {self.n_iter_} iterations a part of {self.residual_:.2g} of the "
             message += f"right side is left, above tol={self.tol:g}; raise alpha or max_iter"
@@ -147,13 +148,13 @@ class RandomFourierRidge(kernels.GaussianWidth, SquaredLossMixin):
             yield block, self._map.transform(points, Z[: len(points)])
 
     def _values(self, X: np.ndarray) -> np.ndarray:
-        values, coef = np.empty((len(X), self.coef_.shape[1])), self.coef_.astype(np.float32)
+        values = np.empty((len(X), self.coef_.shape[1]))
         for block, part in self._features(X):
-            values[block] = part @ coef
+            values[block] = part @ self.coef_
         values += self.intercept_
         return values
 
     def layers(self) -> list[Layer]:
         """Return what values are made of."""
         check_is_fitted(self)
-        return [*self._map.layers(), Linear(self.coef_.astype(np.float32), self.intercept_)]
+        return [*self._map.layers(), Linear(self.coef_, self.intercept_)]

@@ -109,7 +109,7 @@ def ridge_storage(
         predict={
             "a block": features
             + Arrays(
-                coefficients=12 * m * Q,
+                coefficients=4 * m * Q,
                 X_and_block=held,
                 block=kernels.stream_bytes(shape.block_rows, made_row(m, d, 0), 1),
                 phases=kernels.phase_bytes(frequencies, shape.block_rows, d, 4),
