@@ -72,20 +72,23 @@ class RandomFourierRidge(kernels.GaussianWidth, SquaredLossMixin):
         offset = targets.values.mean(axis=0)
         values = targets.values - offset
         (n, Q), m, d = values.shape, self._map.n_components, X.shape[1]
+        self.n_iter_, self.residual_ = 0, 0.0
         if Problem(n, m, d, Q, X.itemsize, self.frequencies, self.bits).is_direct:
-            mean = self._solve(X, targets.rows, values)
+            weights, mean = self._solve(X, targets.rows, values)
         else:
-            mean = self._iterate(X, targets.rows, values, rng)
-        self.intercept_ = offset - mean @ self.coef_
-        self.coef_ = self.coef_.astype(np.float32)
+            weights, mean = self._iterate(X, targets.rows, values, rng)
+        self.intercept_ = offset - mean @ weights
+        self.coef_ = weights.astype(np.float32)
         if self.residual_ > max(_FAR, self.tol):
             message = f"after {self.n_iter_} iterations a part of {self.residual_:.2g} of the "
             message += f"right side is left, above tol={self.tol:g}; raise alpha or max_iter"
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
-    def _solve(self, X: np.ndarray, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Leave the weights that solve the normal equations; return the mean of the features."""
+    def _solve(
+        self, X: np.ndarray, rows: np.ndarray, values: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights that solve the normal equations, and the mean of the features."""
         m = self._map.n_components
         gram, mean = kernels.GramSum(m, exact=True), np.zeros(m)
         right = np.zeros((m, values.shape[1]))
@@ -99,14 +102,12 @@ class RandomFourierRidge(kernels.GaussianWidth, SquaredLossMixin):
         for j in range(m):
             G[:, j] -= n * mean[j] * mean
         G[np.diag_indices(m)] += self.alpha
-        self.coef_ = kernels.solve_positive_definite(G, right)
-        self.n_iter_, self.residual_ = 0, 0.0
-        return mean
+        return kernels.solve_positive_definite(G, right), mean
 
     def _iterate(
         self, X: np.ndarray, rows: np.ndarray, values: np.ndarray, rng: np.random.RandomState
-    ) -> np.ndarray:
-        """Leave the weights that iterations end in; return the mean of the features."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights that iterations end in, and the mean of the features."""
         n, m = len(rows), self._map.n_components
         draws, bound = np.random.default_rng(rng.randint(2**31)), (m // 2) ** -0.5
         kept = StoredFeatures(n, m, self.bits, bound, draws)
@@ -131,8 +132,8 @@ class RandomFourierRidge(kernels.GaussianWidth, SquaredLossMixin):
             return product
 
         found = kernels.conjugate_gradients(multiply, right, self.tol, self.max_iter)
-        self.coef_, self.n_iter_, self.residual_ = found.solution, found.n_iter, found.residual
-        return mean
+        self.n_iter_, self.residual_ = found.n_iter, found.residual
+        return found.solution, mean
 
     def _features(
         self, X: np.ndarray, rows: np.ndarray | None = None, rounded: bool = False
