@@ -81,8 +81,7 @@ class RandomFeatureClusterKernelSVM(kernels.GaussianWidth, VirtualSampleSVM):
         return np.sqrt(np.maximum(phi, 0)).astype(np.float32)
 
     def _blocks(self, n: int) -> Iterator[slice]:
-        d, pairs = self._fourier.frequencies.shape
-        step = _block_rows(2 * pairs, d)
+        step = _block_rows(self._fourier.n_components, self._fourier.n_features)
         return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
     def _layers(self) -> list[Layer]:

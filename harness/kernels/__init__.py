@@ -15,6 +15,7 @@ from harness.kernels.features import (
     NystromFeatures,
     RandomFourierFeatures,
 )
+from harness.kernels.frequencies import FrequencyName, frequency_bytes, phase_bytes
 from harness.kernels.functions import (
     KERNELS,
     OF_SCALED_INTEGERS,
@@ -108,6 +109,7 @@ __all__ = [
     "TILE",
     "AnyKernel",
     "BoundKernel",
+    "FrequencyName",
     "GaussianAt",
     "GaussianExpansion",
     "GaussianWidth",
@@ -144,6 +146,7 @@ __all__ = [
     "exact_degrees",
     "expansion_bytes",
     "feature_degrees",
+    "frequency_bytes",
     "gaussian_kernel",
     "gaussian_rows",
     "gram_block_bytes",
@@ -157,6 +160,7 @@ __all__ = [
     "normalize_rows",
     "packed_gaussian",
     "packed_gaussian_bytes",
+    "phase_bytes",
     "project_gram",
     "refuse_overflow",
     "row_blocks",

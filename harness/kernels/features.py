@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
+from harness.kernels.frequencies import FrequencyName, draw_frequencies
 from harness.kernels.functions import BoundKernel
 from harness.kernels.gaussian import (
     GaussianAt,
@@ -45,9 +46,9 @@ class RandomFourierFeatures:
     """Pairs of cosine and sine at random frequencies (Rahimi & Recht 2007).
 
     The error of the kernel falls as 1 / sqrt(n_components); k(x, x) = 1 holds exactly, which it
-    would not for single cosines with a random phase. Holds 2 d n_components bytes in float32;
-    equal seeds draw equal frequencies. `transform` holds nothing besides its result but a copy of
-    rows of another type, or less a center.
+    would not for single cosines with a random phase. Holds `frequency_bytes`, of independent
+    frequencies 2 d n_components in float32; equal seeds draw equal frequencies. `transform` holds
+    `phase_bytes` besides its result, and a copy of rows of another type, or less a center.
 
     Parameters
     ----------
@@ -62,6 +63,8 @@ class RandomFourierFeatures:
         Of the frequencies and the features.
     center : ndarray of shape (d,), optional
         What is subtracted from rows: of a large phase few digits are left. None by default.
+    frequencies : {"gaussian", "orthogonal", "hadamard"}, default "gaussian"
+        How they are drawn, see `harness.kernels.frequencies`.
     """
 
     def __init__(
@@ -72,21 +75,21 @@ class RandomFourierFeatures:
         random_state: np.random.RandomState,
         dtype: FloatType = np.float32,
         center: np.ndarray | None = None,
+        frequencies: FrequencyName = "gaussian",
     ) -> None:
         self._center = center
         rng = np.random.default_rng(random_state.randint(2**31))
         pairs = max(1, n_components // 2)
         self.dtype = np.dtype(dtype)
-        self.frequencies = rng.standard_normal((n_features, pairs), dtype=self.dtype)
-        self.frequencies /= self.dtype.type(sigma)
-        self.n_components = 2 * pairs
+        self.frequencies = draw_frequencies(frequencies, n_features, pairs, sigma, rng, self.dtype)
+        self.n_features, self.n_components = n_features, 2 * pairs
 
     def transform(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the features of X, shape (n, n_components), in `out` if it is given."""
         pairs = self.n_components // 2
         features = np.empty((len(X), self.n_components), self.dtype) if out is None else out
         phases = features[:, :pairs]
-        np.matmul(centered(X, self._center, self.dtype), self.frequencies, out=phases)
+        self.frequencies.phases(centered(X, self._center, self.dtype), phases)
         np.sin(phases, out=features[:, pairs:])
         np.cos(phases, out=phases)
         features *= self.dtype.type(pairs**-0.5)
@@ -94,7 +97,7 @@ class RandomFourierFeatures:
 
     def layers(self) -> list[Layer]:
         """Return what features are made of."""
-        return [Center(self._center, self.dtype), Waves(self.frequencies)]
+        return [Center(self._center, self.dtype), Waves(self.frequencies.matrix())]
 
 
 class NystromFeatures:

@@ -89,12 +89,17 @@ def dual_storage(
     kernel: Kernel = "rbf",
     n_components: int = 200,
     k: int = 20,
+    frequencies: str = "gaussian",
     paused: bool = False,
 ) -> Storage:
     """Count random features of a window and of those given up besides."""
     b, m = _capacity(shape, size) + 1, min(WINDOW, shape.n_labeled)
     d, D, Q = shape.n_features, n_components, shape.n_machines
-    kept = Arrays(frequencies=2 * d * D, auxiliary=8 * D * Q)
+    kept = Arrays(
+        frequencies=kernels.frequency_bytes(frequencies, d, max(1, D // 2), 4),
+        auxiliary=8 * D * Q,
+        phases=kernels.phase_bytes(frequencies, WINDOW, d, 4),
+    )
     features = Arrays(features=4 * (m + min(k, b)) * D)
     storage = kernel_storage(shape, b, kernel, features, kept, paused)
     assert storage.predict is not None, "what predicts is told apart"

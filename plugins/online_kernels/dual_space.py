@@ -24,12 +24,18 @@ class DualSpaceSGD(PegasosSteps):
     """D, random features; an odd number is rounded down, for they come in pairs."""
     k: PositiveInt = 20
     """How many support vectors, those with the least |alpha|, go on in random features at once."""
+    frequencies: kernels.FrequencyName = "gaussian"
+    """How frequencies are drawn: independently, as in the paper, or as `rff-ridge` has them."""
 
     def _begin(self, X: np.ndarray) -> None:
         super()._begin(X)
         require_gaussian(self._kernel, "random Fourier features are those of the Gaussian kernel")
         self._map = kernels.RandomFourierFeatures(
-            X.shape[1], self.n_components, self._kernel.width, self._rng
+            X.shape[1],
+            self.n_components,
+            self._kernel.width,
+            self._rng,
+            frequencies=self.frequencies,
         )
         self._auxiliary = np.zeros((self._map.n_components, self._n_machines))
 

@@ -38,11 +38,18 @@ class FourierOGD(kernels.GaussianWidth, OnlineClassifier):
     """D, features; an odd number is rounded down, for they come in pairs."""
     eta0: PositiveFloat = 0.2
     """eta, the learning rate, on the scale of features with norm 1."""
+    frequencies: kernels.FrequencyName = "gaussian"
+    """How frequencies are drawn: independently, as in the paper, or as `rff-ridge` has them."""
 
     def _begin(self, X: np.ndarray) -> None:
         width, center = self._width_on(X), kernels.column_medians(X)
         self._map = kernels.RandomFourierFeatures(
-            X.shape[1], self.n_components, width, self._rng, center=center
+            X.shape[1],
+            self.n_components,
+            width,
+            self._rng,
+            center=center,
+            frequencies=self.frequencies,
         )
         self.coef_ = np.zeros((self._map.n_components, self._n_machines))
 
@@ -128,23 +135,28 @@ def fourier_sizes(shape: Shape) -> tuple[int, int]:
     return 2, 20_000
 
 
-def fourier_storage(shape: Shape, size: int, paused: bool = False) -> Storage:
+def fourier_storage(
+    shape: Shape, size: int, frequencies: str = "gaussian", paused: bool = False
+) -> Storage:
     """Count frequencies, weights, a window of features, and a block of new rows."""
     n, d = min(shape.n_labeled, shape.n_at_once), shape.n_features
     i, Q = shape.itemsize, shape.n_machines
     D, m = size + size % 2, min(WINDOW, n)
     labels = Arrays(X=shape.data_bytes, labels=9 * n)
-    model = Arrays(frequencies=2 * d * D, weights=8 * D * Q)
+    drawn = kernels.frequency_bytes(frequencies, d, D // 2, 4)
+    model = Arrays(frequencies=drawn, weights=8 * D * Q)
     predicting = Arrays(
         block=shape.new_block_bytes,
         features=min(WINDOW, shape.block_rows) * (4 * D + 4 * d),
         single=4 * D * Q,
         scores=8 * shape.block_rows * Q,
+        phases=kernels.phase_bytes(frequencies, WINDOW, d, 4),
     )
     learning = Arrays(
         order=8 * n,
         window=FeatureWindow.bytes(D, m, Q),
         window_features=m * (4 * D + d * (4 + i)),
+        phases=kernels.phase_bytes(frequencies, WINDOW, d, 4),
     )
     fit = {
         "labels": labels + Arrays(checked=16 * n),

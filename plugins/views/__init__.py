@@ -237,11 +237,17 @@ class XKS(CorrelatedViews):
 
     n_components: PositiveInt = 100
     """M, the features of each view; they come in pairs, so an odd number is rounded down."""
+    frequencies: kernels.FrequencyName = "gaussian"
+    """How frequencies are drawn: independently, as in the paper, or as `rff-ridge` has them."""
 
     def _draw_views(self, X: np.ndarray, rng: np.random.RandomState) -> list[_FourierView]:
         width, d = self._width_on(X), X.shape[1]
         return [
-            _FourierView(kernels.RandomFourierFeatures(d, self.n_components, width, rng))
+            _FourierView(
+                kernels.RandomFourierFeatures(
+                    d, self.n_components, width, rng, frequencies=self.frequencies
+                )
+            )
             for _ in range(2)
         ]
 
@@ -275,11 +281,18 @@ def landmark_storage(
 
 
 def fourier_storage(
-    shape: Shape, size: int, combine: bool = False, cca: str = "exact", tuned: bool = False
+    shape: Shape,
+    size: int,
+    combine: bool = False,
+    cca: str = "exact",
+    frequencies: str = "gaussian",
+    tuned: bool = False,
 ) -> Storage:
     """Count 4 M d of frequencies, and 40 M^2 for the analysis."""
-    M = max(2, size)
-    return _storage(shape, M, 2 * M * shape.n_features, {}, combine, cca, tuned)
+    M, d = max(2, size), shape.n_features
+    drawn = kernels.frequency_bytes(frequencies, d, M // 2, 4)
+    view = drawn + kernels.phase_bytes(frequencies, shape.n, d, 4)
+    return _storage(shape, M, view, {}, combine, cca, tuned)
 
 
 def _storage(

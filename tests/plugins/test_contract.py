@@ -84,7 +84,7 @@ def test_names_are_the_ones_that_studies_use():
     names += " budget-svm nystrom-svm budget-lssvm ssokmf"
     names += " rbp forgetron projectron projectron-pp bpa-s bsgd bogd nogd fogd dual-sgd"
     names += " rff-clusk nystrom-tsvm s4vm knn-clusk pvm"
-    names += " falkon logfalkon pcg-krr"
+    names += " falkon logfalkon pcg-krr rff-ridge"
     names += " anchor-graph label-propagation label-spreading poisson-learning lapsvm"
     names += " xnv xks sssl sssl-m sssl-2m krr laprls laprls-landmarks"
     assert sorted(method.name for method in METHODS) == sorted(names.split())
@@ -115,8 +115,10 @@ ONLINE = {
     *("bsgd", "bogd", "nogd", "fogd", "dual-sgd"),
 }
 """Learn from one point after the other, in an order that is drawn."""
-ORDERED = {"xnv"} | ONLINE
-"""XNV deals its landmarks out to two views at random: other numbers of the rows, other views."""
+ORDERED = {"xnv", "rff-ridge"} | ONLINE
+"""XNV deals its landmarks out to two views at random: other numbers of the rows, other views.
+Features that are kept in few bits are rounded at random.
+"""
 
 
 @pytest.mark.parametrize(
@@ -206,11 +208,11 @@ TOLD_APART_BY_RANK = {
         "anchor-graph weights=kernel",
         "knn-clusk",
     ),
-    *("xks", "xks combine=True"),
+    *("xks", "xks combine=True", "xks frequencies=hadamard"),
 }
 """Nearest neighbors stay the nearest; canonical correlations have no scale."""
 NEVER_ZERO = {
-    *("rbf-sampler-ridge", "rff-mssksc", "xks", "fogd", "budget-lssvm kernel=poly2"),
+    *("rbf-sampler-ridge", "rff-mssksc", "rff-ridge", "xks", "fogd", "budget-lssvm kernel=poly2"),
     *("anchor-graph", "rff-clusk", "pvm"),
 }
 """Random Fourier features are far from a kernel that is zero; a polynomial grows; weights of the

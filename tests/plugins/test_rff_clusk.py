@@ -19,7 +19,7 @@ ABSOLUTE = {"sigma": 0.8, "sigma_unit": "absolute", "random_state": 0}
 
 def virtual_samples(model, X, phi):
     """Rows of L's eigenvectors, of the features that the model drew, a line for each step."""
-    phases = (X - kernels.column_medians(X)) @ model._fourier.frequencies.astype(float)
+    phases = (X - kernels.column_medians(X)) @ model._fourier.frequencies.matrix().astype(float)
     Z = np.hstack([np.cos(phases), np.sin(phases)]) / np.sqrt(phases.shape[1])
     K = Z @ Z.T
     D = np.maximum(K.sum(axis=1), 1)

@@ -20,7 +20,7 @@ from harness.planning.size import Plan, plan
 
 PROBLEMS = Path(__file__).with_name("storage_problems.csv")
 NARROW = 0.05
-FLAGS = {"True": True, "False": False}
+WRITTEN = {"True": True, "False": False, "4": 4, "32": 32}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Problem:
         method = named(self.name)
         narrow = {"sigma": NARROW} if "sigma" in method.parameters else {}
         written = dict(setting.split("=") for setting in self.params.split())
-        set_here = {name: FLAGS.get(value, value) for name, value in written.items()}
+        set_here = {name: WRITTEN.get(value, value) for name, value in written.items()}
         return replace(method, params={**method.params, **narrow, **set_here})
 
     @property

@@ -13,7 +13,11 @@ from harness.trial.warm_up import warm_up
 
 warm_up_once = functools.cache(warm_up)
 
-ALONE = [method for method in LEARNED if not method.uses_unlabeled]
+ALONE = [
+    method
+    for method in LEARNED
+    if not method.uses_unlabeled and isinstance(wraps(method.estimator)[0], type)
+]
 
 ASKED = [method for method in LEARNED if not method.name.startswith("self-training-")]
 ASKED += [method for method in LEARNED if method.name == "self-training-sgd"]
