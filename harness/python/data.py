@@ -49,7 +49,7 @@ class Data:
 
     Parameters
     ----------
-    X : array-like or sparse matrix (n, d), DataFrame, or path
+    X : array-like (n, d) or (n, height, width), sparse matrix (n, d), DataFrame, or path
         Features. Columns of texts and categories are nominal, each value a feature of its own.
         A path names CSV, Parquet, or what else `harness add` reads. A sparse matrix stays one,
         and is given to methods that take it.
@@ -67,7 +67,8 @@ class Data:
         {"numeric": "median", "nominal": "own"}, ...
     scaling : str, optional
         "none", "minmax", "standard", "whiten", "unit" or "maxabs", as in a catalog. Of a sparse
-        matrix "none", "unit" or "maxabs", which is the default.
+        matrix "none", "unit" or "maxabs", which is the default. An array of uint8 stays one, and
+        stands for its values divided by the largest, unless a scaling is asked for.
     groups, order : array-like (n,) or str, optional
         Which group each point is of, and when it was (numbers or dates), for evaluations such as
         {"test": 0.2, "groups": "test"}. Of a frame or a file the name of a column, which is no
@@ -176,14 +177,25 @@ def write_data(name: str, data: Data, folder: Path) -> tuple[dict[str, Any], lis
         entry["files"] = [f | {"path": os.path.relpath(path, folder)} for f in entry["files"]]
     if str(getattr(data.X, "dtype", "")) == "float32":
         entry["dtype"] = "float32"
+    elif _keeps_bytes(data):
+        largest = max(1, int(data.X.max()))
+        entry |= {"dtype": "uint8", "scaling": "none", "divide_by": largest}
+        found.told.append(f"bytes stay bytes, and stand for numbers up to 1: divided by {largest}")
     said = {key: getattr(data, key) for key in ("missing", "scaling")}
     entry |= {key: value for key, value in said.items() if value is not None}
     if data.missing is not None:  # rows may go, so they are counted where the entry is read
         entry = {key: value for key, value in entry.items() if key not in ("n", "d")}
         entry |= {"classes": list(entry["classes"])} if "classes" in entry else {}
     needless = [f"`{key}` in the entry" for key, value in said.items() if value is not None]
+    needless += ["`scaling` in the entry"] if entry.get("dtype") == "uint8" else []
     guesses = [g for g in found.told if not any(words in g for words in (_ARRAYS, *needless))]
     return entry, [f"{name}: {_in_words_of_python(guess)}" for guess in guesses]
+
+
+def _keeps_bytes(data: Data) -> bool:
+    """Whether X is an array of bytes, such as pictures, of which nothing else is asked."""
+    asked = data.scaling is not None or data.missing is not None or data.nominal
+    return str(getattr(data.X, "dtype", "")) == "uint8" and hasattr(data.X, "ndim") and not asked
 
 
 def _in_words_of_python(told: str) -> str:
@@ -224,8 +236,10 @@ def _as_file(name: str, data: Data) -> tuple[str | Path, Any]:
     if isinstance(X, pd.DataFrame):
         return _frame_file(name, X, data)
     X = np.asarray(X)
-    if X.ndim != 2:
+    if X.ndim < 2:
         raise HarnessError(f"X has the shape {X.shape}: give rows and columns")
+    if X.ndim > 2 and X.size:  # a picture is a row
+        X = X.reshape(len(X), -1)
     if y is None or isinstance(y, str):
         raise HarnessError(
             f"X is an array, whose columns have no names: give y as the values of its {len(X)} "

@@ -263,3 +263,18 @@ def test_groups_and_an_order_are_given_beside_the_points(features, groups):
 def test_groups_that_are_none_are_told(given, told):
     with pytest.raises(HarnessError, match=told):
         written(Data(X, CODES, **given))
+
+
+def test_bytes_stay_bytes_and_a_picture_is_a_row():
+    pictures = rng.integers(0, 201, size=(60, 4, 5), dtype=np.uint8)
+    pictures[0, 0, 0] = 200
+    entry, found, _ = prepared(Data(pictures, CODES))
+    assert (entry.dtype, entry.divide_by, entry.scaling) == ("uint8", 200, "none")
+    assert np.array_equal(found, pictures.reshape(60, 20))
+    told = written(Data(pictures, CODES))[1]
+    assert "mine: bytes stay bytes, and stand for numbers up to 1: divided by 200" in told
+    assert not any("scaling=" in guess for guess in told)
+    flags = (pictures.reshape(60, 20) > 100).astype(np.uint8)
+    assert prepared(Data(flags, CODES))[0].divide_by == 1
+    entry, found, _ = prepared(Data(pictures, CODES, scaling="standard"))
+    assert (entry.dtype, found.dtype) == ("float64", np.float64)
