@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.datasets.reading import FORMATS_WITH_FACTS, TEXT_FORMATS, OpenML
+from harness.datasets.reading import FORMATS_WITH_FACTS, TEXT_FORMATS, Mat, Npz, OpenML
 
 if TYPE_CHECKING:
     from harness.datasets.entry import Declared
@@ -65,7 +65,22 @@ def refuse_altered_integers(entry: Declared) -> None:
         )
 
 
+def refuse_unpaired(entry: Declared) -> None:
+    """Refuse matrices without targets, unless their points are to have no label."""
+    read = entry.read
+    if not isinstance(read, Mat | Npz) or read.y is None or entry.other_classes != "error":
+        return
+    lacking = [name for name, target in read.pairs if target is None]
+    if lacking:
+        raise ValueError(
+            f"X names {len(read.pairs)} matrices and y {len(read.pairs) - len(lacking)}: each has "
+            f"its targets; to keep points of {lacking[0]} without a label, write `other_classes: "
+            "unlabeled`"
+        )
+
+
 REFUSALS = (
+    refuse_unpaired,
     refuse_filled_zeros,
     refuse_unread_facts,
     refuse_unread_texts,

@@ -99,6 +99,8 @@ def read_mat(entry: Declared, read: reading.Mat, paths: Sequence[Path]) -> Sourc
             features = _rows(matrices[_the_one(matrices, name)], read)
             if target is not None:
                 y.append(column(matrices[_the_one(matrices, target)]))
+            elif read.y is not None:
+                y.append(_no_targets(features))
             else:
                 assert read.target is not None, "Mat names one of the two"
                 y.append(column(features[:, [read.target]]).copy())
@@ -120,6 +122,10 @@ def column(values: Any) -> np.ndarray:
     if flat.dtype != object:
         return flat
     return np.array([str(np.asarray(value).item()) for value in flat])
+
+
+def _no_targets(features: Any) -> np.ndarray:
+    return np.full(features.shape[0], np.nan)
 
 
 def _the_one(matrices: Mapping[str, Any], name: str) -> str:
@@ -147,12 +153,12 @@ def read_npz(entry: Declared, read: reading.Npz, paths: Sequence[Path]) -> Sourc
             is_sparse = read.X not in arrays and "indptr" in arrays
             for name, target in read.pairs:
                 for wanted in (target,) if is_sparse else (name, target):
-                    if wanted not in arrays:
+                    if wanted is not None and wanted not in arrays:
                         raise ValueError(_no_array(wanted, arrays))
                 # what scipy.sparse.save_npz writes, and the target beside it
                 stored = sparse.load_npz(path) if is_sparse else arrays[name]
                 X.append(_as_read(_rows(stored, read), entry, read))
-                y.append(column(arrays[target]))
+                y.append(_no_targets(X[-1]) if target is None else column(arrays[target]))
     source = _joined(X, y, read)
     source.facts = {key: np.concatenate(parts) for key, parts in facts.items()}
     for key, values in source.facts.items():
@@ -204,8 +210,10 @@ def _columns(
     paths: Sequence[Path],
 ) -> Source:
     """Return features and target of matrices, of which so many in turn stand side by side."""
-    refuse_uneven_files([len(block) for block in blocks], paths, beside)
     X, y = [], []
+    if len(blocks) % beside == beside - 1 and beside > 1 and read.target == -1:
+        blocks, paths = [*blocks, _no_targets(blocks[-1])[:, None]], [*paths, paths[-1]]
+    refuse_uneven_files([len(block) for block in blocks], paths, beside)
     for start in range(0, len(blocks), beside):
         group = blocks[start : start + beside]
         ends = np.cumsum([block.shape[1] for block in group])
@@ -279,6 +287,8 @@ def _joined(X: list[Any], y: list[np.ndarray], read: reading.Matrix) -> Source:
         joined = X[0]
     else:
         joined = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
+    if any(part.dtype.kind not in "biuf" for part in y):  # names, besides which NaN were a text
+        y = [part.astype(object) for part in y]
     return Source(_coded(joined, read), y[0] if len(y) == 1 else np.concatenate(y), parts)
 
 

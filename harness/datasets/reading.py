@@ -5,6 +5,7 @@ Nothing heavy is imported here: Snakemake reads the catalog in every job.
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -222,13 +223,13 @@ class Stored(Matrix):
     transpose: bool = False
 
 
-def _pairs(X: str | tuple[str, ...], y: str | tuple[str, ...]) -> list[tuple[str, str]]:
+def _pairs(X: str | tuple[str, ...], y: str | tuple[str, ...]) -> list[tuple[str, str | None]]:
     features, targets = ((names,) if isinstance(names, str) else names for names in (X, y))
-    if len(features) != len(targets):
+    if len(features) < len(targets):
         raise ValueError(
-            f"X names {len(features)} matrices and y {len(targets)}: each has its targets"
+            f"X names {len(features)} matrices and y {len(targets)}: targets are of a matrix"
         )
-    return list(zip(features, targets, strict=True))
+    return list(zip_longest(features, targets))
 
 
 class Mat(Stored):
@@ -263,7 +264,7 @@ class Mat(Stored):
     def pairs(self) -> list[tuple[str, str | None]]:
         """Names of features and of their targets; of these None where they are a column."""
         if self.y is not None:
-            return [*_pairs(self.X, self.y)]
+            return _pairs(self.X, self.y)
         return [(name, None) for name in ([self.X] if isinstance(self.X, str) else self.X)]
 
 
@@ -280,8 +281,8 @@ class Npz(Stored):
         return self
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Names of features and of their targets."""
+    def pairs(self) -> list[tuple[str, str | None]]:
+        """Names of features and of their targets; None of points without a label."""
         return _pairs(self.X, self.y)
 
 
