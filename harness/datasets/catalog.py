@@ -18,6 +18,7 @@ from harness.datasets.entry import Declared, Entry, generated_entry
 from harness.datasets.entry_values import MissingByKind
 from harness.datasets.file import File
 from harness.datasets.foreign_files import INSTEAD
+from harness.datasets.picture_keys import Images
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
 from harness.project import CATALOG, own
@@ -210,7 +211,7 @@ _FORMATS: dict[str, type[BaseModel]] = {
     "texts": reading.Texts,
     "arff": reading.Arff,
     "idx": reading.Idx,
-    "images": reading.Images,
+    "images": Images,
     "mat": reading.Mat,
     "npz": reading.Npz,
     "npy": reading.Npy,

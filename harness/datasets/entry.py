@@ -28,9 +28,9 @@ from harness.datasets.reading import (
     PointColumn,
     PointColumns,
     Read,
-    Strict,
     Text,
 )
+from harness.datasets.strict_model import Strict
 from harness.errors import HarnessError
 from harness.files import folder_sha256, is_file, is_folder
 from harness.plugin.hookspecs import GeneratedDataset

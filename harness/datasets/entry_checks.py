@@ -65,6 +65,17 @@ def refuse_altered_integers(entry: Declared) -> None:
         )
 
 
+def refuse_unknown_topic(entry: Declared) -> None:
+    """Refuse points of several labels, unless one of these is what the task is about."""
+    if not getattr(entry.read, "several_labels", False):
+        return
+    if entry.task != "binary" or len(entry.positive) != 1:
+        raise ValueError(
+            "read.several_labels needs task: binary and one label under `positive`, such as 34: "
+            "class 1 are the points that have it among theirs"
+        )
+
+
 def refuse_unpaired(entry: Declared) -> None:
     """Refuse matrices without targets, unless their points are to have no label."""
     read = entry.read
@@ -81,6 +92,7 @@ def refuse_unpaired(entry: Declared) -> None:
 
 REFUSALS = (
     refuse_unpaired,
+    refuse_unknown_topic,
     refuse_filled_zeros,
     refuse_unread_facts,
     refuse_unread_texts,

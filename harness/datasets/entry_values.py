@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Tag
 
-from harness.datasets.reading import Strict
+from harness.datasets.strict_model import Strict
 from harness.errors import shown
 
 UNKNOWN = "unknown"

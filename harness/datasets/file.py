@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from harness.datasets.reading import Strict
+from harness.datasets.strict_model import Strict
 from harness.files import why_no_path
 
 Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

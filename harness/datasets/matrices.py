@@ -37,17 +37,27 @@ def read_svmlight(entry: Declared, read: reading.Svmlight, paths: Sequence[Path]
         with open_unpacked(path) as stream:
             try:
                 rows, target = load_svmlight_file(
-                    stream, n_features=width, dtype=entry.number_type, zero_based=read.zero_based
+                    stream,
+                    n_features=width,
+                    dtype=entry.number_type,
+                    zero_based=read.zero_based,
+                    multilabel=read.several_labels,
                 )
             except ValueError as error:
                 told = str(error).replace("n_features was set to", "the entry says that d is")
                 raise ValueError(svmlight_mistake(path, read.zero_based, told)) from None
         X.append(rows)
-        y.append(target)
+        y.append(_one_against_all(target, entry) if read.several_labels else target)
     widest = max(part.shape[1] for part in X)
     for part in X:
         part.resize(part.shape[0], widest)
     return _joined([_as_read(part, entry, read) for part in X], y, read)
+
+
+def _one_against_all(labels: list[tuple[float, ...]], entry: Declared) -> np.ndarray:
+    [positive] = entry.positive
+    held = [positive in (f"{label:g}" for label in of_point) for of_point in labels]
+    return np.where(held, positive, "other")
 
 
 _IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}

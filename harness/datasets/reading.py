@@ -20,6 +20,8 @@ from pydantic import (
 )
 
 from harness.datasets.charsets import Charset
+from harness.datasets.picture_keys import Images, PictureColumn
+from harness.datasets.strict_model import Strict
 
 SPARSE_FORMATS = ("svmlight", "mat", "npz", "generated")
 """Formats of which a matrix may be sparse as it is read."""
@@ -45,19 +47,6 @@ Names = Annotated[
     Discriminator(_how_many),
 ]
 """The name of a matrix, or of several whose rows are joined."""
-
-
-STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-"""How mappings of a catalog and of a study are read: keys that are not known are refused."""
-
-
-class Strict(BaseModel):
-    """A model in which an unknown key is an error."""
-
-    model_config = STRICT
-
-    LATER: ClassVar[frozenset[str]] = frozenset()
-    """Keys that came later: an entry that does not give them has the digest it always had."""
 
 
 class PointColumn(Strict):
@@ -122,8 +111,12 @@ class Matrix(Strict):
 class Svmlight(Matrix):
     """The sparse text of SVMlight and LIBSVM; the first word of a line is the target."""
 
+    LATER: ClassVar[frozenset[str]] = Matrix.LATER | {"several_labels"}
+
     format: Literal["svmlight"]
     zero_based: bool = False
+    several_labels: bool = False
+    """Whether a point has any number of labels; class 1 are those with the positive one."""
 
 
 class Csv(Tabular):
@@ -143,32 +136,6 @@ class Csv(Tabular):
     missing_values: tuple[str, ...] = ("?", "")
     quotes: bool = True
     """Whether values may stand in quotes ("); if not, a quote is a sign like any other."""
-
-
-class Pictures(Strict):
-    """How pictures become features: gray or in color, all of one size.
-
-    Parameters
-    ----------
-    size : [int, int], optional
-        Height and width that all are brought to. By default all are of one size already.
-    color : {"gray", "rgb"}, default "gray"
-    """
-
-    size: tuple[Annotated[int, Field(gt=0)], Annotated[int, Field(gt=0)]] | None = None
-    color: Literal["gray", "rgb"] = "gray"
-
-
-class Images(Pictures):
-    """Pictures in folders that are called as their class, or in an archive of such folders."""
-
-    format: Literal["images"]
-
-
-class PictureColumn(Pictures):
-    """A column of encoded pictures, as data sets of Hugging Face have them."""
-
-    column: str = "image"
 
 
 class Parquet(Tabular):

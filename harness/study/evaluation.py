@@ -21,9 +21,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from harness.datasets.reading import Strict
 from harness.datasets.sizes import OFFICIAL
 from harness.datasets.split_sources import SplitSource
+from harness.datasets.strict_model import Strict
 from harness.errors import HarnessError, shown
 from harness.study.streams import PREQUENTIAL, Prequential
 

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import PydanticCustomError
 
-from harness.datasets.reading import Strict
+from harness.datasets.strict_model import Strict
 from harness.errors import HarnessError, shown
 from harness.plugin.search_space import Distribution, read_range
 

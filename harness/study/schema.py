@@ -21,8 +21,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from harness.datasets.openml_tasks import task_file
-from harness.datasets.reading import STRICT
 from harness.datasets.split_sources import SplitSource
+from harness.datasets.strict_model import STRICT
 from harness.errors import HarnessError, shown
 from harness.plugin.shape import block_rows
 from harness.study.budget import Budget, parse_budget

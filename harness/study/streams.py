@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from harness.datasets.reading import Strict
+from harness.datasets.strict_model import Strict
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:

@@ -255,6 +255,23 @@ def test_matrices_without_targets_have_points_without_a_label(make_entry, names)
         assert_read(make_entry(body | {"read": read}, files), X, targets)
 
 
+def test_one_of_several_labels(make_entry):
+    """As of the topics of RCV1."""
+    files = {"a": "34,59,123 1:1\n 2:1\n134 1:1\n12,34 2:1\n"}
+    body = {
+        "task": "binary",
+        "positive": 34,
+        "read": {"format": "svmlight", "several_labels": True},
+    }
+    entry = make_entry(body, files)
+    assert_read(entry, [[1, 0], [0, 1], [1, 0], [0, 1]], [1, 0, 0, 1])
+    assert entry.class_names == ("other", "34")
+    with pytest.raises(HarnessError, match="needs task: binary and one label under `positive`"):
+        make_entry({"task": "multiclass", "read": body["read"]}, files)
+    with pytest.raises(HarnessError, match=r"line 1: it has several labels .*`several_lab"):
+        make_entry(body | {"read": {"format": "svmlight"}}, files)
+
+
 def test_a_structure_of_matlab(make_entry):
     from scipy.io import savemat
 
