@@ -19,6 +19,7 @@ from harness.datasets.entry_values import MissingByKind
 from harness.datasets.fact_sources import FactSource
 from harness.datasets.file import File
 from harness.datasets.foreign_files import INSTEAD
+from harness.datasets.picture_keys import Images
 from harness.datasets.text_columns import Text
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
@@ -212,7 +213,7 @@ _FORMATS: dict[str, type[BaseModel]] = {
     "texts": reading.Texts,
     "arff": reading.Arff,
     "idx": matrix_reading.Idx,
-    "images": reading.Images,
+    "images": Images,
     "mat": matrix_reading.Mat,
     "npz": matrix_reading.Npz,
     "npy": matrix_reading.Npy,

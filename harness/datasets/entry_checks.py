@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.datasets.matrix_reading import Mat, Npz
 from harness.datasets.reading import TEXT_FORMATS, OpenML
 
 if TYPE_CHECKING:
@@ -64,7 +65,34 @@ def refuse_altered_integers(entry: Declared) -> None:
         )
 
 
+def refuse_unknown_topic(entry: Declared) -> None:
+    """Refuse points of several labels, unless one of these is what the task is about."""
+    if not getattr(entry.read, "several_labels", False):
+        return
+    if entry.task != "binary" or len(entry.positive) != 1:
+        raise ValueError(
+            "read.several_labels needs task: binary and one label under `positive`, such as 34: "
+            "class 1 are the points that have it among theirs"
+        )
+
+
+def refuse_unpaired(entry: Declared) -> None:
+    """Refuse matrices without targets, unless their points are to have no label."""
+    read = entry.read
+    if not isinstance(read, Mat | Npz) or read.y is None or entry.other_classes != "error":
+        return
+    lacking = [name for name, target in read.pairs if target is None]
+    if lacking:
+        raise ValueError(
+            f"X names {len(read.pairs)} matrices and y {len(read.pairs) - len(lacking)}: each has "
+            f"its targets; to keep points of {lacking[0]} without a label, write `other_classes: "
+            "unlabeled`"
+        )
+
+
 REFUSALS = (
+    refuse_unpaired,
+    refuse_unknown_topic,
     refuse_filled_zeros,
     refuse_unread_facts,
     refuse_unread_texts,

@@ -30,6 +30,7 @@ from harness.datasets.matrices import (
     refuse_uneven_files,
 )
 from harness.datasets.picture_columns import with_pixels
+from harness.datasets.picture_keys import Images
 from harness.datasets.reading import FOLDER_FORMATS
 from harness.datasets.separated_values import csv_frames, in_our_words
 from harness.errors import HarnessError, shown
@@ -106,7 +107,7 @@ def _read(entry: Declared, paths: Sequence[Path]) -> Source:
             return _read_arff(entry, read, paths)
         case matrix_reading.Idx() as read:
             return read_images_and_labels(read, paths)
-        case reading.Images() as read:
+        case Images() as read:
             return read_image_folders(read, paths)
         case matrix_reading.Mat() as read:
             return read_mat(entry, read, paths)

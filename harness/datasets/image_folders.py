@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.datasets import reading
 from harness.datasets.encoding import Source
+from harness.datasets.picture_keys import Images, Pictures
 from harness.errors import HarnessError
 from harness.files import files_below, is_folder
 
@@ -31,7 +31,7 @@ _BILINEAR = 2
 _NO_PILLOW = "pictures need Pillow: pip install 'memory-budget-harness[images]'"
 
 
-def read_image_folders(read: reading.Images, paths: Sequence[Path]) -> Source:
+def read_image_folders(read: Images, paths: Sequence[Path]) -> Source:
     """Read all pictures, in the order of their names: uint8 of shape (n, height x width x colors).
 
     Raises
@@ -170,7 +170,7 @@ def is_picture(name: str) -> bool:
     return place.suffix.lower() in ENDINGS and len(place.parts) > 1 and not hidden
 
 
-def picture_array(name: str, content: bytes, read: reading.Pictures) -> np.ndarray:
+def picture_array(name: str, content: bytes, read: Pictures) -> np.ndarray:
     """Decode one picture: uint8 of shape (height, width), or (height, width, 3) in color.
 
     Raises

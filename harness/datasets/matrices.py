@@ -46,6 +46,7 @@ def read_svmlight(entry: Declared, read: matrix_reading.Svmlight, paths: Sequenc
                     n_features=width,
                     dtype=entry.number_type,
                     zero_based=read.zero_based,
+                    multilabel=read.several_labels,
                     query_id=True,
                 )
             except ValueError as error:
@@ -58,11 +59,17 @@ def read_svmlight(entry: Declared, read: matrix_reading.Svmlight, paths: Sequenc
         for key in said:
             facts[key].append(queries)
         X.append(rows)
-        y.append(target)
+        y.append(_one_against_all(target, entry) if read.several_labels else target)
     widest = max(part.shape[1] for part in X)
     for part in X:
         part.resize(part.shape[0], widest)
     return _joined([_as_read(part, entry, read) for part in X], y, read, facts)
+
+
+def _one_against_all(labels: list[tuple[float, ...]], entry: Declared) -> np.ndarray:
+    [positive] = entry.positive
+    held = [positive in (f"{label:g}" for label in of_point) for of_point in labels]
+    return np.where(held, positive, "other")
 
 
 _IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
@@ -118,6 +125,8 @@ def read_mat(entry: Declared, read: matrix_reading.Mat, paths: Sequence[Path]) -
             kept = list(range(features.shape[1]))
             if target is not None:
                 y.append(column(matrices[_the_one(matrices, target)]))
+            elif read.y is not None:
+                y.append(_no_targets(features))
             else:
                 assert read.target is not None, "Mat names one of the two"
                 y.append(column(features[:, [read.target]]).copy())
@@ -143,6 +152,10 @@ def column(values: Any) -> np.ndarray:
     return np.array([str(np.asarray(value).item()) for value in flat])
 
 
+def _no_targets(features: Any) -> np.ndarray:
+    return np.full(features.shape[0], np.nan)
+
+
 def _the_one(matrices: Mapping[str, Any], name: str) -> str:
     matching = [key for key in matrices if re.fullmatch(name, key)]
     if len(matching) != 1:
@@ -166,7 +179,7 @@ def read_npz(entry: Declared, read: matrix_reading.Npz, paths: Sequence[Path]) -
             is_sparse = read.X not in arrays and "indptr" in arrays
             for name, target in read.pairs:
                 for wanted in (target,) if is_sparse else (name, target):
-                    if wanted not in arrays:
+                    if wanted is not None and wanted not in arrays:
                         raise ValueError(_no_array(wanted, arrays))
                 # what scipy.sparse.save_npz writes, and the target beside it
                 stored = sparse.load_npz(path) if is_sparse else arrays[name]
@@ -176,7 +189,7 @@ def read_npz(entry: Declared, read: matrix_reading.Npz, paths: Sequence[Path]) -
                     kept = [at for at in range(features.shape[1]) if at not in taken]
                     features = features[:, kept]
                 X.append(_as_read(features, entry, read))
-                y.append(column(arrays[target]))
+                y.append(_no_targets(X[-1]) if target is None else column(arrays[target]))
     return _joined(X, y, read, facts)
 
 
@@ -256,9 +269,11 @@ def _columns(
     paths: Sequence[Path],
 ) -> Source:
     """Return features and target of matrices, of which so many in turn stand side by side."""
-    refuse_uneven_files([len(block) for block in blocks], paths, beside)
     X, y = [], []
     facts: dict[str, list[np.ndarray]] = {key: [] for key in entry.fact_sources}
+    if len(blocks) % beside == beside - 1 and beside > 1 and read.target == -1:
+        blocks, paths = [*blocks, _no_targets(blocks[-1])[:, None]], [*paths, paths[-1]]
+    refuse_uneven_files([len(block) for block in blocks], paths, beside)
     for start in range(0, len(blocks), beside):
         group = blocks[start : start + beside]
         firsts = np.cumsum([0, *(block.shape[1] for block in group)]).tolist()
@@ -342,6 +357,8 @@ def _joined(
     else:
         joined = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
     said = {key: np.concatenate(held) for key, held in facts.items() if held}
+    if any(part.dtype.kind not in "biuf" for part in y):  # names, besides which NaN were a text
+        y = [part.astype(object) for part in y]
     return Source(_coded(joined, read), y[0] if len(y) == 1 else np.concatenate(y), parts, said)
 
 

@@ -5,6 +5,7 @@ Nothing heavy is imported here: Snakemake reads the catalog in every job.
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
@@ -52,10 +53,15 @@ class Svmlight(Matrix):
     ----------
     zero_based : bool, default False
         Whether the first column has the number 0.
+    several_labels : bool, default False
+        Whether a point has any number of labels; class 1 are those with the positive one.
     """
+
+    LATER: ClassVar[frozenset[str]] = Matrix.LATER | {"several_labels"}
 
     format: Literal["svmlight"]
     zero_based: bool = False
+    several_labels: bool = False
 
 
 class Idx(Matrix):
@@ -78,13 +84,13 @@ class Stored(Matrix):
     transpose: bool = False
 
 
-def _pairs(X: str | tuple[str, ...], y: str | tuple[str, ...]) -> list[tuple[str, str]]:
+def _pairs(X: str | tuple[str, ...], y: str | tuple[str, ...]) -> list[tuple[str, str | None]]:
     features, targets = ((names,) if isinstance(names, str) else names for names in (X, y))
-    if len(features) != len(targets):
+    if len(features) < len(targets):
         raise ValueError(
-            f"X names {len(features)} matrices and y {len(targets)}: each has its targets"
+            f"X names {len(features)} matrices and y {len(targets)}: targets are of a matrix"
         )
-    return list(zip(features, targets, strict=True))
+    return list(zip_longest(features, targets))
 
 
 class Mat(Stored):
@@ -119,7 +125,7 @@ class Mat(Stored):
     def pairs(self) -> list[tuple[str, str | None]]:
         """Names of features and of their targets; of these None where they are a column."""
         if self.y is not None:
-            return [*_pairs(self.X, self.y)]
+            return _pairs(self.X, self.y)
         return [(name, None) for name in ([self.X] if isinstance(self.X, str) else self.X)]
 
 
@@ -144,8 +150,8 @@ class Npz(Stored):
         return self
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Names of features and of their targets."""
+    def pairs(self) -> list[tuple[str, str | None]]:
+        """Names of features and of their targets; None of points without a label."""
         return _pairs(self.X, self.y)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.datasets import reading
 from harness.datasets.image_folders import picture_array, refuse_other_size
+from harness.datasets.picture_keys import PictureColumn
 
 
-def with_pixels(frame: pd.DataFrame, read: reading.PictureColumn, first: int = 0) -> pd.DataFrame:
+def with_pixels(frame: pd.DataFrame, read: PictureColumn, first: int = 0) -> pd.DataFrame:
     """Return a table in which a column of pictures is one column for each grey level.
 
     Parameters

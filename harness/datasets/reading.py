@@ -15,6 +15,7 @@ from pydantic import (
 
 from harness.datasets.charsets import Charset
 from harness.datasets.matrix_reading import Bytes, Column, Encoding, Idx, Mat, Npy, Npz, Svmlight
+from harness.datasets.picture_keys import Images, PictureColumn
 from harness.datasets.strict_model import Strict
 
 SPARSE_FORMATS = ("svmlight", "mat", "npz", "generated")
@@ -93,38 +94,6 @@ class Csv(Tabular):
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
     quotes: bool = True
-
-
-class Pictures(Strict):
-    """How pictures become features: gray or in color, all of one size.
-
-    Parameters
-    ----------
-    size : [int, int], optional
-        Height and width that all are brought to. By default all are of one size already.
-    color : {"gray", "rgb"}, default "gray"
-    """
-
-    size: tuple[Annotated[int, Field(gt=0)], Annotated[int, Field(gt=0)]] | None = None
-    color: Literal["gray", "rgb"] = "gray"
-
-
-class Images(Pictures):
-    """Pictures in folders that are called as their class, or in an archive of such folders."""
-
-    format: Literal["images"]
-
-
-class PictureColumn(Pictures):
-    """A column of encoded pictures, as data sets of Hugging Face have them.
-
-    Parameters
-    ----------
-    column : str, default "image"
-        Its name.
-    """
-
-    column: str = "image"
 
 
 class Parquet(Tabular):

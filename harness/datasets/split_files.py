@@ -238,12 +238,11 @@ def _place(codes: np.ndarray, lists: Any, code: int, name: str, rows: Rows) -> N
     if len(lists) not in (1, count) or (isinstance(lists, np.ndarray) and lists.ndim != 2):
         raise ValueError(f"'{called}' is no list of row numbers, or one list for each split")
     for at, part in enumerate(list(lists) * (count // len(lists))):
-        if part.dtype == bool:
-            raise ValueError(f"'{called}' holds true and false; wanted are row numbers")
-        whole = part.astype(np.int64)
-        if part.ndim != 1 or (whole != part).any():
+        whole = _row_numbers(part, n, first)
+        if whole is None:
             raise ValueError(f"'{called}' is no list of row numbers, or one list for each split")
-        whole = whole - first
+        if name == "labeled" and not len(whole):
+            raise ValueError(f"'{called}' is empty in one split ({at})")
         outside = whole[(whole < 0) | (whole >= n)]
         if outside.size:
             allowed = f"{first} to {n - 1 + first}"
@@ -260,6 +259,22 @@ def _place(codes: np.ndarray, lists: Any, code: int, name: str, rows: Rows) -> N
             told = f"'{called}' has row {taken[0] + first}, which is twice in one split ({at}): it"
             raise ValueError(f"{told} is in the {other} part as well")
         codes[at, whole] = code
+
+
+def _row_numbers(part: np.ndarray, n: int, first: int) -> np.ndarray | None:
+    """Return row numbers from 0: of a list of them, or of a mask of all rows; None of neither."""
+    import numpy as np
+
+    if part.ndim != 1 or part.dtype.kind not in "biuf" or not np.isfinite(part).all():
+        return None
+    # as row numbers, those of a mask would be there twice
+    if part.dtype == bool or (n > 2 and np.isin(part, (0, 1)).all()):
+        if len(part) == n:
+            return np.flatnonzero(part)
+        if part.dtype == bool:
+            return None
+    whole = part.astype(np.int64)
+    return None if (whole != part).any() else whole - first
 
 
 def _seeds_of(arrays: Mapping[str, Any], count: int) -> tuple[int, ...]:

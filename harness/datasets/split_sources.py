@@ -164,7 +164,7 @@ def _of_file(path: Path, part: str, names: Mapping[str, str]) -> dict[str, Any]:
     if part != _ALL and not found and len(arrays) == 1 and not absent:
         found = {part: next(iter(arrays.values()))}
     if absent or (part != _ALL and not found):
-        held = ", ".join(arrays) or "none"
+        held = ", ".join(arrays) or "one list of rows"
         raise ValueError(f"{path.name}: there is no {(absent or [part])[0]!r}; it holds {held}")
     if not found and list(arrays) == [_ALL]:
         raise ValueError(

@@ -34,8 +34,8 @@ def _mistake(words: list[str], zero_based: bool) -> str:
         return f"it begins with {shown(label)}, and each line begins with its label"
     if "," in label:
         return (
-            f"it has several labels ({shown(label)}), which no task has: write a file with one "
-            "label in each line, such as 1 for a topic and -1 for all others"
+            f"it has several labels ({shown(label)}): write `several_labels: true`, and under "
+            "`positive` the one that tells class 1 from all others"
         )
     if not _is_number(label):
         return f"the label {shown(label)} is no number"

@@ -27,6 +27,7 @@ from harness.project import CACHE
 from harness.publishing.bundled_inputs import (
     DATA_HERE,
     PLUGINS_HERE,
+    PRINTED,
     PROJECT_PLUGINS,
     SPLITS_GIVEN,
 )
@@ -201,7 +202,7 @@ def _study_of(folder: Path) -> Iterator[Workload]:
 
 
 def _lay_out(folder: Path, place: Path, name: str) -> None:
-    for part in (PLUGINS_HERE, PROJECT_PLUGINS, SPLITS_GIVEN, DATA_HERE):
+    for part in (PLUGINS_HERE, PROJECT_PLUGINS, SPLITS_GIVEN, PRINTED, DATA_HERE):
         if is_folder(folder / part):
             shutil.copytree(folder / part, place / part)
     shutil.copyfile(folder / "study.yaml", place / f"{name}.yaml")

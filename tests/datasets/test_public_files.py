@@ -228,6 +228,50 @@ def test_a_file_without_the_target_has_points_without_a_label(make_entry):
         make_entry(body, files)
 
 
+@pytest.mark.parametrize("names", [None, ["no", "yes"]])
+def test_matrices_without_targets_have_points_without_a_label(make_entry, names):
+    """As the unlabeled pictures of STL-10, and the extra ones of SVHN without theirs."""
+    from scipy.io import savemat
+
+    labels = Y[:4] if names is None else np.array(names)[Y[:4]]
+    held = {"npz": io.BytesIO(), "mat": io.BytesIO()}
+    arrays = {"x": X[:4], "more": X[4:], "y": labels}
+    np.savez(held["npz"], **arrays)
+    savemat(held["mat"], arrays | {"y": labels if names is None else labels.astype(object)})
+    targets = [*Y[:4], -1, -1]
+    for format, raw in held.items():
+        read = {"format": format, "X": ["x", "more"], "y": ["y"]}
+        body = {"task": "binary", "read": read}
+        entry = make_entry(body | {"other_classes": "unlabeled"}, {"a": raw.getvalue()})
+        assert_read(entry, X, targets)
+        with pytest.raises(
+            HarnessError, match=r"X names 2 matrices and y 1: each has .*unlabeled`"
+        ):
+            make_entry(body, {"a": raw.getvalue()})
+    if names is None:
+        files = {"X.bin": X[:4].tobytes(), "y.bin": labels.tobytes(), "more.bin": X[4:].tobytes()}
+        body = {"task": "binary", "dtype": "uint8", "other_classes": "unlabeled"}
+        read = {"format": "bytes", "row": [4, 1]}
+        assert_read(make_entry(body | {"read": read}, files), X, targets)
+
+
+def test_one_of_several_labels(make_entry):
+    """As of the topics of RCV1."""
+    files = {"a": "34,59,123 1:1\n 2:1\n134 1:1\n12,34 2:1\n"}
+    body = {
+        "task": "binary",
+        "positive": 34,
+        "read": {"format": "svmlight", "several_labels": True},
+    }
+    entry = make_entry(body, files)
+    assert_read(entry, [[1, 0], [0, 1], [1, 0], [0, 1]], [1, 0, 0, 1])
+    assert entry.class_names == ("other", "34")
+    with pytest.raises(HarnessError, match="needs task: binary and one label under `positive`"):
+        make_entry({"task": "multiclass", "read": body["read"]}, files)
+    with pytest.raises(HarnessError, match=r"line 1: it has several labels .*`several_lab"):
+        make_entry(body | {"read": {"format": "svmlight"}}, files)
+
+
 def test_a_structure_of_matlab(make_entry):
     from scipy.io import savemat
 

@@ -92,6 +92,17 @@ def test_labeled_rows_beside_the_official_test_part(tmp_path):
         read_splits(source(labeled, ("test", tmp_path / "test.npy"), n_train=8), N)
 
 
+@pytest.mark.parametrize("kind", [bool, int, float])
+def test_masks_of_all_rows(tmp_path, kind):
+    """As of the graphs of Planetoid."""
+    masks = {name: np.zeros(N, kind) for name in ("train_mask", "test_mask")}
+    masks["train_mask"][[0, 1, 5]] = masks["test_mask"][[7, 8]] = 1
+    np.savez(tmp_path / "graph.npz", **masks)
+    names = (("labeled", "train_mask"), ("test", "test_mask"))
+    found = read_splits(source(("", tmp_path / "graph.npz"), names=names), N)
+    assert_split(found, 0, [0, 1, 5], [2, 3, 4, 6, 9, 10, 11], [7, 8])
+
+
 def test_what_is_said_decides_the_digest_and_not_where(tmp_path):
     np.save(tmp_path / "a.npy", [3, 1])
     np.savetxt(tmp_path / "b.txt", [1, 3], "%d")
@@ -107,7 +118,10 @@ def test_what_is_said_decides_the_digest_and_not_where(tmp_path):
     [
         ("perm.npz", lambda p: np.savez(p, perm=np.array([[1], 2], object)), "as pickles, which"),
         ("rows.txt", lambda p: p.write_text("row\n1\n"), "line 1 is no list of row numbers"),
-        ("mask.npy", lambda p: np.save(p, np.ones(N, bool)), "holds true and false; wanted are"),
+        ("mask.npy", lambda p: np.save(p, np.ones(N - 1, bool)), "is no list of row numbers"),
+        ("nan.npy", lambda p: np.save(p, [1, np.nan]), "'labeled' is no list of row numbers"),
+        ("text.json", lambda p: p.write_text('["a"]'), "'labeled' is no list of row numbers"),
+        ("empty.txt", lambda p: p.write_text("\n"), r"'labeled' is empty in one split \(0\)"),
         ("two.npz", lambda p: np.savez(p, a=[1], b=[2]), "there is no 'labeled'; it holds a, b"),
         ("v73.mat", lambda p: p.write_bytes(b"MATLAB 7.3 MAT-file"), "7.3: save it with `-v7`"),
     ],

@@ -89,7 +89,8 @@ def guess_format(path: Path) -> str:
             return "images"
         if b".npy" not in start:
             raise HarnessError(
-                f"{path}: this is a zip archive, and not one of folders of pictures: unpack it"
+                f"{path}: this is a zip archive, and not one of folders of pictures: unpack it, "
+                "or write an entry that names the file in it (`member`)"
             )
         return "npz"
     for magic, what in KINDS.items():
@@ -100,7 +101,8 @@ def guess_format(path: Path) -> str:
             return found
     if b"\0" in start and not utf16:
         raise HarnessError(
-            f"{path}: this is no text, nor Parquet or NumPy's npz or npy, which can be added"
+            f"{path}: this is no text, nor Parquet or NumPy's npz or npy, which can be added; "
+            "numbers without a header need an entry of your own (`format: bytes`)"
         )
     return _text_format(path, start.decode("utf-16" if utf16 else "utf-8-sig", "replace"))
 

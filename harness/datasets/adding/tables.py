@@ -78,7 +78,10 @@ def joined(tables: Sequence[Table], paths: Sequence[Path]) -> Table:
     for table, path in zip(tables[1:], paths[1:], strict=True):
         if len(table.columns) != len(first.columns):
             counts = f"{len(first.columns)} columns and {len(table.columns)}"
-            raise HarnessError(f"{path}: has other columns than {paths[0]} ({counts})")
+            raise HarnessError(
+                f"{path}: has other columns than {paths[0]} ({counts}); of features and targets "
+                "in files of their own, write an entry (`side_by_side`)"
+            )
         if sorted(map(str, table.columns)) != sorted(map(str, first.columns)):
             by_position.append(path.name)
         for key in first.read | table.read:
