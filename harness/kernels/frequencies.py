@@ -7,6 +7,7 @@ Orthogonal ones err less, and structured ones take three bytes each instead of d
 
 from __future__ import annotations
 
+import math
 from typing import Literal, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ FrequencyName = Literal["gaussian", "orthogonal", "hadamard"]
 _FEWEST_DIMENSIONS = 64
 # Of a power of two up to this a product with one matrix is faster than with two small ones.
 _ONE_PRODUCT = 128
-_BUFFER_BYTES = 1 << 17
+_BUFFER_BYTES = 131_072
 _FEWEST_ROWS = 8
 # Columns that LAPACK reflects at a time.
 _REFLECTED = 32
@@ -154,7 +155,7 @@ class _HadamardTransform:
     """Products with a Hadamard matrix of order p, in place, as two products with small ones."""
 
     def __init__(self, p: int, dtype: np.dtype) -> None:
-        self._inner = p if p <= _ONE_PRODUCT else 1 << (p.bit_length() // 2)
+        self._inner = _inner_order(p)
         self._outer = p // self._inner
         self._of_inner = hadamard(self._inner, dtype)
         self._of_outer = hadamard(self._outer, dtype)
@@ -172,7 +173,12 @@ class _HadamardTransform:
 
 def block_dimensions(d: int) -> int:
     """Return the order of the Hadamard matrices for points of d features."""
-    return max(_FEWEST_DIMENSIONS, 1 << (d - 1).bit_length())
+    return max(_FEWEST_DIMENSIONS, 2 ** math.ceil(math.log2(d)))
+
+
+def _inner_order(p: int) -> int:
+    """Return the order of the larger one of the two matrices of which one of order p is."""
+    return p if p <= _ONE_PRODUCT else 2 ** math.ceil(math.log2(p) / 2)
 
 
 def _buffer_rows(p: int, itemsize: int) -> int:
@@ -216,6 +222,6 @@ def phase_bytes(name: str, rows: int, d: int, itemsize: int) -> int:
     if name != "hadamard":
         return 0
     p = block_dimensions(d)
-    small = p if p <= _ONE_PRODUCT else 1 << (p.bit_length() // 2)
+    small = _inner_order(p)
     matrices = itemsize * (small**2 + (p // small) ** 2)
     return 2 * min(rows, _buffer_rows(p, itemsize)) * p * itemsize + matrices

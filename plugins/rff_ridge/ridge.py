@@ -16,7 +16,7 @@ from harness.estimator import PositiveFloat, PositiveInt, RandomState
 from harness.layers import Layer, Linear
 from harness.semi_supervised import SquaredLossMixin
 
-from .storage import Problem, made_row
+from .storage import is_direct, made_row
 from .stored_features import StoredFeatures
 
 # Residual, in parts of the right side, above which a fit says that it has not converged.
@@ -73,7 +73,7 @@ class RandomFourierRidge(kernels.GaussianWidth, SquaredLossMixin):
         values = targets.values - offset
         (n, Q), m, d = values.shape, self._map.n_components, X.shape[1]
         self.n_iter_, self.residual_ = 0, 0.0
-        if Problem(n, m, d, Q, X.itemsize, self.frequencies, self.bits).is_direct:
+        if is_direct(n, m, d, Q, X.itemsize, self.frequencies, self.bits):
             weights, mean = self._solve(X, targets.rows, values)
         else:
             weights, mean = self._iterate(X, targets.rows, values, rng)

@@ -2,83 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from harness import Arrays, Shape, Storage, beside, kernels
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What decides the bytes of a fit beside data and frequencies.
+def is_direct(
+    n: int, m: int, d: int, n_columns: int, itemsize: int, frequencies: str, bits: int
+) -> bool:
+    """Whether summing up the Gram matrix of m features holds no more than keeping them.
 
-    Attributes
+    Both grow with m, so that the smaller of them does, and with n: a fold takes no more.
+
+    Parameters
     ----------
-    n, m, d, Q : int
+    n, m, d, n_columns : int
         Labeled points, features, features of a point as it is given, and columns of targets.
     itemsize : int
         Bytes of a number of a point.
     frequencies : str
     bits : int
     """
+    direct = direct_phases(n, m, d, n_columns, itemsize, frequencies)
+    kept = kept_phases(n, m, d, n_columns, itemsize, frequencies, bits)
+    least = max(arrays.bytes for arrays in kept.values())
+    return max(arrays.bytes for arrays in direct.values()) <= least
 
-    n: int
-    m: int
-    d: int
-    Q: int
-    itemsize: int
-    frequencies: str
-    bits: int
 
-    @property
-    def is_direct(self) -> bool:
-        """Whether summing up the Gram matrix holds no more than keeping features.
+def direct_phases(
+    n: int, m: int, d: int, n_columns: int, itemsize: int, frequencies: str
+) -> dict[str, Arrays]:
+    """Return phases of a solution from the Gram matrix."""
+    # in SciPy's library of sums of 64 rows in float64, and of the factor
+    packed = max(kernels.blas_bytes(m, terms=64), kernels.cholesky_blas_bytes(m))
+    vectors = Arrays(vectors=8 * m * (n_columns + 1), packed=packed)
+    summing = Arrays(
+        gram=kernels.GramSum.bytes(m),
+        in_float64=8 * 64 * m,
+        block=kernels.stream_bytes(n, made_row(m, d, itemsize), 1),
+        phases=kernels.phase_bytes(frequencies, n, d, 4),
+    )
+    return {
+        "Gram matrix": vectors + summing,
+        "solution": vectors + Arrays(gram=8 * m * m, solution=8 * m * (n_columns + 2)),
+    }
 
-        Both grow with m, so that the smaller of them does, and with n: a fold takes no more.
-        """
-        phases = self.direct(), self.kept()
-        direct, kept = (max(arrays.bytes for arrays in one.values()) for one in phases)
-        return direct <= kept
 
-    def phases(self) -> dict[str, Arrays]:
-        """Return what is held meanwhile by the way that is taken."""
-        return self.direct() if self.is_direct else self.kept()
-
-    def direct(self) -> dict[str, Arrays]:
-        """Return phases of a solution from the Gram matrix."""
-        m, Q = self.m, self.Q
-        # in SciPy's library of sums of 64 rows in float64, and of the factor
-        packed = max(kernels.blas_bytes(m, terms=64), kernels.cholesky_blas_bytes(m))
-        vectors = Arrays(vectors=8 * m * (Q + 1), packed=packed)
-        summing = Arrays(
-            gram=kernels.GramSum.bytes(m),
-            in_float64=8 * 64 * m,
-            block=kernels.stream_bytes(self.n, made_row(m, self.d, self.itemsize), 1),
-            phases=kernels.phase_bytes(self.frequencies, self.n, self.d, 4),
-        )
-        return {
-            "Gram matrix": vectors + summing,
-            "solution": vectors + Arrays(gram=8 * m * m, solution=8 * m * (Q + 2)),
-        }
-
-    def kept(self) -> dict[str, Arrays]:
-        """Return phases of conjugate gradients on features that are kept."""
-        n, m, Q, rounded = self.n, self.m, self.Q, self.bits < 32
-        features = Arrays(kept=n * m * self.bits // 8)
-        row = made_row(m, self.d, self.itemsize, rounded)
-        vectors = kernels.conjugate_gradient_bytes(m, Q) + 24 * m * Q + 8 * m
-        return {
-            "features": features
-            + Arrays(
-                block=kernels.stream_bytes(n, row, 1),
-                phases=kernels.phase_bytes(self.frequencies, n, self.d, 4),
-            ),
-            "iterations": features
-            + Arrays(
-                vectors=vectors,
-                block=kernels.stream_bytes(n, 4 * m, 1) if rounded else 0,
-                values=min(n, kernels.block_rows(4 * m, 1)) * 12 * Q,
-            ),
-        }
+def kept_phases(
+    n: int, m: int, d: int, n_columns: int, itemsize: int, frequencies: str, bits: int
+) -> dict[str, Arrays]:
+    """Return phases of conjugate gradients on features that are kept."""
+    features, rounded = Arrays(kept=n * m * bits // 8), bits < 32
+    row = made_row(m, d, itemsize, rounded)
+    vectors = kernels.conjugate_gradient_bytes(m, n_columns) + 24 * m * n_columns + 8 * m
+    return {
+        "features": features
+        + Arrays(
+            block=kernels.stream_bytes(n, row, 1),
+            phases=kernels.phase_bytes(frequencies, n, d, 4),
+        ),
+        "iterations": features
+        + Arrays(
+            vectors=vectors,
+            block=kernels.stream_bytes(n, 4 * m, 1) if rounded else 0,
+            values=min(n, kernels.block_rows(4 * m, 1)) * 12 * n_columns,
+        ),
+    }
 
 
 def made_row(m: int, d: int, itemsize: int, rounded: bool = False) -> int:
@@ -99,12 +86,16 @@ def ridge_storage(
     drawn = kernels.frequency_bytes(frequencies, d, m // 2, 4)
     features = Arrays(frequencies=drawn, middle=16 * d) + blas
     held = max(shape.data_bytes if tuned else 0, shape.predict_data_bytes)
+    if is_direct(n, m, d, Q, i, frequencies, bits):
+        phases = direct_phases(n, m, d, Q, i, frequencies)
+    else:
+        phases = kept_phases(n, m, d, Q, i, frequencies, bits)
     return Storage(
         fit={
             "width": data
             + (features if tuned else Arrays())
             + Arrays(sample=kernels.width_bytes(shape.n, d, i)),
-            **beside(data + features, Problem(n, m, d, Q, i, frequencies, bits).phases()),
+            **beside(data + features, phases),
         },
         predict={
             "a block": features

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernel_ridge import CenteredKernelRidge
 from rff_ridge import RandomFourierRidge
-from rff_ridge.storage import Problem
+from rff_ridge.storage import is_direct
 from rff_ridge.stored_features import StoredFeatures
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
@@ -33,7 +33,7 @@ def distance(found, expected):
 @pytest.mark.parametrize(("m", "bits"), [(16, 32), (700, 32)])
 def test_both_ways_end_at_ridge_regression_on_the_features(waves, frequencies, m, bits):
     X, y = waves
-    assert Problem(len(X), m, 3, 1, 8, frequencies, bits).is_direct == (m == 16)
+    assert is_direct(len(X), m, 3, 1, 8, frequencies, bits) == (m == 16)
     setting = {"n_components": m, "bits": bits, "frequencies": frequencies, "random_state": 0}
     model = RandomFourierRidge(alpha=0.3, tol=1e-7, **setting).fit(X, y)
     Z = model._map.transform(X).astype(float)
