@@ -44,7 +44,8 @@ def best(
     best, at whichever budget it was trained.
     """
     from harness.report.answers import best_table, make_answers
-    from harness.report.results import SAYS_NOTHING_OF_SCORES, read_results
+    from harness.report.columns import SAYS_NOTHING_OF_SCORES
+    from harness.report.results import read_results
     from harness.report.scores import choose_scores
     from harness.report.tables import make_tables
     from harness.report.within_limits import choose
@@ -169,8 +170,9 @@ def judge(folders: Sequence[Path], write: bool) -> None:
 
 
 def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
+    from harness.report.columns import SAYS_NOTHING_OF_SCORES
     from harness.report.paired import compare_rows, paired_lines
-    from harness.report.results import SAYS_NOTHING_OF_SCORES, read_results
+    from harness.report.results import read_results
     from harness.report.rows import COMPARED, kept_rows, read_rows
     from harness.report.scores import choose_scores
     from harness.study.study import load_study

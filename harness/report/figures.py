@@ -142,8 +142,7 @@ def _other_metrics(
 ) -> Iterator[tuple[Score, pd.DataFrame]]:
     """Yield the cells of one problem by each further metric that it has scores in."""
     declared = declared_metrics(results)
-    problem = mine["problem"].iloc[0]
-    known = tables.means[tables.means["problem"] == problem]
+    known = tables.means[tables.means["cell"].isin(mine["cell"])]
     for name, table in known.groupby("metric", sort=False):
         if name == primary.name or not table["n_scored"].any():
             continue

@@ -35,7 +35,9 @@ from harness.report.answers import (
     overall_sentences,
 )
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
-from harness.report.csv_text import csv_text
+from harness.report.columns import READ_WHEN_ASKED
+from harness.report.csv_tables import csv_tables, means_in_parts
+from harness.report.csv_text import write_csv
 from harness.report.decision import decide, decision_table, seconds
 from harness.report.figures import chosen_answers, make_figures
 from harness.report.kept import comparison_tables
@@ -51,7 +53,7 @@ from harness.report.results import STUDY, Results, read_results
 from harness.report.rows import FILE as ROWS
 from harness.report.rows import write_kept_rows
 from harness.report.scores import Score, choose_scores, declared_metrics, score_of
-from harness.report.tables import HONEST, csv_tables, make_tables
+from harness.report.tables import HONEST, make_tables
 from harness.report.timelines import make_timelines
 from harness.report.trade_offs import front_steps, least_bytes, switch_points
 from harness.report.versions import several_versions
@@ -70,7 +72,7 @@ def make_report(
     directory: Path, metric: str | None = None, sections: Iterable[ReportSection] = ()
 ) -> Path:
     """Write `report.html` and `tables/`; see `harness.report.write_report`."""
-    results = read_results(directory)
+    results = read_results(directory, without=READ_WHEN_ASKED)
     scores = choose_scores(results, metric)
     tables = make_tables(results, scores)
     paired = PairedScores(results, scores)
@@ -134,7 +136,8 @@ def make_report(
         "switch_points": switches.rename(columns={"problem": "dataset"}),
     }
     for name, table in (files | anytime_tables(points)).items():
-        write_whole(csv_text(table), results.directory / "tables" / f"{name}.csv")
+        write_csv([table], results.directory / "tables" / f"{name}.csv")
+    write_csv(means_in_parts(tables), results.directory / "tables" / "means.csv")
     write_kept_rows(results, results.directory / "tables" / ROWS)
     report = results.directory / "report.html"
     write_whole(page, report)
@@ -230,7 +233,8 @@ def _shown(write: Any, value: float | None) -> str:
 def _comparisons(results: Results) -> list[Comparison]:
     asked = results.study.get("published") or []
     names = asked if isinstance(asked, list) else [asked]
-    return compare(results, names, f"{results.directory / STUDY}: published")
+    where = f"{results.directory / STUDY}: published"
+    return compare(results.whole, names, where) if names else []
 
 
 def _summary(results: Results) -> dict[str, Any]:
@@ -245,9 +249,9 @@ def _summary(results: Results) -> dict[str, Any]:
         "controls": sorted(cells.loc[cells["control"], "method"].unique()),
         "budgets": results.budgets,
         "seeds": cells["seed"].nunique(),
-        "enforced": sorted(cells["enforced_by"].dropna().unique()),
-        "measured": sorted(cells["measured_by"].dropna().unique()),
-        "isolated": sorted(cells["isolation"].dropna().unique()),
+        "enforced": sorted(results.column("enforced_by").dropna().unique()),
+        "measured": sorted(results.column("measured_by").dropna().unique()),
+        "isolated": sorted(results.column("isolation").dropna().unique()),
     }
 
 

@@ -61,8 +61,11 @@ def make_timelines(results: Results) -> dict[str, Any]:
     """
     pictures, broken = _read(results)
     ran = results.cells[results.cells["outcome"] != "infeasible"]
-    rows = ran.dropna(subset="fingerprint").drop_duplicates("fingerprint", keep="last")
-    rows = rows[rows["fingerprint"].isin(pictures)]
+    names = results.column("fingerprint")
+    rows = ran[names[ran.index].isin(pictures)]
+    needed = ("fingerprint", *(f"{stage}_peak_bytes" for stage in STAGES))
+    rows = rows.assign(**{name: results.column(name)[rows.index] for name in needed})
+    rows = rows.drop_duplicates("fingerprint", keep="last")
     drawn: list[dict[str, Any]] = []
     counts = rows["budget"].value_counts()
     budgets = [text for text in results.budgets if text in counts]
