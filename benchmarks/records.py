@@ -8,8 +8,8 @@ them, a process each. Prints CPU seconds of all threads, the high-water mark of 
 and number and bytes of the files that it left; at the end how each grows, as the exponent between
 the two largest sizes. 1 is linear; what is paid once makes it less.
 
-A cell has 100 seeds, or 5. There are 5 methods and 10 budgets, one number of labeled points with
-100 seeds and 20 with 5, and as many data sets as that takes.
+A cell has 100 seeds, or 5, or 20,000 (or as many as make 50 cells). There are 5 methods and 10
+budgets, one number of labeled points (20 with 5 seeds), and as many data sets as that takes.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def main() -> None:
     """Make studies of each size and shape, run each job on them, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, nargs="+", default=[10**4, 10**5, 10**6])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[100, 5], choices=[100, 5])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[100, 5], choices=[20000, 100, 5])
     parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(JOBS))
     parser.add_argument("--folder", type=Path, help="keep the studies here, and take them again")
     parser.add_argument("--make", type=int, nargs=2, help=argparse.SUPPRESS)
@@ -153,8 +153,9 @@ def make(trials: int, seeds: int) -> None:
     from harness.planning.job_files import study_bundles, write_jobs
     from harness.planning.workload import load_workload
 
-    labeled = [50] if seeds == 100 else [20 * k for k in range(1, 21)]
+    labeled = [20 * k for k in range(1, 21)] if seeds == 5 else [50]
     cells = len(METHODS) * len(BUDGETS) * len(labeled)
+    seeds = min(seeds, trials // cells)
     datasets = max(1, round(trials / (cells * seeds)))
     Path("plugins").mkdir(exist_ok=True)
     Path("plugins/points.py").write_text(PLUGIN.format(datasets=datasets))

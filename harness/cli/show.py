@@ -113,8 +113,7 @@ def _print_csv(table: KeptTable, wanted: Wanted, limit: int | None) -> None:
     for group, first, places in _up_to(limit, _chosen(table, wanted)):
         frame = as_frame(_part(table, table.columns, group, places))
         frame.insert(0, "row", [first + place for place in places])
-        text = csv_text(frame)
-        click.echo(text if header else text.partition("\n")[2], nl=False)
+        click.echo(csv_text(frame, header), nl=False)
         header = False
 
 

@@ -31,12 +31,16 @@ def keep_splits(workload: Workload) -> list[Path]:
     list of Path
         Files that were written.
     """
-    drawn: dict[Path, tuple[Block, dict[int, None]]] = {}
+    # a study has few settings of many cells: what decides splits is worked out once for each
+    settings: dict[tuple[int, str, str], tuple[Block, dict[int, None]]] = {}
     for block in workload.blocks:
+        setting = (id(block.grid), block.dataset, str(block.labeled))
+        settings.setdefault(setting, (block, {}))[1].update(dict.fromkeys(block.seeds))
+    drawn: dict[Path, tuple[Block, dict[int, None]]] = {}
+    for block, seeds in settings.values():
         if name := split_name(workload, block):
             path = below(workload.results, f"{FOLDER}/{name}.npz")
-            seeds = drawn.setdefault(path, (block, {}))[1]
-            seeds |= dict.fromkeys(block.seeds)
+            drawn.setdefault(path, (block, {}))[1].update(seeds)
     written = []
     known: dict[str, tuple[Meta, np.ndarray]] = {}
     for path, (block, seeds) in drawn.items():

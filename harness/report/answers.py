@@ -354,9 +354,10 @@ def best_table(answers: list[Answer], tables: Tables) -> pd.DataFrame:
     )
     figures = ["metric", "n_ok", "n", "mean", "ci_low", "ci_high"]
     figures += ["predict_peak_bytes", "model_bytes"]
-    primary = tables.cells[["problem", "budget", "method", "metric"]]
-    whole = primary.merge(tables.means)[["problem", "budget", "method", *figures]]
-    table = words.merge(whole, on=["problem", "budget", "method"], how="left")
+    primary = tables.cells.drop(columns=["ci_low", "ci_high"])
+    whole = primary.merge(tables.means[["cell", "metric", "ci_low", "ci_high"]])
+    place = ["problem", "budget", "method"]
+    table = words.merge(whole[[*place, *figures]], on=place, how="left")
     cheapest = ["cheapest", "cheapest_peak_bytes", "cheapest_train_s"]
     order = ["problem", "budget", "method", *figures, *cheapest, "next_is_worse", "sentence"]
     return table[order].rename(columns={"problem": "dataset"})

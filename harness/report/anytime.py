@@ -49,7 +49,11 @@ def checkpoint_table(results: Results) -> pd.DataFrame:
         If a row's points are not what the workflow writes.
     """
     rows = []
-    for trial in results.cells.dropna(subset="checkpoints").to_dict("records"):
+    points = results.column("checkpoints").dropna()
+    if points.empty:
+        return pd.DataFrame()
+    further = {"checkpoints": points, "fingerprint": results.column("fingerprint")[points.index]}
+    for trial in results.cells.loc[points.index].assign(**further).to_dict("records"):
         known = {name: trial[name] for name in ("problem", "control", *_KEYS, "outcome", "cpu")}
         try:
             points = json.loads(trial["checkpoints"])

@@ -17,8 +17,9 @@ import pandas as pd
 
 from harness.metrics.names import PRIMARY
 from harness.report.answers import decimals
+from harness.report.columns import SAYS_NOTHING_OF_SCORES
 from harness.report.paired import compare_rows
-from harness.report.results import SAYS_NOTHING_OF_SCORES, read_results
+from harness.report.results import read_results
 from harness.report.rows import COMPARED, KEPT, kept_rows, read_rows
 from harness.report.scores import SCORES, Score, choose_scores
 from harness.report.statistics import MIN_PAIRS, holm

@@ -35,7 +35,9 @@ from harness.report.answers import (
     overall_sentences,
 )
 from harness.report.anytime import anytime_tables, checkpoint_table, make_anytime
-from harness.report.csv_text import csv_text
+from harness.report.columns import READ_WHEN_ASKED
+from harness.report.csv_tables import csv_tables, means_in_parts
+from harness.report.csv_text import write_csv
 from harness.report.decision import decide, decision_table, seconds
 from harness.report.figures import chosen_answers, make_figures
 from harness.report.kept import comparison_tables
@@ -51,7 +53,7 @@ from harness.report.results import STUDY, Results, read_results
 from harness.report.rows import FILE as ROWS
 from harness.report.rows import write_kept_rows
 from harness.report.scores import Score, choose_scores, declared_metrics, score_of
-from harness.report.tables import HONEST, csv_tables, make_tables
+from harness.report.tables import HONEST, make_tables
 from harness.report.timelines import make_timelines
 from harness.report.trade_offs import front_steps, least_bytes, switch_points
 from harness.report.versions import several_versions
@@ -59,6 +61,7 @@ from harness.units import format_bytes
 
 if TYPE_CHECKING:
     from harness.plugin.hookspecs import ReportSection
+    from harness.report.tables import Tables
 
 MOST_ROWS = 4000
 """Rows of one table on the page; the CSV file beside it always holds all of them."""
@@ -70,23 +73,16 @@ def make_report(
     directory: Path, metric: str | None = None, sections: Iterable[ReportSection] = ()
 ) -> Path:
     """Write `report.html` and `tables/`; see `harness.report.write_report`."""
-    results = read_results(directory)
+    results = read_results(directory, without=READ_WHEN_ASKED)
     scores = choose_scores(results, metric)
     tables = make_tables(results, scores)
-    paired = PairedScores(results, scores)
-    compared = tables.cells.join(compare_with_best(paired, tables.cells))
-    answers = answers_of(compared, scores)
-    decisions = decide(compared, scores)
-    best = best_table(answers, tables)
+    told = _tell(results, scores, tables)
+    answers = told["answers"]
     comparisons = _comparisons(results)
     points = checkpoint_table(results)
-    profiles = make_profiles(paired, tables.cells, scores)
-    front = front_steps(paired, tables.cells, scores)
-    least = least_bytes(tables.cells, scores)
-    switches = switch_points(paired, tables.cells, scores, results.budgets)
     many = sum_up(answers, results.budgets)
     figures = make_figures(results, scores, tables, every_metric=many is None)
-    for i, profile in enumerate(profiles):
+    for i, profile in enumerate(told["profiles"]):
         figures["specs"][f"profile-{i}"] = profile_chart(profile, figures["looks"])
     anytime = make_anytime(results, scores, points, figures["looks"])
     drawn = tables.cells["problem"].isin([problem["name"] for problem in figures["problems"]])
@@ -102,12 +98,7 @@ def make_report(
         results=results,
         scores=scores,
         tables=tables,
-        answers=answers,
-        decisions=decisions,
-        profiles=profiles,
-        front=front,
-        least=least,
-        switches=switches,
+        **told,
         overview=make_overview(answers, tables, results.budgets),
         overall=overall_sentences(tables),
         printed=[{"made": made, **beside.layout(made)} for made in comparisons],
@@ -125,20 +116,36 @@ def make_report(
         provenance=describe_provenance(results),
         sections=[_section(section, results.trials) for section in sections],
     )
-    files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
+    files = csv_tables(tables, best_table(answers, tables), results.calibration)
+    files |= comparison_tables(comparisons)
     files |= {
-        "decision": decision_table(decisions),
-        "profiles": profile_table(profiles),
-        "front": front.rename(columns={"problem": "dataset"}),
-        "least_bytes": least.rename(columns={"problem": "dataset"}),
-        "switch_points": switches.rename(columns={"problem": "dataset"}),
+        "decision": decision_table(told["decisions"]),
+        "profiles": profile_table(told["profiles"]),
+        "front": told["front"].rename(columns={"problem": "dataset"}),
+        "least_bytes": told["least"].rename(columns={"problem": "dataset"}),
+        "switch_points": told["switches"].rename(columns={"problem": "dataset"}),
     }
     for name, table in (files | anytime_tables(points)).items():
-        write_whole(csv_text(table), results.directory / "tables" / f"{name}.csv")
+        write_csv([table], results.directory / "tables" / f"{name}.csv")
+    write_csv(means_in_parts(tables), results.directory / "tables" / "means.csv")
     write_kept_rows(results, results.directory / "tables" / ROWS)
     report = results.directory / "report.html"
     write_whole(page, report)
     return report
+
+
+def _tell(results: Results, scores: dict[str, Score], tables: Tables) -> dict[str, Any]:
+    """Find what is told of scores that are set side by side, seed by seed."""
+    paired, cells = PairedScores(results, scores), tables.cells
+    compared = cells.join(compare_with_best(paired, cells))
+    return {
+        "answers": answers_of(compared, scores),
+        "decisions": decide(compared, scores),
+        "profiles": make_profiles(paired, cells, scores),
+        "front": front_steps(paired, cells, scores),
+        "least": least_bytes(cells, scores),
+        "switches": switch_points(paired, cells, scores, results.budgets),
+    }
 
 
 def _render(**content: Any) -> str:
@@ -230,7 +237,8 @@ def _shown(write: Any, value: float | None) -> str:
 def _comparisons(results: Results) -> list[Comparison]:
     asked = results.study.get("published") or []
     names = asked if isinstance(asked, list) else [asked]
-    return compare(results, names, f"{results.directory / STUDY}: published")
+    where = f"{results.directory / STUDY}: published"
+    return compare(results.whole, names, where) if names else []
 
 
 def _summary(results: Results) -> dict[str, Any]:
@@ -245,9 +253,9 @@ def _summary(results: Results) -> dict[str, Any]:
         "controls": sorted(cells.loc[cells["control"], "method"].unique()),
         "budgets": results.budgets,
         "seeds": cells["seed"].nunique(),
-        "enforced": sorted(cells["enforced_by"].dropna().unique()),
-        "measured": sorted(cells["measured_by"].dropna().unique()),
-        "isolated": sorted(cells["isolation"].dropna().unique()),
+        "enforced": sorted(results.column("enforced_by").dropna().unique()),
+        "measured": sorted(results.column("measured_by").dropna().unique()),
+        "isolated": sorted(results.column("isolation").dropna().unique()),
     }
 
 

@@ -49,6 +49,8 @@ def pack_rows(results: Results) -> dict[str, Any] | None:
     rows = results.cells
     if len(rows) > MOST_ROWS:
         return None
+    needed = (*results.metrics, *FIGURES, "fingerprint")
+    rows = rows.assign(**{name: results.column(name) for name in needed})
     rows = rows.iloc[np.argsort(rows["cell"].to_numpy(), kind="stable")]
     metrics = [name for name in results.metrics if rows[name].notna().any()]
     outcome, outcomes = pd.factorize(rows["outcome"])

@@ -122,7 +122,7 @@ def _primary(results: Results, scores: Mapping[str, Score]) -> pd.DataFrame:
     metrics = np.array([scores[name].name for name in known], dtype=object)
     for metric in dict.fromkeys(metrics):
         mine = (metrics == metric)[problem]
-        values[mine] = rows[metric].to_numpy(float)[mine]
+        values[mine] = results.column(metric).to_numpy(float)[mine]
     values[(rows["outcome"] != "ok").to_numpy()] = np.nan
     table = pd.DataFrame({"cell": rows["cell"], "seed": rows["seed"], "score": values})
     return table[~np.isnan(values)]

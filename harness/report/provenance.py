@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from harness.records.columns import COLUMNS
+from harness.report.columns import UNREAD
 from harness.report.versions import in_words
 from harness.units import format_bytes
 
@@ -45,7 +47,7 @@ def describe_provenance(results: Results) -> dict[str, Any]:
     given = results.provenance
     facts = {}
     for key, label in _FACTS.items():
-        values = [given[key]] if given.get(key) else _from_records(results.cells, key)
+        values = [given[key]] if given.get(key) else _from_records(results, key)
         if values and label not in facts:
             facts[label] = ", ".join(map(str, values))
     versions = given.get("versions")
@@ -75,7 +77,8 @@ def _hosts(results: Results) -> list[dict[str, Any]]:
     listed = given if isinstance(given, list) else []
     kept = [entry for entry in listed if isinstance(entry, Mapping)]
     facts = {(entry.get("host"), entry.get("cpu")): entry for entry in kept}
-    rows = results.cells[["host", "cpu"]].dropna(how="all").fillna("")
+    rows = pd.DataFrame({name: results.column(name) for name in ("host", "cpu")})
+    rows = rows.dropna(how="all").fillna("")
     found = []
     for (host, cpu), trials in rows.value_counts().items():
         known = facts.get((host, cpu), {})
@@ -86,17 +89,17 @@ def _hosts(results: Results) -> list[dict[str, Any]]:
     return found
 
 
-def _from_records(cells: pd.DataFrame, key: str) -> list[str]:
-    if key not in cells or key == "started_at":
+def _from_records(results: Results, key: str) -> list[str]:
+    if key not in COLUMNS or key in UNREAD:
         return []
-    return sorted(cells[key].dropna().unique())
+    return sorted(results.column(key).dropna().unique())
 
 
 def _dirty(results: Results) -> bool | None:
     given = results.provenance.get("git_dirty")
     if isinstance(given, bool):
         return given
-    seen = results.cells["git_dirty"].dropna()
+    seen = results.column("git_dirty").dropna()
     return bool(seen.astype(bool).any()) if len(seen) else None
 
 

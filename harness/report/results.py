@@ -6,8 +6,8 @@ Nothing but these files is read, so a report can be made again anywhere from a c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,9 @@ from harness.errors import DamagedFileError, HarnessError, shown
 from harness.files import read_json
 from harness.metrics.names import METRICS
 from harness.records.cells import read
-from harness.records.columns import COLUMNS, OUTCOMES
+from harness.records.columns import COLUMNS
 from harness.records.table import KeptTable, read_table
+from harness.report.columns import UNREAD, read_column, read_trials
 from harness.report.display_names import method_names, problem_names
 from harness.report.rescoring import read_rescored, with_rescored
 from harness.report.versions import count_versions
@@ -34,20 +35,8 @@ CALIBRATION = "calibration.json"
 
 CELL = ["problem", "budget", "method"]
 
-UNREAD = (
-    *("study", "n_features", "n_classes", "size_name", "taken_again", "load_s", "wall_s"),
-    *("predict_row_s", "predict_row_calls", "threads", "n_kept", "versions", "decided_by"),
-    *("dataset_sha256", "plugin_sha256", "started_at", "command", "params"),
-)
-"""Columns that no table, chart or sentence is made of, of which a million rows are a gigabyte.
-What parameters trials had is asked of a few of them: `Results.params_of`."""
-
-SAYS_NOTHING_OF_SCORES = (
-    *("fingerprint", "checkpoints", "enforced_by", "measured_by", "isolation", "host"),
-    *("git_sha", "git_dirty", "planned_phase", "storage_model", "baseline_bytes", "data_bytes"),
-    *("load_peak_bytes", "tune_peak_bytes", "fit_peak_bytes"),
-)
-"""Further columns that who looks for the best method alone has no need of."""
+_NEEDED = {"n_unlabeled", "n_test", "tune_s", "fit_s"}
+"""Of columns that are left out: what names and orders of problems, and `train_s`, are made of."""
 
 _CONTROLS = {"oracle": "truth", "prior": "chance", "random": "chance"}
 """Of rows that were written before the column `control`."""
@@ -68,7 +57,8 @@ class Results:
         set, and task or labeled count where there are several), `control` and `truth` (whether
         the method is one, and is given the truth), `train_s` (tune + fit), `row` (its number
         in the table), and for `method` what the page calls it; `label` is what the study does.
-        `cell` numbers problem, budget and method. Columns of UNREAD are not there.
+        `cell` numbers problem, budget and method. Columns of UNREAD are not there, nor what
+        `read_results` was told to leave out.
     left_out : pandas.DataFrame
         The other rows, of pairs that do not go together: `dataset`, `method`, `outcome`, `reason`.
     problems : list of str
@@ -106,6 +96,39 @@ class Results:
         """The records as written, for sections of plugins and for notebooks: all columns."""
         return read_table(self.directory / TRIALS)
 
+    def column(self, name: str, some: slice = slice(None)) -> pd.Series:
+        """Return a column of the trials, which is read again where `cells` has it not.
+
+        Parameters
+        ----------
+        name : str
+        some : slice, default all
+            Which trials.
+
+        Raises
+        ------
+        HarnessError
+            If the table cannot be read any more.
+        """
+        if name in self.cells:
+            return self.cells[name].iloc[some]
+        rows = self.cells["row"].iloc[some]
+        starts = np.cumsum([0, *map(self._table.group_rows, self._table.groups)])
+        first, last = np.searchsorted(starts, rows.iloc[[0, -1]], "right") - 1
+        read = read_column(self._table, name, range(first, last + 1))
+        return read.iloc[rows.to_numpy() - starts[first]].set_axis(rows.index).rename(name)
+
+    def parts(self, rows: int) -> Iterator[slice]:
+        """Yield which trials stand in parts of so many rows, in order."""
+        for start in range(0, len(self.cells), rows):
+            yield slice(start, start + rows)
+
+    @property
+    def whole(self) -> Results:
+        """The same with all columns in `cells` but those of UNREAD."""
+        lacking = [name for name in COLUMNS if name not in {*self.cells, *UNREAD}]
+        return replace(self, cells=self.cells.assign(**{n: self.column(n) for n in lacking}))
+
     def params_of(self, rows: Iterable[int]) -> list[dict[str, Any]]:
         """Read the parameters of some trials; none where nothing was kept of them.
 
@@ -123,13 +146,23 @@ class Results:
         return [json.loads(text) if (text := texts[row].as_py()) else {} for row in rows]
 
     @cached_property
+    def problems_with(self) -> dict[str, set[str]]:
+        """By metric, the problems of which some trial has a score."""
+        problem = self.cells["problem"]
+        return {name: set(problem[self.column(name).notna()].unique()) for name in self.metrics}
+
+    @cached_property
+    def _table(self) -> KeptTable:
+        return KeptTable(self.directory / TRIALS)
+
+    @cached_property
     def _params(self) -> pyarrow.ChunkedArray:
-        return KeptTable(self.directory / TRIALS).read(["params"])["params"]
+        return self._table.read(["params"])["params"]
 
     @cached_property
     def versions(self) -> dict[str, dict[str, int]]:
         """By package, how many trials were made with each of its versions."""
-        column = KeptTable(self.directory / TRIALS).read(["versions"], text=False)["versions"]
+        column = self._table.read(["versions"], text=False)["versions"]
         return count_versions(
             {entry["values"]: entry["counts"] for entry in column.value_counts().to_pylist()}
         )
@@ -155,7 +188,7 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
     ----------
     directory : Path
     without : iterable of str, default ()
-        Further columns that nobody will look at.
+        Further columns that are left out of `Results.cells`.
 
     Raises
     ------
@@ -168,11 +201,12 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
     if lacking:
         where = f"{directory.absolute()}: no report without {', '.join(lacking)}"
         raise HarnessError(f"{where}; run the study first")
-    rows = _read_trials(directory / TRIALS, {*UNREAD, *without})
+    rescored, declared = read_rescored(directory)
+    without = {*UNREAD, *without} - set(rescored.columns)
+    rows = read_trials(directory / TRIALS, without - _NEEDED)
     study_text, study = _read_study(directory / STUDY)
     cells, left_out, notes = _as_cells(rows)
     provenance = read_json(directory / PROVENANCE, dict)
-    rescored, declared = read_rescored(directory)
     if len(rescored.columns):
         names = KeptTable(directory / TRIALS).read(["fingerprint"])["fingerprint"].to_pandas()
         cells = with_rescored(cells, names.iloc[cells["row"]], rescored)
@@ -182,11 +216,13 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
     # a row that does not say is taken to be of the usual one
     places = cells["cpu"].map({name: place for place, name in enumerate(cpus)})
     cells["cpu_place"] = places.fillna(0).astype("int64")
+    problems = _ordered_problems(cells)
+    cells = cells.drop(columns=without & _NEEDED)
     return Results(
         directory=directory.resolve(),
         cells=cells,
         left_out=left_out,
-        problems=_ordered_problems(cells),
+        problems=problems,
         study_text=study_text,
         study=study,
         provenance=provenance,
@@ -196,44 +232,6 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
         metrics=_metric_columns(cells),
         notes=notes,
     )
-
-
-def _read_trials(path: Path, without: set[str]) -> pd.DataFrame:
-    """Read the rows; what many of them say alike is in memory once."""
-    table = KeptTable(path)
-    columns = {}
-    for name in table.columns:
-        if name not in without:
-            (column,) = table.read([name], text=False).columns
-            columns[name] = as_series(column, COLUMNS.get(name, "float64"))
-    trials = pd.DataFrame(columns, copy=False)
-    if trials["seed"].isna().all():  # pairs that do not go together, and nothing else
-        raise HarnessError(f"{path}: holds no trials; run the study first")
-    found = set(trials["outcome"].unique())
-    unknown = sorted(found - {*OUTCOMES, None})
-    if unknown or None in found:
-        words = ", ".join(map(repr, unknown)) or "null"
-        message = f"{path}: outcome {words} is not one of {', '.join(OUTCOMES)}"
-        raise DamagedFileError(path, message)
-    return trials
-
-
-def as_series(column: pyarrow.ChunkedArray, kind: str) -> pd.Series:
-    """Return a column of a kind of `COLUMNS`; its texts come coded by a dictionary."""
-    if kind == "string":
-        coded = column.unify_dictionaries().combine_chunks()
-        if 2 * len(coded.dictionary) > len(coded):  # hardly anything is said twice
-            return column.cast("string").to_pandas(types_mapper=lambda _: pd.StringDtype())
-        said = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
-        places = coded.indices.fill_null(len(said) - 1).to_numpy(zero_copy_only=False)
-        # objects, each of them once: texts of their own would be copied with every selection
-        return pd.Series(said[places], dtype=object)
-    if kind == "bool":
-        return column.to_pandas(types_mapper=lambda _: pd.BooleanDtype())
-    values = column.to_numpy()
-    if values.dtype.kind == "i":
-        return pd.Series(values)
-    return pd.Series(np.where(np.isfinite(values), values, np.nan))
 
 
 _CALIBRATED = {

@@ -20,7 +20,8 @@ from harness.errors import HarnessError
 from harness.files import whole_file
 from harness.metrics.names import LATER, METRICS
 from harness.records.columns import COLUMNS
-from harness.report.results import as_series, number_of
+from harness.report.columns import as_series
+from harness.report.results import number_of
 
 if TYPE_CHECKING:
     from harness.report.results import Results
@@ -44,29 +45,26 @@ _ARROW = {"string": pyarrow.string(), "int64": pyarrow.int64(), "float64": pyarr
 
 
 def kept_rows(
-    results: Results, some: slice | None = None, columns: Sequence[str] = KEPT
+    results: Results, some: slice = slice(None), columns: Sequence[str] = KEPT
 ) -> pd.DataFrame:
     """Take from a study's trials the columns that are kept, metrics of plugins among them.
 
     Parameters
     ----------
     results : Results
-    some : slice, optional
-        Which trials; all by default.
+    some : slice, default all
+        Which trials.
     columns : sequence of str, default KEPT
     """
     extra = [name for name in results.metrics if name not in METRICS]
-    rows = results.cells if some is None else results.cells.iloc[some]
-    return rows[["label" if name == "method" else name for name in (*columns, *extra)]].rename(
-        columns={"label": "method"}
-    )
+    names = {name: "label" if name == "method" else name for name in (*columns, *extra)}
+    return pd.DataFrame({name: results.column(of, some) for name, of in names.items()})
 
 
 def write_kept_rows(results: Results, path: Path) -> None:
     """Write the kept rows of a study, part by part; see `write_rows`."""
-    starts = range(0, len(results.cells), MOST_TIGHT)
-    parts = (kept_rows(results, slice(start, start + MOST_TIGHT)) for start in starts)
-    _write(parts, path, _TIGHT if len(starts) == 1 else _FAST)
+    parts = (kept_rows(results, some) for some in results.parts(MOST_TIGHT))
+    _write(parts, path, _TIGHT if len(results.cells) <= MOST_TIGHT else _FAST)
 
 
 def write_rows(rows: pd.DataFrame, path: Path) -> None:

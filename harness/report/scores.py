@@ -114,8 +114,7 @@ def choose_scores(results: Results, metric: str | None = None) -> dict[str, Scor
         If there is no metric of that name, or no data set has it.
     """
     declared = declared_metrics(results)
-    present = results.cells.groupby("problem")[results.metrics].count() > 0
-    found = [name for name in results.metrics if present[name].any()]
+    found = [name for name in results.metrics if results.problems_with[name]]
     if metric is not None and metric not in found:
         raise unknown_name("metric", metric, found, str(results.directory))
     asked = results.study.get("metrics") or []
@@ -124,7 +123,7 @@ def choose_scores(results: Results, metric: str | None = None) -> dict[str, Scor
     tasks = results.cells.drop_duplicates("problem").set_index("problem")["task"].sort_index()
     chosen = {}
     for problem, task in tasks.items():
-        has = [name for name in results.metrics if present.loc[problem, name]]
+        has = [name for name in found if problem in results.problems_with[name]]
         default = PRIMARY.get(task, has[0] if has else "accuracy")
         name = _first(wanted, default, has, task, declared)
         chosen[problem] = score_of(name, declared)

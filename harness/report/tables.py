@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from harness.report.results import Results
 
 STAGES = ("load", "tune", "fit", "predict")
+LARGEST = ("peak_bytes", "predict_peak_bytes", "model_bytes")
 COSTS = ("cpu_s", "tune_s", "fit_s", "predict_s", "peak_bytes")
 """What `means.csv` has mean and standard deviation of, so that figures can be drawn again."""
 _FIGURE = r"-?\d[\d.,]*(?:e[+-]?\d+)?"
@@ -49,17 +50,18 @@ class Tables:
         `planned_bytes`, and `mean_` and `std_` of each of COSTS over the trials that ended ok.
         Times are of `n_timed` of these, all on the CPU `cpu`, which is `cpus[timed_on]`.
     means : pandas.DataFrame
-        The long form of every metric, as in `means.csv`, with whole intervals.
+        A row a cell and metric, in the order of `means.csv`: `cell`, `metric`, and of the scores
+        `n_scored`, `mean`, `std`, whole intervals and `rank`.
     rows : pandas.DataFrame
         The trials, with `ok`, and `place` and `problem_place` by which tables are sorted.
-    left_out : pandas.DataFrame
-        As in `Results`.
+    results : Results
+        What they were made of.
     """
 
     cells: pd.DataFrame
     means: pd.DataFrame
     rows: pd.DataFrame
-    left_out: pd.DataFrame
+    results: Results
 
     @cached_property
     def ranks(self) -> pd.DataFrame:
@@ -69,7 +71,8 @@ class Tables:
     @cached_property
     def times(self) -> pd.DataFrame:
         """Mean seconds per cell and kind of CPU, of trials that ended "ok"."""
-        return times_per_cpu(self.rows)
+        further = {name: self.results.column(name) for name in TIMES if name not in self.rows}
+        return times_per_cpu(self.rows.assign(**further))
 
     @cached_property
     def outcomes(self) -> pd.DataFrame:
@@ -78,7 +81,7 @@ class Tables:
         Pairs that do not go together stand at the end, with the data set as `problem` and no
         budget.
         """
-        return _outcomes(self.rows, self.left_out)
+        return _outcomes(self.rows, self.results.left_out)
 
     @cached_property
     def planned(self) -> pd.DataFrame:
@@ -86,7 +89,7 @@ class Tables:
 
         The parts are the idle worker, data, method and stages.
         """
-        return _planned(self.rows)
+        return _planned(self.rows, self.results)
 
     @cached_property
     def honesty(self) -> pd.DataFrame:
@@ -95,7 +98,7 @@ class Tables:
         Quantiles over its trials, NaN if none of them ended "ok", and `over_budget`, how many
         trials were stopped by the limit.
         """
-        return _honesty(self.rows)
+        return _honesty(self.rows, self.results)
 
 
 def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
@@ -112,44 +115,55 @@ def make_tables(results: Results, scores: Mapping[str, Score]) -> Tables:
         place=_places(results.cells["budget"], results.budgets),
         problem_place=_places(results.cells["problem"], results.problems),
     )
-    frame = _cells(rows)
+    frame = _cells(rows, results)
     frame["cpu"] = frame["timed_on"].map(dict(enumerate(results.cpus)))
-    primary = pd.Series({problem: score.name for problem, score in scores.items()})
-    known = rows.groupby("problem_place")[results.metrics].count()
+    primary = frame["problem"].map({problem: score.name for problem, score in scores.items()})
     means, chosen = [], []
     declared = declared_metrics(results)
-    for name in results.metrics:
-        score = score_of(name, declared)
-        mine = frame["problem"].map(primary) == name
-        has = frame["problem_place"].map(known[name] > 0)
-        if not (has | mine).any():
-            continue
-        table = _with_scores(frame[has | mine], rows, score)
-        means.append(table)
-        shown = {end: within_range(name, table[end]) for end in ("ci_low", "ci_high")}
-        chosen.append(table.assign(**shown)[mine[table.index]])
+    names = sorted(results.metrics)
+    for place, name in enumerate(names):
+        has = (primary == name) | frame["problem"].isin(results.problems_with[name])
+        if has.any():
+            points = results.column(name).where(rows["ok"])
+            table = _scores(frame[has], rows, points, score_of(name, declared))
+            metric = pd.Categorical.from_codes(np.full(len(table), place), names)
+            means.append(table.assign(metric=metric))
+            mine = table[primary[has] == name].drop(columns="cell").assign(metric=name)
+            shown = {end: within_range(name, mine[end]) for end in ("ci_low", "ci_high")}
+            chosen.append(mine.assign(**shown))
     return Tables(
-        cells=_sorted(pd.concat(chosen)),
-        means=_sorted(pd.concat(means)),
+        cells=_sorted(frame.join(pd.concat(chosen)), frame),
+        means=_sorted(pd.concat(means), frame),
         rows=rows,
-        left_out=results.left_out,
+        results=results,
     )
+
+
+_WORDS = ("problem", "dataset", "task", "budget", "method", "status")
+_NUMBERS = ("cell", "control", "n", "n_ok", "n_scored", "n_labeled", "mean", "ci_low", "ci_high")
+_SPENT = ("train_s", "predict_s", "peak_bytes", "budget_bytes", "timed_on")
+
+
+def charted(cells: pd.DataFrame) -> pd.DataFrame:
+    """Take of `Tables.cells` what charts are made of, in a form that is fast to take apart."""
+    return cells[[*_WORDS, *_NUMBERS, *_SPENT]].astype(dict.fromkeys(_WORDS, object))
 
 
 def _places(names: pd.Series, order: Sequence[str]) -> pd.Series:
     return names.map({name: place for place, name in enumerate(order)})
 
 
-def _cells(rows: pd.DataFrame) -> pd.DataFrame:
+def _cells(rows: pd.DataFrame, results: Results) -> pd.DataFrame:
     """Everything of a cell but its scores."""
-    largest = ("peak_bytes", "predict_peak_bytes", "model_bytes")
     timed = on_one_cpu(rows)
-    places = rows["cpu_place"].where(timed)
-    kept = {name: rows[name].where(rows["ok"]) for name in (*largest, *COSTS)}
-    kept |= {name: rows[name].where(timed) for name in TIMES}
-    ok = rows.assign(timed=timed, timed_on=places, **kept)
+
+    def figure(name: str, how: str) -> pd.Series:
+        ended = results.column(name).where(timed if name in TIMES else rows["ok"])
+        return ended.groupby(rows["cell"]).agg(how)
+
     frame = (
-        ok.groupby("cell", sort=False)
+        rows.assign(timed=timed, timed_on=rows["cpu_place"].where(timed))
+        .groupby("cell", sort=False)
         .agg(
             **{name: (name, "first") for name in CELL},
             place=("place", "first"),
@@ -165,12 +179,13 @@ def _cells(rows: pd.DataFrame) -> pd.DataFrame:
             n_ok=("ok", "sum"),
             n_timed=("timed", "sum"),
             timed_on=("timed_on", "max"),
-            train_s=("train_s", "mean"),
-            predict_s=("predict_s", "mean"),
-            **{name: (name, "max") for name in largest},
             planned_bytes=("planned_bytes", "median"),
-            size=("size", "median"),
-            **{f"{what}_{name}": (name, what) for name in COSTS for what in ("mean", "std")},
+        )
+        .assign(
+            size=results.column("size").groupby(rows["cell"]).median(),
+            **{name: figure(name, "mean") for name in ("train_s", "predict_s")},
+            **{name: figure(name, "max") for name in LARGEST},
+            **{f"{how}_{name}": figure(name, how) for name in COSTS for how in ("mean", "std")},
         )
         .reset_index()
     )
@@ -197,17 +212,18 @@ def _status(rows: pd.DataFrame) -> pd.Series:
     return status
 
 
-def _with_scores(frame: pd.DataFrame, rows: pd.DataFrame, score: Score) -> pd.DataFrame:
-    """Join mean, interval, spread and rank of one metric to cells."""
+def _scores(
+    frame: pd.DataFrame, rows: pd.DataFrame, points: pd.Series, score: Score
+) -> pd.DataFrame:
+    """Return mean, interval, spread and rank of one metric, with the index of the cells."""
     # NaN and not NA where all trials of a cell have failed: charts ask whether a number is finite
-    points = rows[score.name].where(rows["ok"]).astype("float64")
-    moments = points.groupby(rows["cell"]).agg(["count", "mean", "std"]).reset_index()
-    table = frame.merge(moments.rename(columns={"count": "n_scored"}), on="cell", how="left")
+    moments = points.astype("float64").groupby(rows["cell"]).agg(["count", "mean", "std"])
+    table = moments.rename(columns={"count": "n_scored"}).reindex(frame["cell"])
+    table = table.reset_index().set_index(frame.index)
     half = half_width(table["std"], table["n_scored"])
-    table["metric"] = score.name
     table["ci_low"], table["ci_high"] = table["mean"] - half, table["mean"] + half
-    table["rank"] = _ranks(table, score.greater_is_better)
-    return table.set_index(frame.index)
+    table["rank"] = _ranks(frame.join(table.drop(columns="cell")), score.greater_is_better)
+    return table
 
 
 def _ranks(table: pd.DataFrame, greater_is_better: bool) -> pd.Series:
@@ -230,9 +246,17 @@ def _ranks(table: pd.DataFrame, greater_is_better: bool) -> pd.Series:
     return (within + before).reindex(table.index)
 
 
-def _sorted(table: pd.DataFrame) -> pd.DataFrame:
-    by = ["family", "problem_place", "metric", "place", "control", "rank", "method"]
-    return table.sort_values(by, kind="stable").reset_index(drop=True)
+def _sorted(table: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """Bring cells or their scores, which have the index of `frame`, into the order of tables."""
+
+    def of_cell(name: str) -> np.ndarray:
+        codes = pd.factorize(frame[name], sort=True)[0]
+        return pd.Series(codes, frame.index).reindex(table.index).to_numpy()
+
+    metric = table["metric"].astype("category").cat.codes
+    within = [of_cell("method"), table["rank"], of_cell("control"), of_cell("place")]
+    order = np.lexsort([*within, metric, of_cell("problem_place"), of_cell("family")])
+    return table.iloc[order].reset_index(drop=True)
 
 
 def _mean_ranks(cells: pd.DataFrame) -> pd.DataFrame:
@@ -298,11 +322,17 @@ def _outcomes(rows: pd.DataFrame, left_out: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table, pairs] if len(pairs) else [table], ignore_index=True)
 
 
-def _planned(rows: pd.DataFrame) -> pd.DataFrame:
-    parts = ["baseline_bytes", "data_bytes", *(f"{s}_peak_bytes" for s in STAGES)]
-    known = _ratios(rows, ["cell", "problem_place", "place", *CELL, *parts])
-    known["method_bytes"] = (known["peak_bytes"] - known["data_bytes"]).clip(lower=0)
-    parts.insert(2, "method_bytes")
+def _planned(rows: pd.DataFrame, results: Results) -> pd.DataFrame:
+    known = _ratios(rows, ["cell", "problem_place", "place", *CELL])
+
+    def of_part(name: str) -> pd.Series:
+        if name == "method_bytes":
+            held = (known["peak_bytes"] - results.column("data_bytes")[known.index]).clip(lower=0)
+        else:
+            held = results.column(name)[known.index]
+        return held.groupby(known["cell"]).mean()
+
+    parts = ("baseline_bytes", "data_bytes", "method_bytes", *(f"{s}_peak_bytes" for s in STAGES))
     places = ["problem_place", "place"]
     table = known.groupby("cell").agg(
         **{name: (name, "first") for name in (*places, *CELL)},
@@ -312,12 +342,12 @@ def _planned(rows: pd.DataFrame) -> pd.DataFrame:
         ratio_mean=("ratio", "mean"),
         ratio_min=("ratio", "min"),
         ratio_max=("ratio", "max"),
-        **{part: (part, "mean") for part in parts},
     )
+    table = table.assign(**{name: of_part(name) for name in parts})
     return table.sort_values([*places, "method"], ignore_index=True).drop(columns=places)
 
 
-def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
+def _honesty(rows: pd.DataFrame, results: Results) -> pd.DataFrame:
     ratios = _ratios(rows, ["method"])
     low, high = HONEST
     ratios["within"] = ratios["ratio"].between(low, high)
@@ -335,11 +365,12 @@ def _honesty(rows: pd.DataFrame) -> pd.DataFrame:
     table = table.reindex(table.index.union(over.index))
     for name, counts in {"n": table["n"], "over_budget": over}.items():
         table[name] = counts.reindex(table.index).fillna(0).astype(int)
-    phases = rows[["method", "planned_phase"]].dropna().groupby("method")["planned_phase"]
+    phases = results.column("planned_phase").dropna().groupby(rows["method"])
     table["phase"] = phases.agg(lambda phases: phases.mode()[0]).reindex(table.index).fillna("")
-    learned = rows.loc[(rows["storage_model"] == "learned").fillna(False), "method"].unique()
-    is_learned = table.index.isin(learned)
-    table.loc[is_learned, "phase"] = "learned; " + table.loc[is_learned, "phase"]
+    is_learned = (results.column("storage_model") == "learned").fillna(False)
+    learned = rows.loc[is_learned, "method"].unique()
+    told = table.index.isin(learned)
+    table.loc[told, "phase"] = "learned; " + table.loc[told, "phase"]
     table = table.rename_axis("method").reset_index()
     return table.sort_values(["median", "method"], ascending=[False, True], na_position="first")
 
@@ -349,27 +380,3 @@ def _ratios(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     known = rows["ok"] & (rows["planned_bytes"] > 0) & rows["peak_bytes"].notna()
     rows = rows.loc[known, [*columns, "planned_bytes", "peak_bytes"]]
     return rows.assign(ratio=rows["peak_bytes"] / rows["planned_bytes"])
-
-
-_ENDS = (("mean", ""), ("std", "_std"))
-
-
-def csv_tables(
-    tables: Tables, best: pd.DataFrame, calibration: list[dict[str, Any]]
-) -> dict[str, pd.DataFrame]:
-    """Name the tables that stand as CSV beside the page, with the columns that they promise."""
-    keys = ["dataset", "task", "n_labeled", "budget", "method"]
-    figures = ["n_ok", "n", "metric", "mean", "ci_low", "ci_high", "std", "rank"]
-    timed = ["cpu", "n_timed"]
-    costs = {f"{what}_{name}": f"{name}{end}" for name in COSTS for what, end in _ENDS}
-    per_cpu = tables.times
-    times = per_cpu.drop(columns=["cell", "cpu_place"]).rename(columns={"problem": "dataset"})
-    return {
-        "means": tables.means[[*keys, *figures, *costs, *timed]].rename(columns=costs),
-        "ranks": tables.ranks.drop(columns="place"),
-        "outcomes": tables.outcomes.rename(columns={"problem": "dataset"}),
-        "best": best,
-        "planned_vs_measured": tables.planned.rename(columns={"problem": "dataset"}),
-        "calibration": pd.DataFrame(calibration),
-        **({"times": times} if per_cpu["cpu_place"].max() > 0 else {}),
-    }
