@@ -153,5 +153,5 @@ def storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = False)
 
 
 def sizes(shape: Shape) -> tuple[int, int]:
-    """Return one eigenvector at the least; more than 1,000 cost time and gain little."""
-    return 1, min(shape.n, 1000)
+    """Return one eigenvector at the least; more than 200 cost time and gain nothing."""
+    return 1, min(shape.n, 200)
