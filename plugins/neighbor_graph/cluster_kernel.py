@@ -130,7 +130,11 @@ def storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = False)
     searching = NeighborSearch.bytes(n, d, k)
     fit = {
         "graph": Arrays(graph=making, center=32 * d),
-        "eigenvectors": roots + Arrays(graph=graph, found=eigenvector_bytes(n, r)),
+        "eigenvectors": roots
+        # blocks that malloc does not map: parts of vectors, of the graph
+        + Arrays(
+            graph=graph, found=eigenvector_bytes(n, r), left_in_the_heap=min(48 * n, 1 << 19)
+        ),
         **beside(vectors, {name: svm[name] for name in ("labeled features", "machines")}),
         "scores": vectors + scores + Arrays(rows=kernels.stream_bytes(n, 3 * r, 4)),
         "threshold": vectors
