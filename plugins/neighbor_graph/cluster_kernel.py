@@ -130,7 +130,11 @@ def storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = False)
     searching = NeighborSearch.bytes(n, d, k)
     fit = {
         "graph": Arrays(graph=making, center=32 * d),
-        "eigenvectors": roots + Arrays(graph=graph, found=eigenvector_bytes(n, r)),
+        "eigenvectors": roots
+        # blocks that malloc does not map: parts of vectors, of the graph
+        + Arrays(
+            graph=graph, found=eigenvector_bytes(n, r), left_in_the_heap=min(48 * n, 1 << 19)
+        ),
         **beside(vectors, {name: svm[name] for name in ("labeled features", "machines")}),
         "scores": vectors + scores + Arrays(rows=kernels.stream_bytes(n, 3 * r, 4)),
         "threshold": vectors
@@ -153,5 +157,5 @@ def storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = False)
 
 
 def sizes(shape: Shape) -> tuple[int, int]:
-    """Return one eigenvector at the least; more than 1,000 cost time and gain little."""
-    return 1, min(shape.n, 1000)
+    """Return one eigenvector at the least; more than 200 cost time and gain nothing."""
+    return 1, min(shape.n, 200)

@@ -108,5 +108,6 @@ def eigenvector_bytes(n: int, rank: int) -> int:
     """
     if _DENSE * rank >= n:
         return 16 * n * n + kernels.eigen_workspace(n) + 4 * n * rank
-    steps = 8 * n * max(20, 2 * rank + 1) + 40 * n + 8 * (2 * rank + 1) * (2 * rank + 9)
+    # a product takes a dozen vectors
+    steps = 8 * n * max(20, 2 * rank + 1) + 150 * n + 8 * (2 * rank + 1) * (2 * rank + 9)
     return steps + 24 * n * rank

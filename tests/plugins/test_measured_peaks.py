@@ -78,6 +78,11 @@ def test_small_data_are_charged_for_what_they_have(method, budget, n, d, assert_
         assert (n, budget) == (1797, 3), planned.reason
         planned = plan(method, shape, planned.planned_bytes)
         assert planned.planned_bytes < 3_500_000
+    if planned.n_kept is not None:
+        # a search for neighbors among these points takes more
+        assert (n, budget) == (1797, 3)
+        planned = plan(method, shape, 4 * 10**6)
+        assert planned.n_kept is None
     assert_peak_between(*band(method, shape, planned), method, shape, planned.size, task)
 
 
