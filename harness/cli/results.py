@@ -44,14 +44,14 @@ def best(
     best, at whichever budget it was trained.
     """
     from harness.report.answers import best_table, make_answers
-    from harness.report.columns import SAYS_NOTHING_OF_SCORES
+    from harness.report.columns import READ_WHEN_ASKED
     from harness.report.results import read_results
     from harness.report.scores import choose_scores
     from harness.report.tables import make_tables
     from harness.report.within_limits import choose
     from harness.study.study import load_study
 
-    results = read_results(results_of(load_study(study)), without=SAYS_NOTHING_OF_SCORES)
+    results = read_results(results_of(load_study(study)), without=READ_WHEN_ASKED)
     scores = choose_scores(results, metric)
     tables = make_tables(results, scores)
     given = {"training": fits, "model": model_fits, "predicting": predict_fits}
@@ -61,7 +61,7 @@ def best(
     if max_predict is not None:
         limits["latency"] = parse_latency(max_predict)
     if limits:
-        _show_choices(choose(results, scores, tables, limits), study, as_json)
+        _show_choices(choose(results.whole, scores, tables, limits), study, as_json)
         if len(results.cpus) > 1:
             told = f"trials ran on {len(results.cpus)} kinds of CPU: a time per row is of"
             click.echo(f"{told} {results.cpus[0]} where a method has trials on it", err=True)
@@ -170,19 +170,21 @@ def judge(folders: Sequence[Path], write: bool) -> None:
 
 
 def _compare_with_kept(study: str, kept: Path, as_json: bool) -> None:
-    from harness.report.columns import SAYS_NOTHING_OF_SCORES
+    from harness.metrics.names import METRICS
+    from harness.report.columns import READ_WHEN_ASKED
     from harness.report.paired import compare_rows, paired_lines
     from harness.report.results import read_results
     from harness.report.rows import COMPARED, kept_rows, read_rows
     from harness.report.scores import choose_scores
     from harness.study.study import load_study
 
-    theirs = read_rows(kept, COMPARED)
-    results = read_results(results_of(load_study(study)), without=SAYS_NOTHING_OF_SCORES)
+    results = read_results(results_of(load_study(study)), without=READ_WHEN_ASKED)
     scores = choose_scores(results)
     problems = results.cells.drop_duplicates("problem")[["problem", "dataset", "task"]]
     metrics = {(p.dataset, p.task): scores[p.problem].name for p in problems.itertuples()}
-    table = compare_rows(kept_rows(results, columns=COMPARED), theirs, metrics, str(kept))
+    asked = [name for name in COMPARED if name not in METRICS or name in metrics.values()]
+    theirs = read_rows(kept, asked)
+    table = compare_rows(kept_rows(results, columns=asked), theirs, metrics, str(kept))
     if as_json:
         click.echo(table.to_json(orient="records", indent=1))
         return

@@ -84,7 +84,11 @@ def report(study: str) -> None:
     from harness.planning.workload import load_workload
     from harness.plugin.registry import Registry
     from harness.report import write_report
+    from harness.sandbox import heap
 
+    # columns of a million rows come and go: what is freed goes back to the system at once
+    heap.return_large()
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     workload = load_workload(study)
     wanted = {section["plugin_path"] for section in workload.index["report sections"]}
     registry = Registry.load(workload.study.plugin_folders, lambda s: s.location in wanted)

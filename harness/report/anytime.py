@@ -50,6 +50,8 @@ def checkpoint_table(results: Results) -> pd.DataFrame:
     """
     rows = []
     points = results.column("checkpoints").dropna()
+    if points.empty:
+        return pd.DataFrame()
     further = {"checkpoints": points, "fingerprint": results.column("fingerprint")[points.index]}
     for trial in results.cells.loc[points.index].assign(**further).to_dict("records"):
         known = {name: trial[name] for name in ("problem", "control", *_KEYS, "outcome", "cpu")}

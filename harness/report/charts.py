@@ -97,15 +97,13 @@ def seed_stretches(
         so that a line of one stretch joins means over equally many; `few`: whether a mark has
         fewer seeds than the most of its chart.
     """
-    marks = pd.DataFrame({"method": methods, "place": places, "seeds": seeds})
-    marks = marks.sort_values(["method", "place"], kind="stable")
-    before = marks.groupby("method")["seeds"].shift()
-    stretch = (before.notna() & (before != marks["seeds"])).groupby(marks["method"]).cumsum()
-    few = (seeds > 0) & (seeds < seeds.max())
-    return {
-        "stretch": [int(number) for number in stretch.reindex(seeds.index)],
-        "few": [bool(value) for value in few],
-    }
+    marks = list(zip(methods, places, seeds, strict=True))
+    most, stretch = max(seeds, default=0), [0] * len(marks)
+    order = sorted(range(len(marks)), key=lambda at: marks[at][:2])
+    for before, mark in itertools.pairwise(order):
+        if marks[before][0] == marks[mark][0]:
+            stretch[mark] = stretch[before] + int(marks[before][2] != marks[mark][2])
+    return {"stretch": stretch, "few": [bool(0 < number < most) for number in seeds]}
 
 
 def rounded(values: pd.Series) -> list[float | None]:
@@ -134,12 +132,14 @@ class Axes:
 
 def axes_of(score: Score, cells: pd.DataFrame, budgets: Sequence[str]) -> Axes:
     """Read off the axes from the cells of one problem."""
-    limits = cells.groupby("budget")["budget_bytes"].max()
-    known = [(text, float(limits[text])) for text in budgets]
+    limits: dict[str, float] = {}
+    for text, limit in cells[["budget", "budget_bytes"]].itertuples(index=False, name=None):
+        limits[text] = float(np.fmax(limits.get(text, np.nan), limit))
     mean = cells["mean"].dropna()
     low = np.fmin(mean.min(), cells["ci_low"].min())
     most = 100 if score.greater_is_better else 10  # of an error, the ratio is what matters
     wide = bool(len(mean) and low > 0 and mean.max() / mean.min() > most)
+    known = ((text, limits[text]) for text in budgets)
     return Axes(score, tuple((text, b if b == b else None) for text, b in known), wide)
 
 

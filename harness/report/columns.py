@@ -30,7 +30,8 @@ SAYS_NOTHING_OF_SCORES = (
 """Further columns that who looks for the best method alone has no need of."""
 
 READ_WHEN_ASKED = (
-    *(*SAYS_NOTHING_OF_SCORES, *METRICS, "size", "predict_s", "cpu_s", "ram_hours"),
+    *(*SAYS_NOTHING_OF_SCORES, *METRICS, "size", "n_unlabeled", "n_test", "ram_hours"),
+    *("tune_s", "fit_s", "predict_s", "cpu_s"),
     *("predict_peak_bytes", "model_bytes", "predict_row_peak_bytes", "predict_row_p99_s"),
 )
 """Columns that a report looks at once, one after the other: see `Results.column`."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,32 +66,32 @@ def _parts(table: pd.DataFrame, header: bool) -> Iterator[bytes]:
 
 def _as_cells(column: pd.Series, empty: str) -> pyarrow.Array:
     """Return a column as the texts of its cells; what is not known is null."""
-    if pd.api.types.is_float_dtype(column.dtype):
+    kind = column.dtype
+    if pd.api.types.is_float_dtype(kind):
         numbers = column.to_numpy("float64", na_value=np.nan)
         codes, bits = pd.factorize(numbers.view("int64"))  # which tell 0.0 from -0.0
-        said = [None if number != number else number for number in bits.view("float64").tolist()]
+        cells = list(map(str, bits.view("float64").tolist()))
+        lacking = np.isnan(numbers)
     else:
-        if column.dtype == object and pd.api.types.infer_dtype(column) != "string":
+        if pd.api.types.is_object_dtype(kind) and pd.api.types.infer_dtype(column) != "string":
             # True and 1 are equal, and are not the same text
             words = (None if pd.isna(cell) else str(cell) for cell in column)
             column = pd.Series(words, dtype=object)
-        elif column.dtype == "category":
+        elif kind == "category":
             column = column.astype(object)
-        codes, found = pd.factorize(column)
-        said = found.tolist()
-    cells = [None if cell is None else _as_cell(cell) or empty for cell in said]
-    texts = pyarrow.array(cells, pyarrow.string())
-    return texts.take(pyarrow.array(codes, mask=codes < 0))
+        codes, said = pd.factorize(column)
+        numeric = pd.api.types.is_numeric_dtype(kind)
+        cells = [str(cell) if numeric else _as_cell(cell) or empty for cell in said.tolist()]
+        lacking = codes < 0
+    return pyarrow.array(cells, pyarrow.string()).take(pyarrow.array(codes, mask=lacking))
 
 
-def _as_cell(value: Any) -> str:
-    text = str(value)
-    if isinstance(value, str):
-        # a carriage return is not quoted, and what follows it would be a row of its own
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-        if text.startswith(_FORMULA) and not _is_number(text):
-            text = f"'{text}"
-        text = text.encode("utf-8", "backslashreplace").decode()
+def _as_cell(text: str) -> str:
+    # a carriage return is not quoted, and what follows it would be a row of its own
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.startswith(_FORMULA) and not _is_number(text):
+        text = f"'{text}"
+    text = text.encode("utf-8", "backslashreplace").decode()
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 

@@ -16,6 +16,7 @@ from harness.report.plan_calibration import measured_over_planned
 from harness.report.ranking import critical_difference_diagram
 from harness.report.scores import Score, declared_metrics, score_of
 from harness.report.single_budget_charts import specifications
+from harness.report.tables import charted
 from harness.report.times import of_usual_cpu, other_times, times_by_place
 
 if TYPE_CHECKING:
@@ -67,14 +68,13 @@ def make_figures(
                 specs[f"{kind}-{numbers[axes]}"] = spec
         return numbers[axes]
 
-    whole = with_fronts(of_usual_cpu(cells), scores)
     several = cells["problem"].drop_duplicates()
-    few = set(several[:MOST_DRAWN])
-    by_problem = cells[cells["problem"].isin(few)].groupby("problem", sort=False)
-    for i, (problem, mine) in enumerate(by_problem):
-        budgets = [text for text in results.budgets if text in set(mine["budget"])]
-        shown = whole.loc[mine.index]
-        data[str(i)] = charts.chart_data(shown, budgets, list(styles)) | front_columns(shown)
+    some = charted(cells[cells["problem"].isin(several[:MOST_DRAWN])])
+    whole = with_fronts(of_usual_cpu(some), scores)
+    for i, (problem, mine) in enumerate(whole.groupby("problem", sort=False)):
+        there = set(mine["budget"])
+        budgets = [text for text in results.budgets if text in there]
+        data[str(i)] = charts.chart_data(mine, budgets, list(styles)) | front_columns(mine)
         if others:
             times[str(i)] = other_times(others, mine)
         methods = sorted(mine.loc[~mine["control"], "method"].unique())
@@ -95,7 +95,7 @@ def make_figures(
             found = {}
             for score, table in _other_metrics(results, tables, mine, scores[problem]):
                 at = number_of_axes(charts.axes_of(score, table, budgets), _OF_A_METRIC)
-                table = with_fronts(of_usual_cpu(table), {problem: score})
+                table = with_fronts(table, {problem: score})
                 drawn_by = charts.chart_data(table, budgets, list(styles)) | front_columns(table)
                 differ = {name: v for name, v in drawn_by.items() if v != data[str(i)][name]}
                 found[score.name] = {"axes": at, "cells": differ}
@@ -203,8 +203,10 @@ def _lacking(cells: pd.DataFrame, budgets: list[str]) -> list[str]:
     """Say what a chart cannot draw: per budget, which methods have no score and why."""
     causes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     without = cells[(cells["n_scored"] == 0) & ~cells["control"]]
-    for cell in without.itertuples():
-        causes[cell.budget][cell.status or "no score"].append(cell.method)
+    for budget, status, method in zip(
+        *(without[name] for name in ("budget", "status", "method")), strict=True
+    ):
+        causes[budget][status or "no score"].append(method)
     words = []
     for budget in budgets:
         here = "; ".join(f"{_some(names)} ({status})" for status, names in causes[budget].items())

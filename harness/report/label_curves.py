@@ -15,6 +15,7 @@ from altair.utils.schemapi import debug_mode
 
 from harness.report.axes import SECONDS, least_range, log_axis
 from harness.report.charts import Axes, Charts, axes_of, rounded, seed_stretches
+from harness.report.tables import charted
 from harness.report.times import of_usual_cpu
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def make_label_curves(
         different numbers of seeds. No curves if there is nothing to draw.
     """
     arranged: dict[str, Any] = {"curves": [], "data": {}, "specs": {}, "uneven": False}
-    cells = of_usual_cpu(tables.cells)
+    cells = of_usual_cpu(charted(tables.cells))
     cells = cells[~cells["control"] & (cells["task"] != "clustering")]
     numbers: dict[Axes, int] = {}
     for name, budget, mine in _groups(cells):

@@ -61,6 +61,7 @@ from harness.units import format_bytes
 
 if TYPE_CHECKING:
     from harness.plugin.hookspecs import ReportSection
+    from harness.report.tables import Tables
 
 MOST_ROWS = 4000
 """Rows of one table on the page; the CSV file beside it always holds all of them."""
@@ -75,20 +76,13 @@ def make_report(
     results = read_results(directory, without=READ_WHEN_ASKED)
     scores = choose_scores(results, metric)
     tables = make_tables(results, scores)
-    paired = PairedScores(results, scores)
-    compared = tables.cells.join(compare_with_best(paired, tables.cells))
-    answers = answers_of(compared, scores)
-    decisions = decide(compared, scores)
-    best = best_table(answers, tables)
+    told = _tell(results, scores, tables)
+    answers = told["answers"]
     comparisons = _comparisons(results)
     points = checkpoint_table(results)
-    profiles = make_profiles(paired, tables.cells, scores)
-    front = front_steps(paired, tables.cells, scores)
-    least = least_bytes(tables.cells, scores)
-    switches = switch_points(paired, tables.cells, scores, results.budgets)
     many = sum_up(answers, results.budgets)
     figures = make_figures(results, scores, tables, every_metric=many is None)
-    for i, profile in enumerate(profiles):
+    for i, profile in enumerate(told["profiles"]):
         figures["specs"][f"profile-{i}"] = profile_chart(profile, figures["looks"])
     anytime = make_anytime(results, scores, points, figures["looks"])
     drawn = tables.cells["problem"].isin([problem["name"] for problem in figures["problems"]])
@@ -104,12 +98,7 @@ def make_report(
         results=results,
         scores=scores,
         tables=tables,
-        answers=answers,
-        decisions=decisions,
-        profiles=profiles,
-        front=front,
-        least=least,
-        switches=switches,
+        **told,
         overview=make_overview(answers, tables, results.budgets),
         overall=overall_sentences(tables),
         printed=[{"made": made, **beside.layout(made)} for made in comparisons],
@@ -127,13 +116,14 @@ def make_report(
         provenance=describe_provenance(results),
         sections=[_section(section, results.trials) for section in sections],
     )
-    files = csv_tables(tables, best, results.calibration) | comparison_tables(comparisons)
+    files = csv_tables(tables, best_table(answers, tables), results.calibration)
+    files |= comparison_tables(comparisons)
     files |= {
-        "decision": decision_table(decisions),
-        "profiles": profile_table(profiles),
-        "front": front.rename(columns={"problem": "dataset"}),
-        "least_bytes": least.rename(columns={"problem": "dataset"}),
-        "switch_points": switches.rename(columns={"problem": "dataset"}),
+        "decision": decision_table(told["decisions"]),
+        "profiles": profile_table(told["profiles"]),
+        "front": told["front"].rename(columns={"problem": "dataset"}),
+        "least_bytes": told["least"].rename(columns={"problem": "dataset"}),
+        "switch_points": told["switches"].rename(columns={"problem": "dataset"}),
     }
     for name, table in (files | anytime_tables(points)).items():
         write_csv([table], results.directory / "tables" / f"{name}.csv")
@@ -142,6 +132,20 @@ def make_report(
     report = results.directory / "report.html"
     write_whole(page, report)
     return report
+
+
+def _tell(results: Results, scores: dict[str, Score], tables: Tables) -> dict[str, Any]:
+    """Find what is told of scores that are set side by side, seed by seed."""
+    paired, cells = PairedScores(results, scores), tables.cells
+    compared = cells.join(compare_with_best(paired, cells))
+    return {
+        "answers": answers_of(compared, scores),
+        "decisions": decide(compared, scores),
+        "profiles": make_profiles(paired, cells, scores),
+        "front": front_steps(paired, cells, scores),
+        "least": least_bytes(cells, scores),
+        "switches": switch_points(paired, cells, scores, results.budgets),
+    }
 
 
 def _render(**content: Any) -> str:

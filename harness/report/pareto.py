@@ -6,6 +6,7 @@ means: what of its steps is more than chance is said by `trade_offs`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -86,13 +87,20 @@ def front_columns(cells: pd.DataFrame) -> dict[str, list[Any]]:
         method, where it hides no other name; `left_...`, whether to the left of the mark.
     """
     found: dict[str, list[Any]] = {}
+    method, mean = cells["method"].to_numpy(), cells["mean"].to_numpy("float64")
+    known = ~cells["control"].to_numpy(bool) & ~np.isnan(mean)
     for short, column in COSTS.items():
-        front = cells[f"front_{short}"]
-        order = cells.loc[front].sort_values(column, kind="stable")
-        named = order[order["method"] != order["method"].shift()]
-        placed = zip(named.index, _places_of_names(named, cells, column), strict=True)
-        places: dict[Any, tuple[int | None, bool]] = dict(placed)
-        of_cells = [places.get(index, (None, False)) for index in cells.index]
+        front = cells[f"front_{short}"].to_numpy(bool)
+        cost = cells[column].to_numpy("float64")
+        order = np.flatnonzero(front)[np.argsort(cost[front], kind="stable")]
+        runs = itertools.groupby(order.tolist(), method.__getitem__)
+        named = [next(of_one) for _, of_one in runs]
+        drawn = known & (cost > 0)
+        x = _pixels(np.log(cost[named]), np.log(cost[drawn]), _CHART[0])
+        y = _CHART[1] - _pixels(mean[named], mean[drawn], _CHART[1])
+        placed = zip(named, _places_of_names(x, y, method[named]), strict=True)
+        places: dict[int, tuple[int | None, bool]] = dict(placed)
+        of_cells = [places.get(at, (None, False)) for at in range(len(cells))]
         found |= {
             f"front_{short}": list(map(bool, front)),
             f"name_{short}": [down for down, _ in of_cells],
@@ -106,17 +114,11 @@ _CHART = (250.0, 190.0)
 _LETTER, _LINE, _ASIDE = 6.0, 11, 6.0
 
 
-def _places_of_names(
-    named: pd.DataFrame, cells: pd.DataFrame, column: str
-) -> list[tuple[int, bool]]:
+def _places_of_names(x: np.ndarray, y: np.ndarray, names: np.ndarray) -> list[tuple[int, bool]]:
     """Place names from left to right, each as near its mark as earlier ones leave room."""
-    drawn = cells[~cells["control"] & cells["mean"].notna() & (cells[column] > 0)]
-    logs = np.log(drawn[column].astype("float64"))
-    x = _pixels(np.log(named[column].astype("float64")), logs, _CHART[0])
-    y = _CHART[1] - _pixels(named["mean"], drawn["mean"], _CHART[1])
     taken: list[tuple[float, float, float]] = []
     places = []
-    for mark, height, name in zip(x, y, named["method"], strict=True):
+    for mark, height, name in zip(x.tolist(), y.tolist(), names, strict=True):
         width = _LETTER * len(name)
         outside = mark + _ASIDE + width > _CHART[0]
         left = mark - _ASIDE - width if outside else mark + _ASIDE
@@ -137,10 +139,11 @@ def _places_of_names(
     return places
 
 
-def _pixels(values: pd.Series, drawn: pd.Series, most: float) -> np.ndarray:
+def _pixels(values: np.ndarray, drawn: np.ndarray, most: float) -> np.ndarray:
+    if not len(values):
+        return values
     low, high = drawn.min(), drawn.max()
-    span = high - low if high > low else 1.0
-    return (values.to_numpy("float64") - low) / span * most
+    return (values - low) / (high - low if high > low else 1.0) * most
 
 
 def front_layers(base: alt.Chart, cost: str, x: alt.X, y: alt.Y) -> list[alt.Chart]:

@@ -6,7 +6,7 @@ Nothing but these files is read, so a report can be made again anywhere from a c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,9 @@ PROVENANCE = "provenance.json"
 CALIBRATION = "calibration.json"
 
 CELL = ["problem", "budget", "method"]
+
+_NEEDED = {"n_unlabeled", "n_test", "tune_s", "fit_s"}
+"""Of columns that are left out: what names and orders of problems, and `train_s`, are made of."""
 
 _CONTROLS = {"oracle": "truth", "prior": "chance", "random": "chance"}
 """Of rows that were written before the column `control`."""
@@ -113,7 +116,12 @@ class Results:
         starts = np.cumsum([0, *map(self._table.group_rows, self._table.groups)])
         first, last = np.searchsorted(starts, rows.iloc[[0, -1]], "right") - 1
         read = read_column(self._table, name, range(first, last + 1))
-        return read.iloc[rows.to_numpy() - starts[first]].set_axis(rows.index)
+        return read.iloc[rows.to_numpy() - starts[first]].set_axis(rows.index).rename(name)
+
+    def parts(self, rows: int) -> Iterator[slice]:
+        """Yield which trials stand in parts of so many rows, in order."""
+        for start in range(0, len(self.cells), rows):
+            yield slice(start, start + rows)
 
     @property
     def whole(self) -> Results:
@@ -194,7 +202,8 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
         where = f"{directory.absolute()}: no report without {', '.join(lacking)}"
         raise HarnessError(f"{where}; run the study first")
     rescored, declared = read_rescored(directory)
-    rows = read_trials(directory / TRIALS, {*UNREAD, *without} - set(rescored.columns))
+    without = {*UNREAD, *without} - set(rescored.columns)
+    rows = read_trials(directory / TRIALS, without - _NEEDED)
     study_text, study = _read_study(directory / STUDY)
     cells, left_out, notes = _as_cells(rows)
     provenance = read_json(directory / PROVENANCE, dict)
@@ -207,11 +216,13 @@ def read_results(directory: Path, without: Iterable[str] = ()) -> Results:
     # a row that does not say is taken to be of the usual one
     places = cells["cpu"].map({name: place for place, name in enumerate(cpus)})
     cells["cpu_place"] = places.fillna(0).astype("int64")
+    problems = _ordered_problems(cells)
+    cells = cells.drop(columns=without & _NEEDED)
     return Results(
         directory=directory.resolve(),
         cells=cells,
         left_out=left_out,
-        problems=_ordered_problems(cells),
+        problems=problems,
         study_text=study_text,
         study=study,
         provenance=provenance,

@@ -63,9 +63,8 @@ def kept_rows(
 
 def write_kept_rows(results: Results, path: Path) -> None:
     """Write the kept rows of a study, part by part; see `write_rows`."""
-    starts = range(0, len(results.cells), MOST_TIGHT)
-    parts = (kept_rows(results, slice(start, start + MOST_TIGHT)) for start in starts)
-    _write(parts, path, _TIGHT if len(starts) == 1 else _FAST)
+    parts = (kept_rows(results, some) for some in results.parts(MOST_TIGHT))
+    _write(parts, path, _TIGHT if len(results.cells) <= MOST_TIGHT else _FAST)
 
 
 def write_rows(rows: pd.DataFrame, path: Path) -> None:

@@ -7,6 +7,7 @@ methods, hence the tests are paired; whatever is tested more than once is correc
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
@@ -256,6 +257,14 @@ def compare_mean_ranks(mean_ranks: ArrayLike, n_blocks: int) -> np.ndarray:
     return holm(p)
 
 
+@functools.cache
+def _studentized_range(p: float, n_methods: int) -> float:
+    # takes longer to import than the rest of a report, and a quarter of a second each
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(p, n_methods, math.inf))
+
+
 def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:
     """Return Nemenyi's critical difference of two mean ranks.
 
@@ -270,10 +279,7 @@ def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> f
         N, the data sets that were averaged over.
     alpha : float, default 0.05
     """
-    # takes longer to import than the rest of a report
-    from scipy.stats import studentized_range
-
-    quantile = studentized_range.ppf(1 - alpha, n_methods, math.inf) / math.sqrt(2)
+    quantile = _studentized_range(1 - alpha, n_methods) / math.sqrt(2)
     return float(quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
 
 

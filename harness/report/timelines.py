@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import pandas as pd
 from altair.utils.schemapi import debug_mode
 
 from harness.errors import DamagedFileError
@@ -23,14 +24,14 @@ from harness.sandbox.timeline import thin
 from harness.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from harness.report.results import Results
 
 TIMELINES = "timelines.json"
 STAGES = ("load", "tune", "fit", "predict")
 FEWEST = 4
 """Samples below which a curve would be drawn from the gaps between them."""
+MOST_LOOKED_AT = 100_000
+"""Rows whose names are in memory together."""
 MOST_PANELS = 1000
 """Pictures on a page; the file beside it has all of them."""
 _MOST = 40
@@ -61,10 +62,11 @@ def make_timelines(results: Results) -> dict[str, Any]:
     """
     pictures, broken = _read(results)
     ran = results.cells[results.cells["outcome"] != "infeasible"]
-    names = results.column("fingerprint")
-    rows = ran[names[ran.index].isin(pictures)]
-    needed = ("fingerprint", *(f"{stage}_peak_bytes" for stage in STAGES))
-    rows = rows.assign(**{name: results.column(name)[rows.index] for name in needed})
+    names = _pictured(results, pictures)
+    rows = ran[ran.index.isin(names.index)]
+    rows = rows.assign(fingerprint=names)
+    peaks = (f"{stage}_peak_bytes" for stage in STAGES)
+    rows = rows.assign(**{name: results.column(name)[rows.index] for name in peaks})
     rows = rows.drop_duplicates("fingerprint", keep="last")
     drawn: list[dict[str, Any]] = []
     counts = rows["budget"].value_counts()
@@ -98,6 +100,12 @@ def make_timelines(results: Results) -> dict[str, Any]:
         "stages": [stage for stage in STAGES if any(stage in d["stages"] for d in drawn)],
         "note": _missing(ran, rows, broken, left),
     }
+
+
+def _pictured(results: Results, pictures: dict[str, Any]) -> pd.Series:
+    """Return the fingerprints of trials that have a picture; of all they are many bytes."""
+    parts = (results.column("fingerprint", some) for some in results.parts(MOST_LOOKED_AT))
+    return pd.concat([names[names.isin(pictures)] for names in parts])
 
 
 def _read(results: Results) -> tuple[dict[str, dict[str, Any]], int]:

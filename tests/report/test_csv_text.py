@@ -1,9 +1,11 @@
 import io
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from harness.report.csv_text import csv_text
+from harness.report import csv_text as module
+from harness.report.csv_text import csv_text, write_csv
 
 FORMULAS = [
     "=1+1",
@@ -38,3 +40,26 @@ def test_no_text_is_a_formula_and_numbers_stay(dtype):
     assert set(again["number"]) == {-1.5}
     assert set(again["count"]) == {-3}
     assert list(table["text"][:1]) == ["=1+1"]
+
+
+def tables():
+    numbers = [0.1, 1 / 3, 0.0, -0.0, 1e-5, 1e15, 1e16, np.inf, -np.inf, np.nan, 2.5e-312, 7.0]
+    texts = ["a", "b,c", 'd"e', "f\ng", "", None, "é", '"', "b,c", "a", "0", "nan"]
+    mixed = [True, 1, 1.0, None, "x", 0.1, np.nan, False, 0, "True", -0.0, 2**60]
+    together = pd.DataFrame({"n": numbers, "t": texts, "m": pd.Series(mixed, dtype=object)})
+    together["whole"] = pd.Series([1, None] * 6, dtype="Int64")
+    together["said"] = pd.Series([True, None, False] * 4, dtype="boolean")
+    together["float"] = together["n"].astype("Float64")
+    yield together
+    yield from (together[[name]] for name in together)
+    yield together.iloc[:0]
+    yield pd.DataFrame()
+
+
+def test_it_is_the_text_that_pandas_writes(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "PART", 5)
+    for table in tables():
+        assert csv_text(table) == table.to_csv(index=False)
+        write_csv([table.iloc[:7], table.iloc[7:]], tmp_path / "t.csv")
+        assert (tmp_path / "t.csv").read_text() == table.to_csv(index=False)
+        assert csv_text(table, header=False) == table.to_csv(index=False, header=False)

@@ -1,10 +1,12 @@
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet
 import pytest
 from synthetic_trials import make_trials, with_pair_left_out, write_results
 
 from harness.errors import HarnessError
+from harness.report.columns import READ_WHEN_ASKED
 from harness.report.display_names import method_names
 from harness.report.results import read_results
 from harness.study.study import load_study
@@ -211,3 +213,21 @@ def test_further_float_columns_are_metrics(tmp_path):
     assert "brier" in results.metrics
     assert "comment" not in results.metrics
     assert "train_s" not in results.metrics
+
+
+def test_a_column_that_is_read_when_asked_is_the_one_that_was_left_out(tmp_path):
+    trials = make_trials(methods=("1nn", "prior"), budgets={"1MB": 10**6}, labeled=(10, 20))
+    some = with_pair_left_out(trials.iloc[:9], "a", "svm")
+    folder = write_results(tmp_path / "s", pd.concat([some, trials, trials.iloc[3:5]]))
+    path = folder / "trials.parquet"
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(path), path, row_group_size=7)
+    held, asked = read_results(folder), read_results(folder, READ_WHEN_ASKED)
+    assert not {*READ_WHEN_ASKED} & {*asked.cells}
+    assert asked.notes
+    assert len(asked.left_out) == 1
+    for name in READ_WHEN_ASKED:
+        pd.testing.assert_series_equal(held.column(name), asked.column(name), check_dtype=False)
+        parts = [asked.column(name, some) for some in asked.parts(4)]
+        pd.testing.assert_series_equal(held.column(name), pd.concat(parts), check_dtype=False)
+    whole = asked.whole.cells[list(held.cells)]
+    pd.testing.assert_frame_equal(held.cells, whole, check_dtype=False)
