@@ -87,7 +87,7 @@ def report(study: str) -> None:
     from harness.sandbox import heap
 
     # columns of a million rows come and go: what is freed goes back to the system at once
-    heap.return_large()
+    heap.return_arrays()
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     workload = load_workload(study)
     wanted = {section["plugin_path"] for section in workload.index["report sections"]}

@@ -67,10 +67,10 @@ def test_names_above_the_panels_take_two_lines_and_leave_the_button_its_place(tm
     content = [picture(fingerprint) for fingerprint in first_seeds(trials)]
     directory, _ = arranged(tmp_path, renamed, content)
     section = write_report(directory).read_text(encoding="utf-8").split('id="timelines"')[1]
-    assert f'<h4 title="{fits}">{fits} <small>' in section
-    assert f'<h4 title="{long}">budget-svm[xxxxxxxxxxx…xxxxxx, smoothing=0.5] <small>' in section
+    assert f'<h3 title="{fits}">{fits} <small>' in section
+    assert f'<h3 title="{long}">budget-svm[xxxxxxxxxxx…xxxxxx, smoothing=0.5] <small>' in section
     style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
-    assert ".grid h4, .grid h5 { padding-right" in style
+    assert ".grid h3, .grid h4, .grid h5 { padding-right" in style
 
 
 def test_pictures_of_other_trials_are_not_shown(tmp_path, trials):
