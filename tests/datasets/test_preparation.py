@@ -126,7 +126,7 @@ def test_generated_sets_are_the_same_every_time(tmp_path):
         ("1,2,no\n3,4\n" * 2, {}, r"labels \['nan'\] are not among"),
         ("1,2,no\n3,4,5,6,yes\n" * 2, {}, r"as csv: line 2 has 5 fields, those before it 3"),
         ("1,2,no\n3,4,yes\n" * 2, {"raw_n": 5}, r"source has 4 x 2 .*says 5 x 2 \(raw_n"),
-        ("", {}, r"x\.csv: cannot be read as csv"),
+        ("", {}, r"x\.csv: this is an empty file"),
     ],
 )
 def test_wrong_data_are_one_message_and_nothing_is_written(
