@@ -259,7 +259,7 @@ def rules_of(evaluation: str | Mapping[str, Any]) -> dict[str, Any]:
     if hasattr(evaluation, "model_dump"):
         evaluation = evaluation.model_dump()
     if isinstance(evaluation, Mapping):
-        for key, test in (("transductive", 0), ("splits", GIVEN), ("openml", GIVEN)):
+        for key, test in (("splits", GIVEN), ("transductive", 0), ("openml", GIVEN)):
             if evaluation.get(key):
                 kinds = ("transductive", key, *(_OF_FILES if key == "splits" else ()))
                 given = {name: value for name, value in evaluation.items() if name not in kinds}
