@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -42,16 +43,33 @@ def csv_frames(path: Path, read: reading.Csv, **options: Any) -> Iterator[pd.Dat
     Raises
     ------
     ValueError
-        If a value goes on over lines, and it is not one in quotes.
+        If a value goes on over lines, and it is not one in quotes; or if the line that is to name
+        the columns is a row.
     """
     over_lines = False
     with open_table(path, read) as stream:
         found = pd.read_csv(stream, **(csv_options(read) | options))
         for frame in [found] if isinstance(found, pd.DataFrame) else found:
+            if read.header:
+                _refuse_row_as_header(frame.columns)
             over_lines = over_lines or _goes_on(frame)
             yield frame
     if over_lines and (line := stray_quote(path, read)) is not None:
         raise ValueError(f"line {line} {_STRAY}")
+
+
+def _refuse_row_as_header(names: Sequence[str]) -> None:
+    """Refuse names that are all numbers, but for whole ones that ascend, as years do."""
+    try:
+        numbers = [float(name) for name in names]
+    except ValueError:
+        return
+    ascend = all(earlier < later for earlier, later in itertools.pairwise(numbers))
+    if not (ascend and all(number.is_integer() for number in numbers)):
+        raise ValueError(
+            f"the first line names the columns {names[0]}, {names[-1]} and so on, which are "
+            "numbers: if it is a row, write `header: false`; else name the columns"
+        )
 
 
 def _goes_on(frame: pd.DataFrame) -> bool:

@@ -92,3 +92,13 @@ def test_labels_of_bytes_are_texts(make_entry):
     raw = npz(X=X, y=np.array([b"a", b"b"] * 3))
     entry = make_entry({"task": "binary", "read": {"format": "npz"}}, {"a": raw})
     assert entry.class_names == ("a", "b")
+
+
+@pytest.mark.parametrize("names", ["0,1,2", "1,2,3", "a,1.5,2"])
+def test_a_row_is_not_lost_as_a_header(make_entry, names):
+    body = {"task": "binary", "read": {"format": "csv", "header": True}}
+    rows = "0.5,1.5,0\n2.5,3.5,1\n" * 3
+    features, _ = load(make_entry(body, {"x.csv": f"{names}\n{rows}"}))
+    assert features.shape == (6, 2)
+    with pytest.raises(HarnessError, match=r"columns 0\.5, 0 and so on, .* `header: false`"):
+        load(make_entry(body, {"x.csv": rows}))
