@@ -171,6 +171,7 @@ def storage(
     seen = AnchorWeights.bytes(n, m, d, s)
     rows = max(seen, AnchorWeights.bytes(labeled, m, d, s, picked=True))
     ties = Arrays(mass=16 * m, ties_of_labeled=16 * labeled * s)
+    tied = ties + Arrays(left_in_heap=AnchorWeights.left_bytes(n, m, d, s))
     scores = Arrays(anchor_labels=16 * m * Q, targets=16 * labeled * Q)
     blas = kernels.blas_bytes(m, 4, d)
     summed = blas + kernels.blas_bytes(m, terms=m)
@@ -185,11 +186,11 @@ def storage(
         "k-means": anchors + Arrays(means=moving_bytes(n, m, d), blas=blas + before),
         "weights": anchors + ties + Arrays(gram=square, rows=rows, blas=blas + before),
         "graph": anchors
-        + ties
+        + tied
         + Arrays(
             gram=square, shared=square, product=kernels.stream_bytes(m, m), blas=summed + before
         ),
-        "solution": anchors + ties + scores + solving + Arrays(laplacian=square, system=square),
+        "solution": anchors + tied + scores + solving + Arrays(laplacian=square, system=square),
         "threshold": kept
         + Arrays(
             threshold=threshold_bytes(n, Q),

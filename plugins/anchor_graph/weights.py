@@ -99,6 +99,13 @@ class AnchorWeights:
         row = cls._row(m, n_features, min(n_neighbors, m))
         return kernels.stream_bytes(n, row, 4, 4 * (row - (0 if picked else 2 * n_features)))
 
+    @classmethod
+    def left_bytes(cls, n: int, m: int, n_features: int, n_neighbors: int) -> int:
+        """Bytes that may stay in the heap: of vectors of the embedding, too small to be mapped."""
+        s = min(n_neighbors, m)
+        rows = min(n, kernels.block_rows(cls._row(m, n_features, s), 4))
+        return 4 * rows * (52 * s + 24)
+
 
 def embed(gram: np.ndarray) -> np.ndarray:
     """Return the weights z that minimise z'Gz with z >= 0 and sum 1, for each of many G.

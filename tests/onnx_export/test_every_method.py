@@ -20,14 +20,8 @@ pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
 
 REFUSED = {
     *("clusk", "cmn", "harmonic", "oracle", "prior", "random"),
-    *(
-        "anchor-graph",
-        "label-propagation",
-        "label-spreading",
-        "poisson-learning",
-        "knn-clusk",
-        "pvm",
-    ),
+    *("anchor-graph", "knn-clusk", "label-propagation", "label-spreading"),
+    *("poisson-learning", "pvm"),
 }
 """No sequence of layers: normalised by what depends on all points, or no function of a row."""
 
@@ -45,7 +39,10 @@ CASES = [
     for task in sorted(method.tasks)
 ]
 FOREIGN = [name for name, method in METHODS.items() if method.learns_storage]
-NOT_CONVERTED = {"hist-boosting", "lightgbm", "self-training-hist-boosting", "xgboost"}
+NOT_CONVERTED = {
+    *("hist-boosting", "lightgbm", "self-training-hist-boosting", "xgboost"),
+    "tensor-sketch-ridge",
+}
 """Of other libraries, or in a version that skl2onnx does not know."""
 
 
