@@ -66,6 +66,7 @@ ELSEWHERE = {
     "python benchmarks/advice.py": "tests/test_benchmarks.py",
     "python benchmarks/faults.py": "tests/test_benchmarks.py",
     "python benchmarks/item_types.py": "tests/test_benchmarks.py",
+    "python benchmarks/kernel_solvers.py": "tests/test_benchmarks.py",
     "python benchmarks/mutation.py": "tests/test_benchmarks.py",
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
     "harness merge results/first": "tests/jobs/test_merge.py",
