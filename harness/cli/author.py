@@ -25,9 +25,6 @@ _FINDING_WIDTHS = {"method": 12, "check": 24, "result": 14}
 @as_json_option
 def check(file: Path, names: Sequence[str], as_json: bool) -> None:
     """Check the methods of a plugin FILE against what the harness expects of a method."""
-    from harness.threads import one_thread
-
-    one_thread()
     enter_environment_of(file)
     from harness.conformance import check_file
 

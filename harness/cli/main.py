@@ -28,6 +28,7 @@ from harness.cli import (
     storage,
 )
 from harness.errors import HarnessError
+from harness.threads import one_thread
 
 
 class _Group(click.Group):
@@ -49,8 +50,12 @@ class _Group(click.Group):
 
 @click.group(cls=_Group)
 @click.version_option(package_name="memory-budget-harness")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Benchmark learning methods under a memory budget."""
+    # trials are run again, and scored, as jobs do it; a user's own program keeps its threads
+    if context.invoked_subcommand != execute.execute.name:
+        one_thread()
 
 
 for _module in (

@@ -169,9 +169,7 @@ def fit(study: str, row: str, output: Path, all_labels: bool, force: bool, as_js
     """
     from harness.jobs.fitting import fit as fit_row
     from harness.planning.workload import load_workload
-    from harness.threads import one_thread
 
-    one_thread()
     workload = load_workload(study)
     results_of(workload.study)
     _enter_environment(workload, row)

@@ -94,6 +94,12 @@ def test_input_and_output_are_the_commands():
     assert {"out", "err"} <= set(done.stderr.splitlines())
 
 
+def test_a_command_keeps_the_threads_that_it_has(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    done, _ = python("import os; print(os.environ['OPENBLAS_NUM_THREADS'])")
+    assert "7" in done.stderr.split()
+
+
 def test_a_large_file_may_be_written(backend, tmp_path):
     code = f"open({str(tmp_path / 'model')!r}, 'wb').write(b'1' * 1_000_000)"
     done, _ = python(code, "--budget", "200MB", "--backend", backend)

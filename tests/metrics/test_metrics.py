@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import threadpoolctl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, random_array
@@ -189,3 +190,23 @@ def test_the_truth_is_better_than_noise_in_the_direction_that_a_metric_names(met
 
     assert (scored(y) > scored(noise)) is metric.greater_is_better
     assert scored(y) != scored(noise)
+
+
+@pytest.mark.parametrize("draw", range(5))
+def test_no_metric_depends_on_the_number_of_threads(draw):
+    """BLAS adds long products in another order with each number."""
+    rng = np.random.default_rng(draw)
+    y = rng.integers(2, size=40_000)
+    scores = rng.standard_normal(len(y)) + y
+    given = {
+        "scores": scores,
+        "labels": (scores > 0.5).astype(int),
+        "probabilities": np.column_stack([1 / (1 + np.exp(scores)), 1 / (1 + np.exp(-scores))]),
+    }
+
+    def values(threads):
+        with threadpoolctl.threadpool_limits(threads):
+            return {m.name: m.function(y, given[m.needs]) for m in BUILT_IN if m.needs in given}
+
+    assert values(1) == values(2)
+    assert {"auc", "average_precision", "accuracy"} <= values(1).keys()
