@@ -19,7 +19,6 @@ from harness.datasets.entry_values import MissingByKind
 from harness.datasets.fact_sources import FactSource
 from harness.datasets.file import File
 from harness.datasets.foreign_files import INSTEAD
-from harness.datasets.picture_keys import Images
 from harness.datasets.text_columns import Text
 from harness.errors import MOST_SHOWN, HarnessError, shown, unknown_name
 from harness.plugin.hookspecs import GeneratedDataset
@@ -196,7 +195,8 @@ def _problem(detail: Mapping[str, Any], where: str) -> str:
 
 
 def _no_format(detail: Mapping[str, Any]) -> str:
-    allowed = ", ".join(_FORMATS)
+    # what a plugin generates is no entry of a catalog
+    allowed = ", ".join(name for name in reading.FORMATS if name != "generated")
     if not isinstance(detail["input"], dict) or "format" not in detail["input"]:
         return f"read: its format is missing; allowed are {allowed}"
     given = detail["input"]["format"]
@@ -205,24 +205,7 @@ def _no_format(detail: Mapping[str, Any]) -> str:
     return f"{told}; {instead}" if instead else told
 
 
-_FORMATS: dict[str, type[BaseModel]] = {
-    "svmlight": matrix_reading.Svmlight,
-    "csv": reading.Csv,
-    "parquet": reading.Parquet,
-    "jsonl": reading.JsonLines,
-    "texts": reading.Texts,
-    "arff": reading.Arff,
-    "idx": matrix_reading.Idx,
-    "images": Images,
-    "mat": matrix_reading.Mat,
-    "npz": matrix_reading.Npz,
-    "npy": matrix_reading.Npy,
-    "bytes": matrix_reading.Bytes,
-    "openml": reading.OpenML,
-    "sklearn": reading.Bundled,
-}
-_PARTS: dict[str, type[BaseModel]] = _FORMATS | {
-    "generated": reading.Generated,
+_PARTS: dict[str, type[BaseModel]] = reading.FORMATS | {
     "by kind": MissingByKind,
     "by word": Entry,
     **dict.fromkeys(("one name", "several names"), matrix_reading.Stored),

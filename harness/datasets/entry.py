@@ -43,7 +43,7 @@ SPARSE_ENDING = ".csr"
 FACTS_ENDING = ".facts"
 """Of one with groups, or the order, of its points; it stands before the other."""
 
-PREPARATION = 1
+PREPARATION = 2
 """Raised whenever the code turns the same source into other bytes; part of every digest."""
 
 _TOLD_ONLY = {"name", "source", "citation", "notes", "stand_in_for", "licence"}

@@ -5,7 +5,7 @@ Nothing heavy is imported here: Snakemake reads the catalog in every job.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -191,10 +191,10 @@ class Generated(BaseModel):
 Read = Annotated[
     Svmlight
     | Csv
-    | Arff
     | Parquet
     | JsonLines
     | Texts
+    | Arff
     | Idx
     | Images
     | Mat
@@ -206,3 +206,9 @@ Read = Annotated[
     | Generated,
     Field(discriminator="format"),
 ]
+
+FORMATS: dict[str, type[BaseModel]] = {
+    get_args(model.model_fields["format"].annotation)[0]: model
+    for model in get_args(get_args(Read)[0])
+}
+"""The model of each format, by the name that an entry gives it."""

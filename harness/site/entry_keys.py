@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import typing
 from typing import Any
 
 from pydantic import BaseModel
 
 from harness.datasets.entry import Declared
 from harness.datasets.file import File
-from harness.datasets.reading import Read
+from harness.datasets.reading import FORMATS
 from harness.datasets.text_columns import Text
 from harness.site.numpydoc import Described, described
 from harness.site.pages import Page, table_page
@@ -30,17 +29,11 @@ def entry_page() -> Page:
         _table("text: columns of texts", Text),
         *(
             _table(f"read: {{format: {name}}}", model, without=("format", "dataset"))
-            for name, model in formats().items()
+            for name, model in FORMATS.items()
             if name != "generated"
         ),
     ]
     return table_page("reference/entries.html", "Keys of a data set", told, tables)
-
-
-def formats() -> dict[str, type[BaseModel]]:
-    """Return the model of each format, by the name that an entry gives it."""
-    models = typing.get_args(typing.get_args(Read)[0])
-    return {typing.get_args(m.model_fields["format"].annotation)[0]: m for m in models}
 
 
 def keys(model: type[BaseModel], without: tuple[str, ...] = ()) -> dict[str, Described | None]:

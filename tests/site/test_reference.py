@@ -5,11 +5,12 @@ from pydantic import BaseModel
 
 from harness.datasets.entry import Declared
 from harness.datasets.file import File
+from harness.datasets.reading import FORMATS
 from harness.datasets.text_columns import Text
-from harness.site.entry_keys import entry_page, formats, keys
+from harness.site.entry_keys import entry_page, keys
 from harness.site.numpydoc import described
 
-MODELS = {"entry": Declared, "file": File, "text": Text} | formats()
+MODELS = {"entry": Declared, "file": File, "text": Text} | FORMATS
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -23,7 +24,7 @@ def test_every_key_has_a_type_and_no_key_is_described_that_is_not_there(name):
 def test_every_format_has_its_table():
     [*_, last] = entry_page().parts["tables"]
     titles = {table["title"] for table in entry_page().parts["tables"]}
-    assert {f"read: {{format: {name}}}" for name in formats() if name != "generated"} <= titles
+    assert {f"read: {{format: {name}}}" for name in FORMATS if name != "generated"} <= titles
     assert last["columns"] == ["key", "takes", "meaning"]
 
 
