@@ -3,6 +3,7 @@
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const printing = window.matchMedia("print");
   const holders = [...document.querySelectorAll(".chart")];
+  const large = document.body.classList.contains("large");
   const drawn = new Map();
   const asked = inAddress();
   let picked = asked.get("methods")?.split("|") ?? page.picked;
@@ -67,16 +68,30 @@
     }
   }
 
-  // One chart at a time, so that a page of a hundred stays responsive while it fills.
-  async function drawAll() {
-    const mine = ++turn;
-    for (const holder of holders) {
+  // One chart at a time, so that the page stays responsive while it fills.
+  async function drawThese(wanted) {
+    const mine = turn;
+    for (const holder of wanted) {
       if (mine !== turn) return;
-      if (!holder.getClientRects().length) continue;
       await draw(holder);
       await new Promise((resume) => setTimeout(resume));
     }
     document.documentElement.dataset.drawn = "all";
+  }
+  const visible = (holder) => holder.getClientRects().length;
+
+  // Of the hundreds of charts of a large page, those are drawn that come near the window.
+  const near = new IntersectionObserver((seen) => {
+    const come = seen.filter((one) => one.isIntersecting).map((one) => one.target);
+    for (const holder of come) near.unobserve(holder);
+    if (come.length) drawThese(come);
+  }, { rootMargin: "600px 0px" });
+
+  async function drawAll() {
+    ++turn;
+    if (!large) return drawThese(holders.filter(visible));
+    near.disconnect();
+    for (const holder of holders) near.observe(holder);
   }
 
   function signal(name, value) {
@@ -262,10 +277,7 @@
   });
 
   // What is folded away is drawn when it is unfolded.
-  const drawNew = async () => {
-    for (const holder of holders)
-      if (!drawn.has(holder) && holder.getClientRects().length) await draw(holder);
-  };
+  const drawNew = () => large || drawThese(holders.filter((holder) => !drawn.has(holder) && visible(holder)));
   for (const fold of document.querySelectorAll("details")) fold.addEventListener("toggle", drawNew);
   for (const choice of document.querySelectorAll("[name$=-budget]")) {
     choice.addEventListener("change", () => {

@@ -1,11 +1,14 @@
 """A page as a real browser shows it: its document after all scripts, and what it complained of."""
 
+import contextlib
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -13,11 +16,11 @@ import pytest
 needs_browser = pytest.mark.skipif(
     shutil.which("chromium") is None, reason="chromium is not installed"
 )
-OPTIONS = [
+PLAIN = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-sync", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update"),
-    *("--enable-logging=stderr", "--virtual-time-budget=20000"),
 ]
+OPTIONS = [*PLAIN, "--enable-logging=stderr", "--virtual-time-budget=20000"]
 
 
 def shown(path, at="", script="", dark=False):
@@ -96,3 +99,87 @@ def opened(document):
     found = re.search(r'<dialog id="drill"[^>]* open="".*?</dialog>', document, re.DOTALL)
     assert found, "no dialog is open"
     return found[0]
+
+
+def wait_until(said):
+    """Wait until something is so, for half a minute at most."""
+    end = time.monotonic() + 30
+    while not said():
+        assert time.monotonic() < end, "it has not come so far"
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def window(path):
+    """Load a page in a window of 1,400 x 1,000 points that is painted, as `shown` is not.
+
+    Yields
+    ------
+    callable
+        Runs a script as the body of an asynchronous function, and returns what that returns.
+    """
+    (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
+
+    def wire():  # the browser reads its orders from descriptor 3, and answers on 4
+        low, high = os.dup(theirs_in), os.dup(theirs_out)
+        os.dup2(low, 3)
+        os.dup2(high, 4)
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = subprocess.Popen(
+            [
+                *("chromium", *PLAIN, "--remote-debugging-pipe", "--window-size=1400,1000"),
+                *(f"--user-data-dir={profile}", "about:blank"),
+            ],
+            stderr=subprocess.DEVNULL,
+            close_fds=False,
+            preexec_fn=wire,
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        with os.fdopen(ours_in, "rb") as answers, os.fdopen(ours_out, "wb", 0) as orders:
+            try:
+                run = _script_runner(answers, orders, path.as_uri())
+                wait_until(lambda: run("return document.readyState === 'complete'"))
+                yield run
+            finally:
+                browser.kill()
+                browser.wait()
+
+
+def _script_runner(answers, orders, address):
+    asked = iter(range(1, 10**6))
+
+    def call(method, session=None, **params):
+        number = next(asked)
+        order = {"id": number, "method": method, "params": params}
+        orders.write(
+            json.dumps(order | ({"sessionId": session} if session else {})).encode() + b"\0"
+        )
+        while True:
+            text = b""
+            while not text.endswith(b"\0"):
+                text += answers.read(1)
+                assert text, "the browser has ended"
+            answer = json.loads(text[:-1])
+            if answer.get("id") == number:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    targets = call("Target.getTargets")["targetInfos"]
+    (page,) = (one for one in targets if one["type"] == "page")
+    session = call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+    call("Page.navigate", session, url=address)
+
+    def run(script):
+        done = call(
+            "Runtime.evaluate",
+            session,
+            expression=f"(async () => {{ {script} }})()",
+            awaitPromise=True,
+            returnByValue=True,
+        )
+        assert "exceptionDetails" not in done, done["exceptionDetails"]
+        return done["result"].get("value")
+
+    return run

@@ -54,8 +54,8 @@ COMMANDS = [
 ]
 
 # It boots another kernel in an emulator, with what no test installs.
-UNTRIED = {"from_python.py", "kept_sample.py", "other_kernel.py"}
-"""An emulator; and a minute each of runs that tests/python/test_running.py and
+UNTRIED = {"from_python.py", "kept_sample.py", "other_kernel.py", "page_load.py"}
+"""An emulator and a browser; and a minute each of runs that tests/python/test_running.py and
 tests/jobs/test_reproduce.py try.
 """
 

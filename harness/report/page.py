@@ -67,6 +67,8 @@ MOST_ROWS = 4000
 """Rows of one table on the page; the CSV file beside it always holds all of them."""
 FEWER_ROWS = 500
 """The same where there are so many answers that cells are shown as they are chosen."""
+LARGE_CELLS = 400
+"""Of a page with more, a browser lays out and draws what comes near its window, and no more."""
 
 
 def make_report(
@@ -94,6 +96,7 @@ def make_report(
         many["data"] = chosen_answers(results, answers, figures["problems"])
     page = _render(
         many=many,
+        large=len(tables.cells) > LARGE_CELLS,
         most_rows=MOST_ROWS if many is None else FEWER_ROWS,
         results=results,
         scores=scores,
