@@ -70,7 +70,7 @@ def _as_cells(column: pd.Series, empty: str) -> pyarrow.Array:
     if pd.api.types.is_float_dtype(kind):
         numbers = column.to_numpy("float64", na_value=np.nan)
         codes, bits = pd.factorize(numbers.view("int64"))  # which tell 0.0 from -0.0
-        cells = list(map(str, bits.view("float64").tolist()))
+        cells = _number_texts(bits.view("float64"))
         lacking = np.isnan(numbers)
     else:
         if pd.api.types.is_object_dtype(kind) and pd.api.types.infer_dtype(column) != "string":
@@ -81,9 +81,22 @@ def _as_cells(column: pd.Series, empty: str) -> pyarrow.Array:
             column = column.astype(object)
         codes, said = pd.factorize(column)
         numeric = pd.api.types.is_numeric_dtype(kind)
-        cells = [str(cell) if numeric else _as_cell(cell) or empty for cell in said.tolist()]
+        texts = [str(cell) if numeric else _as_cell(cell) or empty for cell in said.tolist()]
+        cells = pyarrow.array(texts, pyarrow.string())
         lacking = codes < 0
-    return pyarrow.array(cells, pyarrow.string()).take(pyarrow.array(codes, mask=lacking))
+    return cells.take(pyarrow.array(codes, mask=lacking))
+
+
+def _number_texts(numbers: np.ndarray) -> pyarrow.Array:
+    """Return the shortest texts that are these numbers again, as `str` writes them."""
+    texts = pc.cast(pyarrow.array(numbers), pyarrow.string())
+    size = np.abs(numbers)
+    with np.errstate(invalid="ignore"):  # of what is no number
+        whole = numbers == np.floor(numbers)
+    # Arrow is six times as fast, and writes these otherwise: 1 for 1.0, 1e+10, 2e-7, Infinity
+    other = ~((size >= 1e-4) & (size < 1e10) & ~whole)
+    replaced = pyarrow.array(map(str, numbers[other].tolist()), pyarrow.string())
+    return pc.replace_with_mask(texts, pyarrow.array(other), replaced)
 
 
 def _as_cell(text: str) -> str:

@@ -56,6 +56,18 @@ def tables():
     yield pd.DataFrame()
 
 
+def test_numbers_of_every_size_are_written_as_python_writes_them():
+    rng = np.random.default_rng(0)
+    spread = rng.standard_normal(20_000) * 10.0 ** rng.integers(-12, 25, 20_000)
+    edges = np.array([1e-4, 1e10, 1e16, 2.0**53])
+    numbers = [spread, np.round(spread, 2), rng.random(20_000).astype("float32"), edges]
+    numbers += [np.nextafter(edges, 0), rng.integers(0, 2**64, 20_000, "uint64").view("float64")]
+    for some in numbers:
+        said = csv_text(pd.DataFrame({"n": some.astype("float64")}), header=False)
+        known = (value if value == value else '""' for value in some.tolist())
+        assert said.splitlines() == list(map(str, known))
+
+
 def test_it_is_the_text_that_pandas_writes(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "PART", 5)
     for table in tables():
