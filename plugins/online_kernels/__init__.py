@@ -100,7 +100,11 @@ def dual_storage(
         auxiliary=8 * D * Q,
         phases=kernels.phase_bytes(frequencies, WINDOW, d, 4),
     )
-    features = Arrays(features=4 * (m + min(k, b)) * D)
+    features = Arrays(
+        features=4 * (m + min(k, b)) * D,
+        single_auxiliary=4 * D * Q,
+        converted=8 * min(8192, D * Q),  # a buffer of NumPy's, where it is added in float64
+    )
     storage = kernel_storage(shape, b, kernel, features, kept, paused)
     assert storage.predict is not None, "what predicts is told apart"
     rows = Arrays(feature_rows=4 * min(ROWS, shape.block_rows) * (D + d))

@@ -20,7 +20,7 @@ from harness.planning.size import Plan, plan
 
 PROBLEMS = Path(__file__).with_name("storage_problems.csv")
 NARROW = 0.05
-WRITTEN = {"True": True, "False": False, "4": 4, "32": 32}
+WRITTEN = {"True": True, "False": False, "4": 4, "32": 32, "2000": 2000}
 
 
 @dataclass(frozen=True)
