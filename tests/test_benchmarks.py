@@ -37,6 +37,7 @@ COMMANDS = [
     "online_streams.py disk 3 --methods fogd sgd --sizes 20",
     "online_streams.py step --methods bsgd --points 500 --sizes 20",
     "overhead.py --cells 2 --seeds 2",
+    "neighbors.py --points 1000 --features 20",
     "nysck.py breast_cancer:40 --budgets 2MB --paper",
     "nysck_variants.py breast_cancer:40 --landmarks 20 --seeds 1",
     "records.py --trials 1000 2000 --seeds 100 --jobs table show",

@@ -7,16 +7,20 @@ from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from harness.kernels.gaussian import center_rows, centered, column_medians, squared_norms
+from harness.kernels.gaussian import center_rows, column_medians, squared_norms
 
 _TILE_ROWS = 256
+
+_RANKED = 1 << 13
+"""Candidates that are ranked at a time: of the first tile every point is one, later few are."""
 
 
 class NeighborSearch:
     """Nearest neighbors by brute force, and the Gaussian weights of the edges to them.
 
     Distances are in float64, of points less their middle, a tile at a time: whatever the number of
-    columns and the type of X, it holds `bytes`.
+    columns and the type of X, it holds `bytes`. Neighbors come nearest first, and of points that
+    are equally far those with the lower index.
 
     Parameters
     ----------
@@ -46,63 +50,160 @@ class NeighborSearch:
         points : ndarray of shape (m, k), int32
         weights : ndarray of shape (m, k)
         """
-        k = min(self._k, len(self._X))
-        points, weights = np.empty((len(X), k), np.int32), np.empty((len(X), k))
-        for block in _search_tiles(*X.shape):
-            points[block], weights[block] = self._search(X[block], k, None)
-        return points, weights
+        found = _Nearest(len(X), min(self._k, len(self._X)))
+        step = tile_rows(*self._X.shape)
+        tiles = _Tiles(min(step, len(X)), min(step, len(self._X)), self._center)
+        for block in _cut(len(X), step):
+            rows = tiles.rows(X[block])
+            for tile in _cut(len(self._X), step):
+                found.take(block, tile, tiles.half_squares(rows, self._X[tile]))
+        return found.points, self._weights(found.half_squares)
 
     def nearest_others(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest points of every point, without itself."""
-        n, k = len(self._X), min(self._k, len(self._X) - 1)
-        points, weights = np.empty((n, k), np.int32), np.empty((n, k))
-        for block in _search_tiles(*self._X.shape):
-            points[block], weights[block] = self._search(self._X[block], k, block)
-        return points, weights
+        """Return the nearest points of every point, without itself.
 
-    def _search(self, X: np.ndarray, k: int, own: slice | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest points of rows, and their weights; `own` are the rows among these."""
-        rows = centered(X, self._center, np.float64)
-        half_norms = squared_norms(rows) / 2
-        best, points = np.full((len(X), k), np.inf), np.zeros((len(X), k), np.int32)
-        for tile in _search_tiles(*self._X.shape):
-            near = centered(self._X[tile], self._center, np.float64)
-            found = np.empty((len(X), k + len(near)))
-            found[:, :k] = best
-            halves = found[:, k:]
-            halves[:] = rows @ near.T
-            np.subtract(half_norms[:, None], halves, out=halves)
-            halves += squared_norms(near) / 2
-            if tile == own:
-                np.fill_diagonal(halves, np.inf)
-            chosen = np.argpartition(found, k - 1, axis=1)[:, :k]
-            best = np.take_along_axis(found, chosen, axis=1)
-            known = np.take_along_axis(points, np.minimum(chosen, k - 1), axis=1)
-            points = np.where(chosen < k, known, chosen - k + tile.start).astype(np.int32)
-            del near, halves, found
-        best = np.maximum(best, 0, out=best)
-        if self._width is None:
-            # halves of squares, as are those of the last neighbor: 1 where all are at one place
-            last = best.max(axis=1, keepdims=True, initial=0)
-            best *= np.divide(-4, last, out=np.zeros_like(last), where=last > 0)
-        else:
-            best *= -1 / self._width**2
-        return points, np.exp(best, out=best)
+        A tile of distances serves its rows and its columns: half of all products are computed.
+        """
+        n = len(self._X)
+        found = _Nearest(n, min(self._k, n - 1))
+        step = tile_rows(*self._X.shape)
+        tiles = _Tiles(min(step, n), min(step, n), self._center)
+        for block in _cut(n, step):
+            rows = tiles.rows(self._X[block])
+            for tile in _cut(n, step, block.start):
+                halves = tiles.half_squares(rows, self._X[tile])
+                if tile == block:
+                    np.fill_diagonal(halves, np.inf)
+                else:
+                    found.take(tile, block, halves.T)
+                found.take(block, tile, halves)
+        return found.points, self._weights(found.half_squares)
+
+    def _weights(self, half_squares: np.ndarray) -> np.ndarray:
+        """Return weights of edges, in the place of halves of their squared lengths."""
+        for block in _cut(len(half_squares), _TILE_ROWS):
+            # rounding can put the squared distance of equal points below zero
+            best = np.maximum(half_squares[block], 0, out=half_squares[block])
+            if self._width is None:
+                # halves, as are those of the last neighbor: 1 where all are at one place
+                last = best.max(axis=1, keepdims=True, initial=0)
+                best *= np.divide(-4, last, out=np.zeros_like(last), where=last > 0)
+            else:
+                best *= -1 / self._width**2
+            np.exp(best, out=best)
+        return half_squares
 
     @staticmethod
     def bytes(n: int, n_features: int, k: int) -> int:
         """Bytes that a search for k neighbors holds beside X and what it returns.
 
-        Two tiles of rows; their distances twice, and the order of these; the middle of the points.
+        Two tiles of rows, their distances, and which of these are candidates; the order of some
+        candidates; the middle of the points.
         """
-        rows, k = min(n, _TILE_ROWS, center_rows(n_features)), min(n, k)
-        return 8 * rows * (2 * n_features + 3 * (rows + k) + 6 * k) + 16 * n_features
+        rows, k = min(n, tile_rows(n, n_features)), min(n, k)
+        tiles = rows * (16 * (n_features + 2) + 9 * rows + 32)
+        ranked = min(rows * (rows + k), max(rows + k, _RANKED))
+        return tiles + 60 * ranked + 16 * n_features
 
 
-def _search_tiles(n: int, d: int) -> list[slice]:
-    """Cut points into tiles of as many rows as a quarter of a block has, from 16 to 256."""
-    step = min(_TILE_ROWS, center_rows(d))
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+def tile_rows(n: int, n_features: int) -> int:
+    """Rows of a tile of distances: as many as a block has, 64 at the least and 256 at the most.
+
+    Of few points a thirty-second, but as many as a quarter of a block has, 16 at the least: two
+    tiles are then an eighth of X in float32 at most.
+    """
+    most = max(64, center_rows(n_features, 2))
+    return min(_TILE_ROWS, most, max(center_rows(n_features), n // 32))
+
+
+def _cut(n: int, step: int, start: int = 0) -> list[slice]:
+    return [slice(first, min(first + step, n)) for first in range(start, n, step)]
+
+
+class _Tiles:
+    """Room for two tiles of points and for the distances between them.
+
+    A point x stands as (x, |x|^2 / 2, 1) among rows and as (-x, 1, |x|^2 / 2) among the others:
+    products of these are halves of squared distances, with no pass over them but the product.
+    """
+
+    def __init__(self, n_rows: int, n_others: int, center: np.ndarray) -> None:
+        d = len(center)
+        self._center = center
+        self._rows, self._others = np.empty((n_rows, d + 2)), np.empty((n_others, d + 2))
+        self._halves = np.empty(n_rows * n_others)
+
+    def rows(self, X: np.ndarray) -> np.ndarray:
+        """Return rows as the left side of a product, shape (m, d + 2)."""
+        points, half_norms = self._centered(X, self._rows)
+        points[:, -2], points[:, -1] = half_norms, 1
+        return points
+
+    def half_squares(self, rows: np.ndarray, X: np.ndarray) -> np.ndarray:
+        """Return |x - z|^2 / 2 of `rows` and the rows of X; the next call writes over it."""
+        points, half_norms = self._centered(X, self._others)
+        np.negative(points[:, :-2], out=points[:, :-2])
+        points[:, -2], points[:, -1] = 1, half_norms
+        halves = self._halves[: len(rows) * len(X)].reshape(len(rows), len(X))
+        return np.matmul(rows, points.T, out=halves)
+
+    def _centered(self, X: np.ndarray, room: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        points = room[: len(X)]
+        near = points[:, :-2]
+        # in one type, or NumPy would convert by way of buffers
+        np.subtract(X, self._center.astype(X.dtype), out=near, casting="same_kind")
+        return points, squared_norms(near) / 2
+
+
+class _Nearest:
+    """The k nearest points of m rows so far, nearest first."""
+
+    def __init__(self, m: int, k: int) -> None:
+        self.points = np.zeros((m, k), np.int32)
+        self.half_squares = np.full((m, k), np.inf)
+
+    def take(self, block: slice, tile: slice, halves: np.ndarray) -> None:
+        """Take those points of a tile that are nearer than the last known one of a row.
+
+        After the first tiles these are few. Tiles come in their order, so that of points equally
+        far the first stay.
+        """
+        points, best = self.points[block], self.half_squares[block]
+        k = best.shape[1]
+        if not k:
+            return
+        nearer = halves < best[:, k - 1 :]
+        counts = np.count_nonzero(nearer, axis=1)
+        changed = np.flatnonzero(counts)
+        step = max(1, _RANKED // (k + counts.max()))
+        for start in range(0, len(changed), step):
+            rows = changed[start : start + step]
+            row, column = np.nonzero(nearer[rows])
+            known = best[rows], points[rows]
+            new = halves[rows[row], column], (column + tile.start).astype(np.int32)
+            best[rows], points[rows] = _merge(*known, *new, row, counts[rows])
+            # or they would stand beside the next ones
+            del row, column, known, new
+
+
+def _merge(
+    best: np.ndarray,
+    points: np.ndarray,
+    new: np.ndarray,
+    new_points: np.ndarray,
+    row: np.ndarray,
+    counts: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k nearest of those known, shape (m, k), and new ones, `counts` of each row."""
+    m, k = best.shape
+    # new ones of a row stand side by side, behind those that are known
+    place = np.arange(k, k + len(row))
+    place -= np.repeat(np.cumsum(counts) - counts, counts)
+    found, who = np.full((m, k + counts.max()), np.inf), np.zeros((m, k + counts.max()), np.int32)
+    found[:, :k], found[row, place] = best, new
+    who[:, :k], who[row, place] = points, new_points
+    order = np.argsort(found, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(found, order, axis=1), np.take_along_axis(who, order, axis=1)
 
 
 class NeighborGraph:
