@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import pandas as pd
 from harness.advice.model import Scores, expect, shares
 from harness.advice.nearness import FAR, NEAR, Query
 from harness.advice.sizes import Fit
+from harness.report.cheapest import take_of
 from harness.report.metric_bounds import within_range
 
 LEAST_WEIGHT = 0.1
@@ -50,6 +52,23 @@ class Advice:
     fits: dict[str, Fit]
     nearest: list[str]
     metric: str
+
+    @property
+    def taken(self) -> str | None:
+        """The cheapest of the methods that cannot be told apart from the first; None without any.
+
+        These are behind by nothing at the lower end of the interval. Bytes that are not known
+        count as the most.
+        """
+        level = self.ranked[self.ranked["behind_low"] <= 0]
+        if level.empty:
+            return None
+        taken: Any = take_of(
+            level.itertuples(index=False),
+            lambda row: self.fits[row.method].planned_bytes or math.inf,
+            lambda row: float(row.behind),
+        )
+        return str(taken.method)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return what is known of every method that may fit, as plain JSON, the best first."""

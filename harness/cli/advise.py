@@ -102,7 +102,7 @@ def advise(
         _write_study(found, asked, budget, deciding, output)
     if as_json:
         told = {"metric": deciding, "near": found.near, "nearest": found.nearest}
-        told["methods"] = found.rows()
+        told |= {"cheapest": found.taken, "methods": found.rows()}
         told["refused"] = {fit.method: fit.reason for fit in found.refused}
         click.echo(json.dumps(told, indent=1))
         return
@@ -212,7 +212,13 @@ def _sentences(found: Advice, hidden: int) -> list[str]:
     told = []
     if hidden:
         told.append(f"{hidden} more are ranked: --top 0 shows them")
-    if len(found.ranked):
+    if found.taken is not None and len(found.ranked) > 1:
+        row = found.ranked.set_index("method").loc[found.taken]
+        holds = _bytes(found.fits[found.taken].planned_bytes)
+        told.append(
+            f"cheapest of those that cannot be told apart from the first: {found.taken}, {holds}, "
+            f"{row['score']:.3f} from {_end(row['low'])} to {_end(row['high'])}"
+        )
         told.append(
             "from .. to: where four of five data sets lie; behind: how far below the first, at "
             "most in nine of ten samples of data sets"

@@ -41,7 +41,8 @@ def best(
     """Name what to take on each data set at each budget: the cheapest of those that are level.
 
     Level are all that finished every seed and cannot be told apart from the highest mean, which
-    stands beside it. With limits, the cheapest within all of them is named, at whichever budget it
+    stands beside it. Bytes within a tenth of the cheapest's count as equal, and the highest mean
+    of those is taken. With limits, the cheapest within all of them is named, at whichever budget it
     was trained.
     """
     from harness.report.answers import best_table, make_answers

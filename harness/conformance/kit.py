@@ -36,12 +36,14 @@ from harness.planning.learned.model import LearningError
 from harness.plugin.method import Method
 from harness.plugin.registry import PROVIDERS, FileSource, Plugin, load_plugin
 from harness.sandbox import Limits, Monitor, Sandbox
+from harness.site.storage_models import why_untranslated
 from harness.trial.warm_up import warm_up
 
 SECONDS = 20.0
 """What one check of small data may take."""
 
 _LOADS = "loads"
+_ON_THE_SITE = "storage on the site"
 
 
 def check_file(
@@ -128,8 +130,17 @@ class _MethodCheck:
             for task in sorted(self.method.tasks):
                 suffix = f", {task}" if len(self.method.tasks) > 1 else ""
                 yield from self._task(task, suffix)
+            yield from self._on_the_site()
         except HangsError as why:
             yield skipped(self.method.name, "all others", str(why))
+
+    def _on_the_site(self) -> Iterator[Finding]:
+        """A line where the page "What fits me?" cannot work out the size of the method."""
+        if self.method.learns_storage:
+            return
+        if why := why_untranslated(self.method):
+            advice = f"`harness site` cannot work out its size: {why}; `harness advise` can"
+            yield skipped(self.method.name, _ON_THE_SITE, advice)
 
     def _scikit_learn(self) -> Iterator[Finding]:
         """All of scikit-learn's checks as one finding, or one for each that fails."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from harness.report.cheapest import take_of
 from harness.report.pairs import PairedScores, compare_with_best
 from harness.report.scores import Score
 from harness.report.statistics import MIN_PAIRS, TIE_DECIMALS
@@ -49,7 +50,8 @@ class Answer:
         Of the fitted model in a file; likewise.
     cheapest : str or None
         Of the methods that finished every seed and cannot be told apart from the best, the one of
-        the smallest measured peak; the best itself where nothing can be told.
+        the smallest measured peak, by the rule of `take_of`; the best itself where nothing can be
+        told.
     cheapest_score : str
     cheapest_peak_bytes, cheapest_train_s : float
         Its largest peak over seeds, and its mean time of tuning and fitting; NaN where unknown.
@@ -175,7 +177,8 @@ def _answer(
         f"{where}, {best.method} is best: {score.label} {mean.split(' [')[0]} ({interval}). "
         f"{comparison}{' ' + warning if warning else ''}"
     )
-    cheapest = min(_level(scored), key=_cost)
+    sign = -1 if score.greater_is_better else 1
+    cheapest = take_of(_level(scored), _cost, lambda cell: sign * float(cell.mean))
     return Answer(
         problem,
         budget,
@@ -207,9 +210,8 @@ def _level(scored: list[Any]) -> list[Any]:
     ]
 
 
-def _cost(cell: Any) -> tuple[float, float]:
-    peak, time = (math.inf if pd.isna(n) else float(n) for n in (cell.peak_bytes, cell.train_s))
-    return peak, time
+def _cost(cell: Any) -> float:
+    return math.inf if pd.isna(cell.peak_bytes) else float(cell.peak_bytes)
 
 
 def _bounds(cell: Any, digits: int | None) -> str:

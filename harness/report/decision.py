@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from harness.report.answers import SIGNIFICANCE
+from harness.report.cheapest import take_of
 from harness.report.pareto import signs
 from harness.report.statistics import MIN_PAIRS
 from harness.report.verdicts import metric_margin
@@ -71,7 +72,8 @@ def standings(compared: pd.DataFrame, scores: Mapping[str, Score]) -> pd.DataFra
         cheapest: `n_rows` that have the method, `all_rows` of the metric, `level`, `worse`,
         `few` (too few seeds to tell) and `failed` (no score for some seeds); `worse_least` and
         `worse_most`, the mean differences where it is worse; `shortfall`, the largest mean
-        difference on any row, and `shortfall_bound`, the largest upper end of a 95 % interval;
+        difference on any row, `shortfall_mean`, the mean of it over the rows, and
+        `shortfall_bound`, the largest upper end of a 95 % interval;
         `first`, rows on which its mean is the best; `no_better`, those on which it is no better
         than a control that knows nothing; least, largest and (geometric) mean of
         `peak_bytes` and `train_s` over the rows.
@@ -123,6 +125,7 @@ def standings(compared: pd.DataFrame, scores: Mapping[str, Score]) -> pd.DataFra
         worse_least=("by", "min"),
         worse_most=("by", "max"),
         shortfall=("short", "max"),
+        shortfall_mean=("short", "mean"),
         shortfall_bound=("bound", "max"),
         **{f"{name}_least": (f"least_{name}", "min") for name in COSTS},
         **{f"{name}_most": (f"most_{name}", "max") for name in COSTS},
@@ -197,7 +200,9 @@ def _worded(table: pd.DataFrame, label: str, where: str) -> tuple[str, str]:
     level = everywhere[everywhere["level"] == everywhere["all_rows"]]
     if level.empty:
         return _nobody(table, by)
-    cheapest = level.iloc[0]
+    cheapest = take_of(
+        [row for _, row in level.iterrows()], _bytes, lambda row: row.shortfall_mean
+    )
     n, k = len(table), len(level)
     if k == 1:
         told = f"{by}, no other of {_word(n)} methods is level with the best on every row."
@@ -214,6 +219,10 @@ def _worded(table: pd.DataFrame, label: str, where: str) -> tuple[str, str]:
     if cheapest["no_better"]:
         floor = f"It is no better than a control on {_of(cheapest, 'no_better')}."
     return lead, " ".join(filter(None, [told, _worse(others), _open(cheapest, label), floor]))
+
+
+def _bytes(row: Any) -> float:
+    return float(row.peak_bytes) if math.isfinite(row.peak_bytes) else math.inf
 
 
 def _nobody(table: pd.DataFrame, by: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from harness.errors import HarnessError
 from harness.report.answers import SIGNIFICANCE, at_budget, format_score
+from harness.report.cheapest import take_of
 from harness.report.scores import Score
 from harness.report.statistics import MIN_PAIRS, compare_with, mean_interval
 from harness.units import format_bytes, format_latency
@@ -134,8 +135,8 @@ def choose(
     """Choose for each problem, over all budgets of the study.
 
     Of what keeps within all limits the best by its mean is compared with the others, paired over
-    seeds and corrected by Holm. Taken is the cheapest of those that are not told apart from it:
-    the one whose largest share of a limit is the smallest. With fewer than 5 seeds nothing can be
+    seeds and corrected by Holm. Taken is the cheapest of those that are not told apart from it,
+    by the rule of `take_of`: its cost is its largest share of a limit. With fewer than 5 seeds nothing can be
     told, and the best itself is taken.
 
     Parameters
@@ -215,22 +216,27 @@ def _choose(
         seeds = "one seed is" if pairs == 1 else f"{pairs} seeds are"
         told = f"The best by its mean; {seeds} too few to tell whether a cheaper one is as good."
         return Choice(problem, score, best, best, [], told)
-    if level and level[0].share < best.share:
-        taken = level[0]
+    taken = take_of([best, *level], lambda one: one.share, lambda one: worth(one)[0])
+    if taken is not best:
         part = taken.share / best.share
         told = (
             f"Not told apart from the best, {best.name} ({format_score(best.scores.mean())}), and "
             f"takes {part:.2g} of what that takes."
         )
         return Choice(problem, score, taken, best, level, told)
-    return Choice(problem, score, best, best, level, _alone(level, len(others)))
+    return Choice(problem, score, best, best, level, _alone(best, level, len(others)))
 
 
-def _alone(level: list[Candidate], others: int) -> str:
+def _alone(best: Candidate, level: list[Candidate], others: int) -> str:
     if not level:
         worse = "the other one is" if others == 1 else f"all {others} others are"
         return f"The best: {worse} worse within these limits."
-    return f"The best, and cheaper than the {len(level)} that cannot be told apart from it."
+    n = len(level)
+    told = "the other one that" if n == 1 else f"the {n} others that"
+    if level[0].share < best.share:
+        saved = "does not save" if n == 1 else "do not save"
+        return f"The best: {told} cannot be told apart from it {saved} more than a tenth."
+    return f"The best, and cheaper than {told} cannot be told apart from it."
 
 
 def _nothing(candidates: list[Candidate], limits: Mapping[str, float]) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 from harness.advice.advise import LEAST_WEIGHT
 from harness.advice.model import CONFIDENCE, RIDGE, Scores, drawn_anew, scores_of
 from harness.advice.nearness import CLASSES_SCALE, FAR, NEAR
+from harness.report.cheapest import EQUALLY_CHEAP
 from harness.report.metric_bounds import RANGES
 from harness.report.scores import SCORES
 
@@ -20,6 +21,7 @@ RULES = {
     "ridge": RIDGE,
     "least_weight": LEAST_WEIGHT,
     "classes_scale": CLASSES_SCALE,
+    "equally_cheap": EQUALLY_CHEAP,
     "upper": (1 + CONFIDENCE) / 2,
 }
 """Constants of the model, by the names that `advice.js` has for them."""

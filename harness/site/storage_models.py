@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 from harness.planning import own_bytes
@@ -47,6 +49,24 @@ def planning_script(methods: list[Method]) -> tuple[str, dict[str, str]]:
     listed = ",\n".join(told)
     parts = [python, translator.text, f"const own = {{{own}}};", plan]
     return "\n".join([*parts, f"const methods = [{listed}];"]), left_out
+
+
+def why_untranslated(method: Method) -> str:
+    """Say what of a written storage model has no translation; "" where all of it has one.
+
+    Parameters
+    ----------
+    method : Method
+        With a storage model.
+    """
+    translator = Translator()
+    try:
+        _method(translator, method)
+    except UntranslatedError as error:
+        return str(error)
+    # of what only some settings reach, the script says so where it is called
+    found = re.search(r'untranslated\(("(?:[^"\\]|\\.)*")\)', translator.text)
+    return str(json.loads(found[1])) if found else ""
 
 
 def _method(translator: Translator, method: Method) -> str:

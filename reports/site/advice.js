@@ -55,6 +55,15 @@ const quantile = (values, part) => {
   return v[low] + (at - low) * ((v[low + 1] ?? v[low]) - v[low]);
 };
 
+const behindEnds = (drawn) => ({ behind_low: quantile(drawn, 1 - rules.upper), behind_high: quantile(drawn, rules.upper) });
+
+// Of rows that cannot be told apart from the first, the best of those as cheap as the cheapest, as report/cheapest.py has it.
+const taken = (rows, cost) => {
+  const level = rows.filter((row) => row.behind_low <= 0), most = rules.equally_cheap * Math.min(...level.map((row) => cost(row.method)));
+  return level.filter((row) => cost(row.method) <= most)
+    .reduce((a, b) => (b.behind < a.behind || (b.behind === a.behind && cost(b.method) < cost(a.method)) ? b : a));
+};
+
 const prepare = (scores) => {
   scores.known = scores.table.map((row) => row.flatMap((v, i) => (finite(v) ? [i] : [])));
   scores.means = scores.table.map((row, s) => scores.known[s].reduce((sum, i) => sum + row[i], 0) / scores.known[s].length);
@@ -88,7 +97,7 @@ const expected = (scores, place, within) => {
     const seen = new Set(scores.known.flatMap((known, s) => (known.includes(i) ? [scores.datasets[s]] : [])));
     return {
       method: scores.methods[i], score: clip(scores.sign * (middle + effect[i])), low: ends[0], high: ends[1],
-      behind: effect[best] - effect[i], behind_high: quantile(draws.map((d) => d[best] - d[i]), rules.upper), datasets: seen.size,
+      behind: effect[best] - effect[i], ...behindEnds(draws.map((d) => d[best] - d[i])), datasets: seen.size,
     };
   });
   rows.sort((a, b) => a.behind - b.behind || (a.method < b.method ? -1 : 1));

@@ -32,6 +32,7 @@ const show = () => {
   at("wrong").textContent = message;
   body.replaceChildren();
   at("notes").replaceChildren();
+  at("take").textContent = "";
   if (message) return;
   const task = taskOf(asked), budget = Math.round(asked.budget * 1e6);
   const shape = new Shape(asked.labeled, asked.n - asked.labeled, asked.d, asked.classes);
@@ -72,6 +73,10 @@ const show = () => {
   if (found.rows.length) say(found.near ? `Nearest data sets: ${found.nearest.join(", ")}.` : "No kept study of this shape: the order is that of all shapes.");
   if (refused.length) say(`These do not fit: ${refused.join(", ")}.`);
   if (failed.length) say(`Sizes of these cannot be worked out here: ${failed.join(", ")}; ask harness advise.`);
+  if (found.rows.length > 1) {
+    const take = taken(found.rows, (name) => plans.get(name)?.bytes ?? Infinity);
+    at("take").textContent = `Cheapest of those that cannot be told apart from the first: ${take.method}, ${sized(plans.get(take.method)).join(", ")}, ${take.score.toFixed(3)} from ${end(take.low)} to ${end(take.high)}.`;
+  }
   const words = ["harness advise", `--n ${asked.n}`, `--d ${asked.d}`, `--labeled ${asked.labeled}`, `--budget ${asked.budget}MB`];
   if (asked.classes !== 2) words.push(`--classes ${asked.classes}`);
   if (asked.metric !== usual[task]) words.push(`--metric ${asked.metric}`);

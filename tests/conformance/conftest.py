@@ -6,6 +6,7 @@ import pytest
 
 from harness.cli.new_method import write_method
 from harness.conformance import check_file, kit
+from harness.conformance.finding import FAILS
 from harness.trial.warm_up import warm_up
 
 warm_up_once = functools.cache(warm_up)
@@ -41,13 +42,13 @@ def example(tmp_path, written):
 
 @pytest.fixture
 def checked(example, monkeypatch):
-    """Return a function that edits the example and returns the findings that fail, by check.
+    """Return a function that edits the example and returns the findings of a result, by check.
 
     Without scikit-learn's checks, which take half of the time, unless they are asked for. Where
     only one check is asked for, those that do not lead to it are left out.
     """
 
-    def run(edits=None, measure=False, seconds=10.0, scikit_learn=False, only=None):
+    def run(edits=None, measure=False, seconds=10.0, scikit_learn=False, only=None, result=FAILS):
         if not scikit_learn:
             monkeypatch.setattr(kit, "sklearn_checks", lambda method: [])
         monkeypatch.setattr(kit, "warm_up", warm_up_once)
@@ -59,6 +60,6 @@ def checked(example, monkeypatch):
                           "is_shift_invariant"):  # fmt: skip
                 monkeypatch.setattr(kit, check, lambda method, problem: "")
         findings = check_file(example(edits or {}), seconds=seconds, measure=measure)
-        return {f.check: f.advice for f in findings if f.result == "fails"}
+        return {f.check: f.advice for f in findings if f.result == result}
 
     return run

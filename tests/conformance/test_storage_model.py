@@ -2,6 +2,8 @@
 
 import pytest
 
+from harness.conformance.finding import DOES_NOT_APPLY
+
 STORAGE = (
     "return shape.data_bytes + shape.block_bytes + 8 * (kernel + 2 * landmarks * shape.n_features)"
 )
@@ -60,3 +62,13 @@ METHOD = '"landmarks", tasks'
 )
 def test_wrong_model(checked, edits, check, words):
     assert words in checked(edits, only=check)[check]
+
+
+def test_storage_that_the_site_cannot_translate_is_told_and_fails_nothing(checked):
+    edits = {HEAD: "@np.vectorize\n" + HEAD}
+    told = checked(edits, only="predictions", result=DOES_NOT_APPLY)["storage on the site"]
+    assert "cannot work out its size" in told and "is no plain function" in told
+    within = {STORAGE: "return shape.data_bytes + int(np.ceil(8.0 * landmarks * shape.n))"}
+    told = checked(within, only="predictions", result=DOES_NOT_APPLY)["storage on the site"]
+    assert "ceil" in told and "`harness advise` can" in told
+    assert "storage on the site" not in checked(only="predictions", result=DOES_NOT_APPLY)

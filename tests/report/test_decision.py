@@ -54,6 +54,12 @@ def test_the_cheapest_of_the_level_is_taken_and_the_worse_is_told_by_how_much(tm
     assert bad["worse_least"] == pytest.approx(0.1)
 
 
+def test_peaks_within_a_tenth_count_as_equal_and_the_least_behind_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setitem(PEAKS, "big", int(1.05 * PEAKS["small"]))
+    (decision,), _ = judged(tmp_path, THREE)
+    assert decision.lead.startswith("Take big, the cheapest of those that are level: ")
+
+
 def test_a_difference_that_is_sure_but_that_nobody_would_choose_by_is_level(tmp_path):
     scores = {"big": 0.95 + NOISE, "small": 0.945 + NOISE + WOBBLE / 100}
     (decision,), _ = judged(tmp_path, scores)

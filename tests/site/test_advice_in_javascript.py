@@ -13,6 +13,7 @@ from harness.project import TEMPLATES
 from harness.site.advice_data import RULES, advice_data
 
 CONTROLS = ("prior", "random", "oracle")
+COST = "(name) => 1000 + 20 * name.length"  # some within a tenth, some beyond
 ASKED = [
     ("auc", (500, 99_500, 50, 2, 20e6), "binary"),
     ("auc", (20, 400, 10, 2, 1e6), "binary"),
@@ -32,18 +33,21 @@ def test_expected_scores_are_the_same(javascript):
     given = f"const rules = {json.dumps(RULES)}; const data = {json.dumps(data)};"
     answered = javascript(
         f"{given}\n{script}\nObject.values(data).forEach(prepare);",
-        f"{json.dumps(asked)}.map(([metric, counts]) =>"
-        " expected(data[metric], coordinates(...counts), data[metric].methods))",
+        f"{json.dumps(asked)}.map(([metric, counts]) => {{"
+        "const found = expected(data[metric], coordinates(...counts), data[metric].methods);"
+        f"return {{ ...found, taken: taken(found.rows, {COST}).method }}; }})",
     )
     for (metric, counts, task), told in zip(ASKED, answered, strict=True):
         scores = scores_of(evidence, metric, CONTROLS)
-        found = advise(scores, Query(*counts, task), [Fit(name) for name in scores.methods])
+        fits = [Fit(name, planned_bytes=1000 + 20 * len(name)) for name in scores.methods]
+        found = advise(scores, Query(*counts, task), fits)
+        assert told["taken"] == found.taken
         assert told["near"] == found.near
         assert told["nearest"] == found.nearest
         rows = {row["method"]: row for row in told["rows"]}
         assert set(rows) == set(found.ranked["method"])
         for row in found.ranked.to_dict("records"):
-            for name in ("score", "low", "high", "behind", "behind_high"):
+            for name in ("score", "low", "high", "behind", "behind_low", "behind_high"):
                 here = rows[row["method"]][name]
                 expected = row[name] if abs(row[name]) < float("inf") else None
                 assert here == pytest.approx(expected, abs=2e-5), (metric, row["method"], name)
