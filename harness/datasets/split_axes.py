@@ -74,8 +74,8 @@ def refuse_unclear_axis(
     rows, columns = array.shape
     raise ValueError(
         f"'{called[name]}' is {rows} x {columns}, and its rows as well as its columns may be "
-        "splits: write `transpose: false` beside `splits` if each row is one, `transpose: true` if "
-        "each column is"
+        "splits: write `transpose: false` beside `splits` if each row is one, `transpose: true` "
+        "if each column is"
     )
 
 
