@@ -14,7 +14,7 @@ from harness.datasets.encoding import Source
 from harness.datasets.entry import Declared
 from harness.datasets.fact_sources import FactSource
 from harness.datasets.fetching import fetch_files, open_unpacked
-from harness.datasets.matrices import read_idx
+from harness.datasets.idx_files import read_idx
 from harness.errors import HarnessError, shown
 
 _NPY, _IDX = b"\x93NUMPY", b"\0\0"

@@ -17,12 +17,12 @@ from harness.datasets.entry import Declared
 from harness.datasets.fetching import RETRIES, open_unpacked
 from harness.datasets.foreign_files import PICKLED, foreign_kind
 from harness.datasets.generating import read_generated
+from harness.datasets.idx_files import read_images_and_labels
 from harness.datasets.image_folders import read_image_folders
 from harness.datasets.json_lines import json_frames
 from harness.datasets.list_columns import list_widths, spread
 from harness.datasets.matrices import (
     read_bytes,
-    read_images_and_labels,
     read_mat,
     read_npy,
     read_npz,

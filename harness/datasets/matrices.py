@@ -63,53 +63,13 @@ def read_svmlight(entry: Declared, read: matrix_reading.Svmlight, paths: Sequenc
     widest = max(part.shape[1] for part in X)
     for part in X:
         part.resize(part.shape[0], widest)
-    return _joined([_as_read(part, entry, read) for part in X], y, read, facts)
+    return joined([_as_read(part, entry, read) for part in X], y, read, facts)
 
 
 def _one_against_all(labels: list[tuple[float, ...]], entry: Declared) -> np.ndarray:
     [positive] = entry.positive
     held = [positive in (f"{label:g}" for label in of_point) for of_point in labels]
     return np.where(held, positive, "other")
-
-
-_IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-
-
-def read_idx(path: Path) -> np.ndarray:
-    """Read one IDX file, packed or not.
-
-    Raises
-    ------
-    ValueError
-        If it does not start as IDX or its length is not what its header says.
-    """
-    with open_unpacked(path) as stream:
-        raw = stream.read()
-    if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] not in _IDX_TYPES:
-        raise ValueError(f"{path.name} does not start as an IDX file")
-    if len(raw) < 4 + 4 * raw[3]:
-        raise ValueError(f"{path.name} is cut short within its header")
-    shape = np.frombuffer(raw, ">u4", count=raw[3], offset=4).astype(int)
-    kind = np.dtype(_IDX_TYPES[raw[2]])
-    start = 4 + 4 * raw[3]
-    if len(raw) - start != kind.itemsize * shape.prod():
-        raise ValueError(f"{path.name} holds {len(raw) - start} bytes, its header says {shape}")
-    return np.frombuffer(raw, kind, offset=start).reshape(shape)
-
-
-def read_images_and_labels(read: matrix_reading.Idx, paths: Sequence[Path]) -> Source:
-    """Read files of images and of labels, which take turns."""
-    if len(paths) % 2:
-        raise ValueError("files of images and of labels must take turns")
-    arrays = [read_idx(path) for path in paths]
-    for path, labels in zip(paths[1::2], arrays[1::2], strict=True):
-        if labels.ndim != 1:
-            raise ValueError(
-                f"{path.name} should hold labels, and has {labels.ndim} axes: of two files the "
-                "images come first"
-            )
-    X = [images.reshape(len(images), -1) for images in arrays[::2]]
-    return _joined(X, arrays[1::2], read)
 
 
 def read_mat(entry: Declared, read: matrix_reading.Mat, paths: Sequence[Path]) -> Source:
@@ -135,7 +95,7 @@ def read_mat(entry: Declared, read: matrix_reading.Mat, paths: Sequence[Path]) -
             if target is None or taken:
                 features = features[:, [at for at in kept if at not in taken]]
             X.append(_as_read(features, entry, read))
-    return _joined(X, y, read, facts)
+    return joined(X, y, read, facts)
 
 
 def column(values: Any) -> np.ndarray:
@@ -190,7 +150,7 @@ def read_npz(entry: Declared, read: matrix_reading.Npz, paths: Sequence[Path]) -
                     features = features[:, kept]
                 X.append(_as_read(features, entry, read))
                 y.append(_no_targets(X[-1]) if target is None else column(arrays[target]))
-    return _joined(X, y, read, facts)
+    return joined(X, y, read, facts)
 
 
 def _named_facts(entry: Declared) -> Iterator[tuple[str, str]]:
@@ -297,7 +257,7 @@ def _columns(
             kept.append(np.delete(block, without, axis=1) if without else block)
         held = [block for block in kept if block.shape[1]]
         X.append(held[0] if len(held) == 1 else np.concatenate(held, axis=1))
-    return _joined(X, y, read, facts)
+    return joined(X, y, read, facts)
 
 
 def refuse_uneven_files(rows: Sequence[int], paths: Sequence[Path], beside: int) -> None:
@@ -336,12 +296,19 @@ def _rows(stored: Any, read: matrix_reading.Stored) -> Any:
     return array.reshape(len(array), math.prod(array.shape[1:]))
 
 
-def _joined(
+def joined(
     X: list[Any],
     y: list[np.ndarray],
     read: matrix_reading.Matrix,
     facts: Mapping[str, list[np.ndarray]] = MappingProxyType({}),
 ) -> Source:
+    """Return what was read of several files or matrices, a row after the other.
+
+    Raises
+    ------
+    ValueError
+        If rows and targets, or the columns of two matrices, differ in number.
+    """
     parts = [len(part) for part in y]
     rows = [part.shape[0] for part in X]
     widths = [part.shape[1] for part in X]
@@ -353,13 +320,14 @@ def _joined(
     if len(set(widths)) > 1:
         raise ValueError(f"matrices of {widths} columns cannot be joined")
     if len(X) == 1:
-        joined = X[0]
+        whole = X[0]
     else:
-        joined = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
+        whole = sparse.vstack(X, "csr") if sparse.issparse(X[0]) else np.concatenate(X)
     said = {key: np.concatenate(held) for key, held in facts.items() if held}
+    y = [part.astype(part.dtype.newbyteorder("="), copy=False) for part in y]  # as pandas needs it
     if any(part.dtype.kind not in "biuf" for part in y):  # names, besides which NaN were a text
         y = [part.astype(object) for part in y]
-    return Source(_coded(joined, read), y[0] if len(y) == 1 else np.concatenate(y), parts, said)
+    return Source(_coded(whole, read), y[0] if len(y) == 1 else np.concatenate(y), parts, said)
 
 
 def _coded(X: Any, read: matrix_reading.Matrix) -> Any:

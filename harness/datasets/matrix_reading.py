@@ -65,9 +65,18 @@ class Svmlight(Matrix):
 
 
 class Idx(Matrix):
-    """The format of MNIST: files of images and of labels in turn."""
+    """The format of MNIST: files of images and of labels in turn.
+
+    Parameters
+    ----------
+    target : int, optional
+        The column with the target, where files of labels have several, as those of QMNIST.
+    """
+
+    LATER: ClassVar[frozenset[str]] = Matrix.LATER | {"target"}
 
     format: Literal["idx"]
+    target: int | None = Field(default=None, ge=0)
 
 
 class Stored(Matrix):

@@ -16,7 +16,7 @@ OFFICIAL = "official"
 GIVEN = "given"
 """The test part that a file of splits names."""
 
-_OF_FILES = ("names", "first_row", "test")
+_OF_FILES = ("names", "first_row", "transpose", "test")
 """What an evaluation says of files of splits, which are read elsewhere."""
 
 ALL = "all"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.datasets.foreign_files import PICKLED
 from harness.datasets.sizes import Sizes
+from harness.datasets.split_axes import may_be_columns, refuse_unclear_axis, turned
 from harness.datasets.split_sources import (
     CODES,
     NAMED,
@@ -154,7 +155,7 @@ def read_splits(source: SplitSource | Path, n: int) -> SplitFile:
 def _read(source: SplitSource, n: int, _states: tuple[tuple[int, int], ...]) -> SplitFile:
     try:
         rows = read_rows_of(source)
-        codes = _codes_of(rows, n, source.n_train)
+        codes = _codes_by_axis(rows, n, source)
         seeds = _seeds_of(rows.arrays, len(codes))
     except OSError as error:
         raise HarnessError(f"{source.told}: {error.strerror or error}") from None
@@ -199,6 +200,33 @@ def write_splits(path: Path, n: int, splits: Mapping[int, Split]) -> None:
     write_whole(packed.getvalue(), path)
 
 
+class _UnfitListsError(ValueError):
+    """Lists do not make splits as they were read; along the other axis they might."""
+
+
+def _codes_by_axis(rows: Rows, n: int, source: SplitSource) -> np.ndarray:
+    """Return the codes of all rows, where a split is a row of what is read or a column of it."""
+    named = [name for name in (*NAMED, CODES) if name in rows.arrays]
+    if source.transpose is not None:
+        if source.transpose:
+            rows.arrays = turned(rows.arrays, named)
+        return _codes_of(rows, n, source.n_train)
+    listed = {CODES, *rows.listed}
+    asked = {name: rows.called[name] for name in named if name not in listed}
+    n_seeds = len(rows.arrays[SEEDS]) if SEEDS in rows.arrays else None
+    try:
+        codes = _codes_of(rows, n, source.n_train)
+    except _UnfitListsError as error:
+        if may_be_columns(rows.arrays, asked, n, n_seeds):
+            told = f"{error}; if each column is a split, write `transpose: true` beside `splits`"
+            raise ValueError(told) from None
+        raise
+    if n_seeds not in (None, len(codes)):
+        return codes  # which is told with the numbers of the splits
+    refuse_unclear_axis(rows.arrays, asked, n, n_seeds)
+    return codes
+
+
 def _codes_of(rows: Rows, n: int, n_train: int | None) -> np.ndarray:
     import numpy as np
 
@@ -236,11 +264,13 @@ def _place(codes: np.ndarray, lists: Any, code: int, name: str, rows: Rows) -> N
     count, n = codes.shape
     first, called = rows.first[name], rows.called[name]
     if len(lists) not in (1, count) or (isinstance(lists, np.ndarray) and lists.ndim != 2):
-        raise ValueError(f"'{called}' is no list of row numbers, or one list for each split")
+        raise _UnfitListsError(f"'{called}' is no list of row numbers, or one list for each split")
     for at, part in enumerate(list(lists) * (count // len(lists))):
         whole = _row_numbers(part, n, first)
         if whole is None:
-            raise ValueError(f"'{called}' is no list of row numbers, or one list for each split")
+            raise _UnfitListsError(
+                f"'{called}' is no list of row numbers, or one list for each split"
+            )
         if name == "labeled" and not len(whole):
             raise ValueError(f"'{called}' is empty in one split ({at})")
         outside = whole[(whole < 0) | (whole >= n)]
@@ -248,16 +278,18 @@ def _place(codes: np.ndarray, lists: Any, code: int, name: str, rows: Rows) -> N
             allowed = f"{first} to {n - 1 + first}"
             by_itself = f"rows are counted from {first} here (`first_row`)"
             told = f"'{called}' has row {outside[0] + first}; allowed are {allowed}: {by_itself}"
-            raise ValueError(told)
+            # a mask of MATLAB's, whose splits are columns, is 0 and 1 as well
+            raise (_UnfitListsError if np.isin(part, (0, 1)).all() else ValueError)(told)
         numbers, counts = np.unique(whole, return_counts=True)
         if (counts > 1).any():
             twice = numbers[counts > 1][0] + first
-            raise ValueError(f"'{called}' has row {twice}, which is twice in one split ({at})")
+            told = f"'{called}' has row {twice}, which is twice in one split ({at})"
+            raise _UnfitListsError(told)
         taken = numbers[codes[at, numbers] != 0]
         if len(taken):
             other = PARTS[codes[at, taken[0]] - 1]
             told = f"'{called}' has row {taken[0] + first}, which is twice in one split ({at}): it"
-            raise ValueError(f"{told} is in the {other} part as well")
+            raise _UnfitListsError(f"{told} is in the {other} part as well")
         codes[at, whole] = code
 
 

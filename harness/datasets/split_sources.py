@@ -26,6 +26,9 @@ CODES, SEEDS = "part", "seeds"
 SEED = "{seed}"
 """What stands in a path for the number of a split."""
 
+_LISTED = (".json",)
+"""Endings of files that have lists within a list: no program writes them by columns."""
+
 _ALL = ""
 """The part of a file that has them all."""
 
@@ -50,12 +53,16 @@ class SplitSource:
         The number of the first row; by default 1 in files of MATLAB and 0 in all others.
     n_train : int or None, default None
         Rows from this one on are the test part, which the files do not name then.
+    transpose : bool or None, default None
+        Whether a split is a column of a matrix, or a row; by default a row, and a matrix whose
+        columns may be splits as well is refused.
     """
 
     paths: tuple[tuple[str, Path], ...]
     names: tuple[tuple[str, str], ...] = ()
     first_row: int | None = None
     n_train: int | None = None
+    transpose: bool | None = None
 
     @classmethod
     def of(cls, source: SplitSource | Path) -> SplitSource:
@@ -71,8 +78,8 @@ class SplitSource:
     def is_plain(self) -> bool:
         """Whether it is one file that says everything by itself."""
         [(part, path), *others] = self.paths
-        said = (part, others, self.names, self.first_row, self.n_train)
-        return said == (_ALL, [], (), None, None) and SEED not in path.name
+        said = (part, others, self.names, self.first_row, self.n_train, self.transpose)
+        return said == (_ALL, [], (), None, None, None) and SEED not in path.name
 
     def files(self) -> dict[str, dict[int | None, Path]]:
         """Return the files of each part by the number of their split; None of all splits.
@@ -103,11 +110,15 @@ def _numbered(path: Path) -> dict[int | None, Path]:
 
 @dataclass
 class Rows:
-    """What files say: the arrays of parts, and by which number the first row goes in them."""
+    """What files say: the arrays of parts, and by which number the first row goes in them.
+
+    `listed` are the parts whose lists are one by one in the file, so that no axis is in doubt.
+    """
 
     arrays: dict[str, Any] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     called: dict[str, str] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
 
 
 def read_rows_of(source: SplitSource) -> Rows:
@@ -128,10 +139,12 @@ def read_rows_of(source: SplitSource) -> Rows:
             path = dict(source.paths)[part]
             raise HarnessError(f"{path}: there is none for {SEED} {lacking[0]}")
         for number, path in files.items():
-            for name, rows in _of_file(path, part, names).items():
+            for name, rows in _of_file(path, part, names, source.transpose).items():
                 if number is None:
                     found.arrays[name] = rows
+                    found.listed |= {name} if path.suffix.lower() in _LISTED else set()
                 else:
+                    found.listed.add(name)
                     found.arrays.setdefault(name, []).append(_of_one_split(rows, path, name))
                 by_itself = 1 if path.suffix.lower() == ".mat" else 0
                 found.first[name] = by_itself if source.first_row is None else source.first_row
@@ -142,12 +155,16 @@ def read_rows_of(source: SplitSource) -> Rows:
 
 
 def _of_one_split(rows: Any, path: Path, name: str) -> Any:
+    if not isinstance(rows, list) and rows.shape[1:] == (1,):
+        rows = rows.T
     if len(rows) != 1:
         raise ValueError(f"{path.name} has {len(rows)} lists of {name!r}; a file a split has one")
     return rows[0]
 
 
-def _of_file(path: Path, part: str, names: Mapping[str, str]) -> dict[str, Any]:
+def _of_file(
+    path: Path, part: str, names: Mapping[str, str], transpose: bool | None
+) -> dict[str, Any]:
     """Return arrays by the names of parts, a row for each split; of one part its own."""
     ending = path.suffix.lower()
     if ending in (".pkl", ".pickle", ".pt", ".pth"):
@@ -171,6 +188,8 @@ def _of_file(path: Path, part: str, names: Mapping[str, str]) -> dict[str, Any]:
             f"{path.name} is one list of rows: say which part they are, such as splits: "
             "{labeled: FILE}"
         )
+    if ending == ".mat" and transpose is None:  # there a list of numbers is often a column
+        found = {name: a.T if a.shape[1:] == (1,) else a for name, a in found.items()}
     return {name: rows if name in (CODES, SEEDS) else _lists(rows) for name, rows in found.items()}
 
 
@@ -201,9 +220,7 @@ def _read_mat(path: Path, _: Iterable[str]) -> Mapping[str, Any]:
     from harness.datasets.mat_files import load_mat
 
     arrays = {name: np.atleast_2d(held) for name, held in load_mat(path).items()}
-    # a column of row numbers is one split
-    turned = {name: a.T if a.shape[1] == 1 else a for name, a in arrays.items()}
-    return {name: a.ravel() if name == SEEDS else a for name, a in turned.items()}
+    return {name: a.ravel() if name == SEEDS else a for name, a in arrays.items()}
 
 
 def _read_json(path: Path, _: Iterable[str]) -> Mapping[str, Any]:

@@ -58,10 +58,13 @@ class Timings:
         known = self.seconds(workload, block)
         if known is None:
             entry, tuning = workload.entry(block), block.grid.tuning
-            fits = 1 + (
-                tuning.trials * (1 if tuning.validation else tuning.folds) if tuning else 0
-            )
-            known = fits * (_LEAST_S + _S_A_VALUE * entry.n * entry.d)
+            searched = 0
+            if tuning:
+                searched = tuning.trials * (1 if tuning.validation else tuning.folds)
+            # points that come in parts are searched on the first of them
+            part = block.grid.part_rows(-(-entry.data_bytes // entry.n)) or entry.n
+            points = entry.n + searched * min(part, entry.n)
+            known = (1 + searched) * _LEAST_S + _S_A_VALUE * points * entry.d
         return min(max(known, _LEAST_S), block.grid.limits.time)
 
     def allowed(self, workload: Workload, block: Block) -> float:

@@ -164,6 +164,9 @@ class FromFile(_Evaluation):
     """What the arrays of parts are called in the file."""
     first_row: Literal[0, 1] | None = None
     """The number of the first row; by default 1 in files of MATLAB, 0 in others."""
+    transpose: bool | None = None
+    """Whether a split is a column of the file's matrices, or a row; by default a row, and a matrix
+    whose columns may be splits as well is refused."""
     test: Literal["official"] | None = None
     """The test part that the data set comes with, which the file does not name then."""
     transductive: bool = False
@@ -174,7 +177,7 @@ class FromFile(_Evaluation):
     """Likewise."""
 
     later: ClassVar[frozenset[str]] = frozenset(
-        {"unlabeled_per_labeled", "stratified", "names", "first_row", "test"}
+        {"unlabeled_per_labeled", "stratified", "names", "first_row", "transpose", "test"}
     )
 
     @model_validator(mode="after")
@@ -202,7 +205,7 @@ class FromFile(_Evaluation):
         }
         names = tuple(sorted((self.names or {}).items()))
         official = n_train if self.test else None
-        return SplitSource(tuple(paths.items()), names, self.first_row, official)
+        return SplitSource(tuple(paths.items()), names, self.first_row, official, self.transpose)
 
 
 def _task_numbers(value: Any) -> Any:

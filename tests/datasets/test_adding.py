@@ -280,3 +280,27 @@ def test_images_and_labels_of_mnist_s_format(tmp_path):
     ):
         with pytest.raises(HarnessError, match=told):
             add(files, name="other")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "npz"])
+def test_a_boolean_target_is_guessed_as_it_is_read(ending):
+    a, label = np.arange(12.0), np.arange(12) % 3 == 0
+    frame = pd.DataFrame({"a": a, "label": label})
+    if ending == "parquet":
+        frame.to_parquet("mine.parquet")
+    elif ending == "jsonl":
+        frame.to_json("mine.jsonl", orient="records", lines=True)
+    else:
+        np.savez("mine.npz", X=a[:, None], y=label)
+    found = add(f"mine.{ending}", None if ending == "npz" else "label", name="flags")
+    assert found.body["positive"] == "True"
+    X, y = load(load_catalog()["flags"])
+    assert (X.shape, y.tolist()) == ((12, 1), label.astype(int).tolist())
+
+
+def test_a_boolean_target_may_be_missing():
+    label = pd.array([True, False, None] * 4, dtype="boolean")
+    pd.DataFrame({"a": np.arange(12.0), "label": label}).to_parquet("gaps.parquet")
+    assert add("gaps.parquet", "label").body["other_classes"] == "drop"
+    X, y = load(load_catalog()["gaps"])
+    assert (X[:, 0].size, y.tolist()) == (8, [1, 0] * 4)

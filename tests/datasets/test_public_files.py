@@ -285,3 +285,57 @@ def test_true_is_no_label_until_it_is_quoted(make_entry):
     body = {"task": "binary", "positive": True, "read": {"format": "csv"}}
     with pytest.raises(HarnessError, match="positive: True is no label: write text or a number"):
         make_entry(body, {"jm1.csv": "1,true\n2,false\n"})
+
+
+def test_labels_in_columns_as_of_qmnist(make_entry):
+    """Files of labels have eight whole numbers a point, the class first."""
+    images = np.arange(6 * 4, dtype=np.uint8).reshape(6, 2, 2)
+    wide = np.stack([np.arange(6) % 3, *np.arange(42).reshape(7, 6)], axis=1).astype(">i4")
+    files = {
+        "images-idx3-ubyte": b"\0\0\x08\x03"
+        + np.array([6, 2, 2], ">u4").tobytes()
+        + bytes(images),
+        "labels-idx2-int": b"\0\0\x0c\x02" + np.array([6, 8], ">u4").tobytes() + wide.tobytes(),
+    }
+    body = {"task": "multiclass", "read": {"format": "idx", "target": 0}}
+    X, y = load(make_entry(body, files))
+    np.testing.assert_array_equal(X, images.reshape(6, 4))
+    assert y.tolist() == [0, 1, 2, 0, 1, 2]
+    for target, told in (
+        (None, "and 8 columns: write `target: 0`"),
+        (8, "has no column 8, but 8"),
+    ):
+        with pytest.raises(HarnessError, match=told):
+            make_entry({"task": "multiclass", "read": {"format": "idx", "target": target}}, files)
+
+
+def test_structures_in_a_structure_as_of_emnist(make_entry):
+    from scipy.io import savemat
+
+    rng = np.random.default_rng(0)
+    parts = {
+        name: {
+            "images": rng.integers(0, 256, (n, 784), dtype=np.uint8),
+            "labels": (np.arange(n, dtype=np.uint8) % 3 + 1)[:, None],
+            "writers": np.ones((n, 1)),
+        }
+        for name, n in (("train", 9), ("test", 6))
+    }
+    held = io.BytesIO()
+    mapping = np.array([[1, 65, 97], [2, 66, 98], [3, 67, 99]], np.uint8)
+    savemat(held, {"dataset": parts | {"mapping": mapping}})
+    names = {
+        key: [f"dataset.train.{told}", f"dataset.test.{told}"]
+        for key, told in (("X", "images"), ("y", "labels"))
+    }
+    body = {"task": "multiclass", "n_train": 9, "read": {"format": "mat"} | names}
+    X, y = load(make_entry(body, {"emnist-letters.mat": held.getvalue()}))
+    np.testing.assert_array_equal(X, np.vstack([part["images"] for part in parts.values()]))
+    assert y.tolist() == [0, 1, 2] * 5
+
+
+def test_labels_with_the_highest_byte_first(make_entry):
+    held = io.BytesIO()
+    np.savez(held, X=X.astype(">f4"), y=Y.astype(">i4"))
+    body = {"task": "binary", "read": {"format": "npz"}}
+    assert_read(make_entry(body, {"mine.npz": held.getvalue()}))

@@ -11,7 +11,7 @@ from harness.datasets.split_files import read_splits, write_splits
 from harness.errors import HarnessError
 
 N = 12
-LABELED = np.array([[0, 3], [4, 5], [11, 0]])
+LABELED = np.array([[0, 3], [4, 5], [0, 11]])
 TEST = np.array([8, 9, 10])
 
 

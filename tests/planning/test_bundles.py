@@ -24,7 +24,9 @@ LIMITS = {"time": 10**6, "memory": 4 * 10**9}
 
 
 def block(cell, seeds, dataset="iris", megabytes=10, threads=1, data="loaded"):
-    grid = SimpleNamespace(limits=SimpleNamespace(**LIMITS, threads=threads), data=data)
+    grid = SimpleNamespace(
+        limits=SimpleNamespace(**LIMITS, threads=threads), data=data, part_rows=lambda _: None
+    )
     budget = Budget(f"{megabytes}MB", bytes=megabytes * 10**6)
     return Block(dataset, SimpleNamespace(label=cell), 20, budget, tuple(seeds), grid, cell)
 
@@ -125,7 +127,7 @@ def test_time_is_that_of_the_cell_else_of_its_pair_else_a_guess_within_the_limit
     tuning = SimpleNamespace(trials=20, folds=5, validation=0)
     around = SimpleNamespace(
         sizes=lambda block: SimpleNamespace(n_labeled=20),
-        entry=lambda block: SimpleNamespace(n=10**6, d=100),
+        entry=lambda block: SimpleNamespace(n=10**6, d=100, data_bytes=8 * 10**8),
     )
     assert timings.seconds(around, block("a", [0])) == 2
     assert timings.seconds(around, block("a", [0], megabytes=40)) == 3
@@ -142,6 +144,10 @@ def test_time_is_that_of_the_cell_else_of_its_pair_else_a_guess_within_the_limit
     assert timings.allowed(around, block("a", [0])) == 4 * 2
     assert timings.allowed(around, block("a", [0], megabytes=40)) == 10 * 3
     assert timings.allowed(around, tuned) == 10 * timings.guess(around, tuned)
+    streamed = block("b", [0])
+    streamed.grid.tuning, streamed.grid.part_rows = tuning, lambda row: 10**6 // (row // 8)
+    # a hundred fits of a hundredth of the points, and a tenth of a second each
+    assert timings.guess(around, streamed) == pytest.approx(2 * once + 99 * 0.1)
     tuned.grid.limits.time = 7
     assert timings.guess(around, tuned) == timings.allowed(around, tuned) == 7
 

@@ -11,8 +11,8 @@ import pandas as pd
 
 from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile
 from harness.datasets.adding.tables import reported
+from harness.datasets.idx_files import read_idx
 from harness.datasets.image_folders import look_at_pictures
-from harness.datasets.matrices import read_idx
 from harness.errors import HarnessError
 
 

@@ -133,7 +133,11 @@ class ColumnProfile:
             self.nominal = True
             values = values.astype(object)
         elif pd.api.types.is_bool_dtype(values.dtype):
-            values = values.astype(str) if self._marked else values.astype(np.int8)
+            self.missing += int(values.isna().sum())
+            values = values.dropna()
+            # labels are read by their names, as text is
+            as_text = self._marked or self._labels
+            values = values.astype(str) if as_text else values.astype(np.int8)
         if pd.api.types.is_numeric_dtype(values.dtype):
             self.all_written = False
             self._take_numbers(values.astype(np.float64).to_numpy())
