@@ -42,8 +42,8 @@ def best(
 
     Level are all that finished every seed and cannot be told apart from the highest mean, which
     stands beside it. Bytes within a tenth of the cheapest's count as equal, and the highest mean
-    of those is taken. With limits, the cheapest within all of them is named, at whichever budget it
-    was trained.
+    of those is taken. With limits, the cheapest within all of them is named, at whichever budget
+    it was trained.
     """
     from harness.report.answers import best_table, make_answers
     from harness.report.columns import READ_WHEN_ASKED

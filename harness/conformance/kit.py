@@ -135,7 +135,7 @@ class _MethodCheck:
             yield skipped(self.method.name, "all others", str(why))
 
     def _on_the_site(self) -> Iterator[Finding]:
-        """A line where the page "What fits me?" cannot work out the size of the method."""
+        """Say where the page "What fits me?" cannot work out the size of the method."""
         if self.method.learns_storage:
             return
         if why := why_untranslated(self.method):

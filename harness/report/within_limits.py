@@ -136,8 +136,8 @@ def choose(
 
     Of what keeps within all limits the best by its mean is compared with the others, paired over
     seeds and corrected by Holm. Taken is the cheapest of those that are not told apart from it,
-    by the rule of `take_of`: its cost is its largest share of a limit. With fewer than 5 seeds nothing can be
-    told, and the best itself is taken.
+    by the rule of `take_of`: its cost is its largest share of a limit. With fewer than 5 seeds
+    nothing can be told, and the best itself is taken.
 
     Parameters
     ----------

@@ -84,7 +84,8 @@ def test_the_tightest_limit_says_what_is_cheap(tmp_path):
     tight = chosen(tmp_path / "t", scores, {"training": 1e9, "latency": 2e-3}, costs=costs)
     assert (tight.taken.method, tight.comparison) == (
         "a",
-        "The best: the other one that cannot be told apart from it does not save more than a tenth.",
+        "The best: the other one that cannot be told apart from it does not save more than a "
+        "tenth.",
     )
 
 
