@@ -134,13 +134,13 @@ def read_npz(entry: Declared, read: matrix_reading.Npz, paths: Sequence[Path]) -
         with np.load(path, allow_pickle=False) as arrays:
             for key, name in _named_facts(entry):
                 if name not in arrays:
-                    raise ValueError(_no_array(name, arrays))
+                    raise ValueError(_no_array(name, arrays, paths))
                 facts[key].append(arrays[name].ravel())
             is_sparse = read.X not in arrays and "indptr" in arrays
             for name, target in read.pairs:
                 for wanted in (target,) if is_sparse else (name, target):
                     if wanted is not None and wanted not in arrays:
-                        raise ValueError(_no_array(wanted, arrays))
+                        raise ValueError(_no_array(wanted, arrays, paths))
                 # what scipy.sparse.save_npz writes, and the target beside it
                 stored = sparse.load_npz(path) if is_sparse else arrays[name]
                 features = _rows(stored, read)
@@ -185,8 +185,10 @@ def _take_facts(
     return taken
 
 
-def _no_array(name: str, arrays: Any) -> str:
-    return f"there is no array {name!r}; the file holds {', '.join(arrays.files)}"
+def _no_array(name: str, arrays: Any, paths: Sequence[Path]) -> str:
+    told = f"there is no array {name!r}; the file holds {', '.join(arrays.files)}"
+    one = "; each file has features and targets: join those of two with numpy.savez"
+    return told + one * (len(paths) > 1)
 
 
 def read_npy(entry: Declared, read: matrix_reading.Npy, paths: Sequence[Path]) -> Source:

@@ -31,7 +31,8 @@ def svmlight_mistake(path: Path, zero_based: bool, told: str) -> str:
 def _mistake(words: list[str], zero_based: bool) -> str:
     label, *pairs = words
     if ":" in label:
-        return f"it begins with {shown(label)}, and each line begins with its label"
+        told = f"it begins with {shown(label)}, and each line begins with its label"
+        return f"{told}; of labels in a file of their own, `paste -d ' ' LABELS DATA` makes one"
     if "," in label:
         return (
             f"it has several labels ({shown(label)}): write `several_labels: true`, and under "

@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Container, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -279,7 +279,7 @@ def _spans(path: Path, file: BinaryIO) -> Iterator[tuple[Kept, int, int]]:
 
 
 def _line(kept: Kept) -> bytes:
-    return json.dumps(asdict(kept), separators=(",", ":")).encode() + b"\n"
+    return json.dumps(vars(kept), separators=(",", ":")).encode() + b"\n"
 
 
 def _unusable(path: Path, error: OSError) -> HarnessError:

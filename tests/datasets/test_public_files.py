@@ -339,3 +339,18 @@ def test_labels_with_the_highest_byte_first(make_entry):
     np.savez(held, X=X.astype(">f4"), y=Y.astype(">i4"))
     body = {"task": "binary", "read": {"format": "npz"}}
     assert_read(make_entry(body, {"mine.npz": held.getvalue()}))
+
+
+def test_features_and_labels_apart_are_told_how_to_be_joined(make_entry):
+    """As of GraphLearning's archives, and of dexter."""
+    files = {}
+    for name, array in (("data", X), ("labels", Y)):
+        held = io.BytesIO()
+        np.savez(held, **{name: array})
+        files[f"{name}.npz"] = held.getvalue()
+    read = {"format": "npz", "X": "data", "y": "labels"}
+    with pytest.raises(HarnessError, match=r"no array 'labels'.*join those of two with numpy.sa"):
+        make_entry({"task": "binary", "read": read}, files)
+    body = {"task": "binary", "read": {"format": "svmlight"}}
+    with pytest.raises(HarnessError, match=r"begins with '3:1', .* `paste -d ' ' LABELS DATA`"):
+        make_entry(body, {"dexter.data": "3:1 7:2 \n4:1 \n"})
