@@ -23,7 +23,6 @@ from rich.progress import (
 from harness.jobs.workflow import Told
 from harness.records.columns import OUTCOMES
 
-
 LOG_S = 60.0
 """Seconds from one line of a log to the next, at least."""
 

@@ -39,9 +39,14 @@ def test_a_log_has_a_line_a_minute_while_something_changes_and_one_at_the_end(cl
 
 def test_a_run_that_fails_leaves_what_it_had_in_the_log(clock):
     console = Console(file=io.StringIO())
-    with pytest.raises(KeyboardInterrupt), progress.shown(40, console) as told:
-        told(Counter(ok=3))
-        raise KeyboardInterrupt
+
+    def interrupted():
+        with progress.shown(40, console) as told:
+            told(Counter(ok=3))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert lines(console) == ["3/40 3 ok"]
 
 
