@@ -41,7 +41,7 @@ class DualSpaceSGD(PegasosSteps):
 
     def _window(self, X: np.ndarray, codes: np.ndarray) -> KernelWindow:
         window = super()._window(X, codes)
-        vars(self).pop("_features", None)  # or they would stand beside the next ones
+        self.__dict__.pop("_features", None)  # or they would stand beside the next ones
         self._features = self._map.transform(X)
         window.scores += self._features @ self._auxiliary.astype(np.float32)
         return window
