@@ -66,7 +66,8 @@ class Comparison:
         of the setting), `setting` (Setting), `dataset`, `kernel`, `labeled`, `budget`, `method`
         (the paper's name, or the study's label without what the setting says), `further` (whether
         only the study has the method), `printed`, `printed_text` (with its digits), `printed_std`,
-        `runs` (behind the printed one), `given_rank`, `ours` (label, if there is one), `n_scored`
+        `runs` (behind the printed one), `given_rank`, `ours` (label, if there is one), `place`
+        (problem and budget of ours; none of a reduction), `n_scored`
         and `n` (seeds; data sets of a reduction), `mean`, `ci_low`, `ci_high`, `std`, those of
         `Judgement` with `difference_half` for `half`, `note`, `doubt`, RANKS.
     totals : pandas.DataFrame
@@ -124,7 +125,9 @@ class _Trials:
             note = f"ours on {ok['cpu'].iloc[0]}"
         scores = ok[SECONDS.get(score.name, score.name)] * (100 if unit == "%" else 1)
         interval = mean_interval(scores)
-        return _Answer(self.label, self.column(setting), interval, len(self.rows), note)
+        return _Answer(
+            self.label, self.column(setting), interval, len(self.rows), note, self.place
+        )
 
     def column(self, setting: Setting) -> str:
         """Return the label with what tells it apart, but for what the setting says of all."""
@@ -145,6 +148,7 @@ class _Answer(NamedTuple):
     interval: Interval
     n: int
     note: str = ""
+    place: tuple[str, str] | None = None
 
 
 def compare(results: Results, names: Iterable[str], where: str = "") -> list[Comparison]:
@@ -323,6 +327,7 @@ def _cell(
         "runs": figure.runs if figure and figure.runs else float("nan"),
         "given_rank": figure.rank if figure else None,
         "ours": ours.label if ours else None,
+        "place": ours.place if ours else None,
         "n_scored": interval.n,
         "n": ours.n if ours else 0,
         "mean": interval.mean,

@@ -1,3 +1,5 @@
+import re
+
 import pandas as pd
 import pytest
 import yaml
@@ -42,6 +44,19 @@ def directory(tmp_path_factory):
 @pytest.fixture(scope="module")
 def comparison(directory):
     return compare(read_results(directory), ["hou2017/table3"])[0]
+
+
+def test_a_figure_of_ours_leads_to_its_seeds(directory, comparison):
+    html = (directory / "report.html").read_text(encoding="utf-8")
+    section = html.partition('<section id="published">')[2].partition("</section>")[0]
+    table = section.partition("<h3>hou2017/table3: AUC")[2].partition("<h3>")[0]
+    links = [int(number) for number in re.findall(r'<a href="#cell=(\d+)">', table)]
+    ran = comparison.cells[comparison.cells["n"] > 0]
+    cells = read_results(directory).cells
+    ours = cells.set_index(["problem", "budget", "label"])["cell"].to_dict()
+    expected = {ours[(*one.place, one.ours)] for one in ran.itertuples()}
+    assert set(links) == expected
+    assert len(links) == len(ran)
 
 
 def test_the_section_stands_after_the_answer_and_shows_every_printed_figure(directory, comparison):
