@@ -148,3 +148,17 @@ def test_predictions_of_some_trials_are_copied_from_one_site_to_another(path, tm
     copy_kept(path, target, {TRIALS[3]})
     copy_kept(path.with_name("none.scores"), target, set(TRIALS))
     assert trials(target) == [*TRIALS[:2], TRIALS[3]]
+
+
+@pytest.mark.parametrize("distinct, least, most", [(4000, 8000, 8200), (5, 0, 4000)])
+def test_scores_that_gain_nothing_are_stored_in_two_bytes_each_and_others_are_packed(
+    distinct, least, most
+):
+    rng = np.random.default_rng(0)
+    scores = rng.lognormal(0, 2, distinct)[rng.permutation(4000) % distinct]
+    given = {"scores": scores, "labels": (scores > 0).astype(int)}
+    kept, packed = pack(TRIALS[0], given, np.arange(4000), split="s", part="test")
+    assert least <= len(packed) <= most
+    again = unpack(kept, packed)
+    assert (again["labels"] == given["labels"]).all()
+    assert (np.argsort(again["scores"], kind="stable") == np.argsort(scores, kind="stable")).all()
