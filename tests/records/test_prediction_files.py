@@ -150,7 +150,7 @@ def test_predictions_of_some_trials_are_copied_from_one_site_to_another(path, tm
     assert trials(target) == [*TRIALS[:2], TRIALS[3]]
 
 
-@pytest.mark.parametrize("distinct, least, most", [(4000, 8000, 8200), (5, 0, 4000)])
+@pytest.mark.parametrize(("distinct", "least", "most"), [(4000, 8000, 8200), (5, 0, 4000)])
 def test_scores_that_gain_nothing_are_stored_in_two_bytes_each_and_others_are_packed(
     distinct, least, most
 ):
