@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 COSTS = {"peak": "peak_bytes", "train": "train_s"}
 """By what the charts call them."""
+_SPANNED = {"peak_bytes": ("peak_bytes",), "train_s": ("train_s", "predict_s")}
+"""What an axis of a cost shows: seconds of training and of prediction have one axis."""
 NORMALISED = Score("normalised", True, frozenset(), "normalised score")
 """Of several data sets together: 1 is the best mean of a data set, 0 the worst."""
 
@@ -96,7 +98,8 @@ def front_columns(cells: pd.DataFrame) -> dict[str, list[Any]]:
         runs = itertools.groupby(order.tolist(), method.__getitem__)
         named = [next(of_one) for _, of_one in runs]
         drawn = known & (cost > 0)
-        x = _pixels(np.log(cost[named]), np.log(cost[drawn]), _CHART[0])
+        spanned = cells.loc[drawn, list(_SPANNED[column])].to_numpy("float64").ravel()
+        x = _pixels(np.log(cost[named]), np.log(spanned[spanned > 0]), _CHART[0])
         y = _CHART[1] - _pixels(mean[named], mean[drawn], _CHART[1])
         placed = zip(named, _places_of_names(x, y, method[named]), strict=True)
         places: dict[int, tuple[int | None, bool]] = dict(placed)

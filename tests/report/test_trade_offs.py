@@ -74,6 +74,7 @@ def test_names_of_marks_at_one_place_do_not_hide_each_other():
             "mean": [0.90, 0.901, 0.902, 0.1],
             "peak_bytes": [1e6, 1.01e6, 1.02e6, 1e8],
             "train_s": [1.0, 1.01, 1.02, 100.0],
+            "predict_s": 1.0,
             "control": False,
             "n": 5,
             "n_scored": 5,
@@ -83,6 +84,27 @@ def test_names_of_marks_at_one_place_do_not_hide_each_other():
     assert places[3] is None
     heights = sorted(places[:3])
     assert min(later - before for before, later in itertools.pairwise(heights)) >= 10
+
+
+@pytest.mark.parametrize(("predict_s", "moved"), [(1.0, False), (1e-6, True)])
+def test_an_axis_of_time_spans_prediction_so_that_names_on_it_are_nearer(predict_s, moved):
+    cells = pd.DataFrame(
+        {
+            "problem": "one",
+            "method": ["first", "second", "far"],
+            "mean": [0.90, 0.901, 0.1],
+            "peak_bytes": [1e6, 8e6, 16e6],
+            "train_s": [1.0, 8.0, 16.0],
+            "predict_s": predict_s,
+            "control": False,
+            "n": 5,
+            "n_scored": 5,
+        }
+    )
+    columns = front_columns(with_fronts(cells, {"one": SCORES["auc"]}))
+    first, second, _ = columns["name_train"]
+    assert (first != second) == moved
+    assert columns["name_peak"][0] == columns["name_peak"][1]
 
 
 def test_over_data_sets_the_best_is_1_the_worst_and_failures_0(judged):
