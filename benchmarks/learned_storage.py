@@ -212,7 +212,7 @@ def rows(dataset: str, name: str, seeds: int) -> Iterator[dict[str, Any]]:
     from harness.planning.block_plans import shape_of
     from harness.planning.learned.design import Wanted
     from harness.planning.learned.measuring import measured, opened
-    from harness.planning.learned.model import Run
+    from harness.planning.learned.runs import Run
     from harness.planning.learned.study import asked
     from harness.planning.workload import load_workload
 

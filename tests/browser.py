@@ -1,6 +1,7 @@
 """A page as a real browser shows it: its document after all scripts, and what it complained of."""
 
 import contextlib
+import functools
 import html
 import json
 import os
@@ -116,7 +117,8 @@ def window(path):
     Yields
     ------
     callable
-        Runs a script as the body of an asynchronous function, and returns what that returns.
+        Runs a script as the body of an asynchronous function, and returns what that returns. Its
+        `order` gives the page an order of the DevTools protocol.
     """
     (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
 
@@ -182,4 +184,5 @@ def _script_runner(answers, orders, address):
         assert "exceptionDetails" not in done, done["exceptionDetails"]
         return done["result"].get("value")
 
+    run.order = functools.partial(call, session=session)
     return run

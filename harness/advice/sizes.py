@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.planning.learned.general import with_kept_storage
+from harness.planning.learned.general import with_known_storage
 from harness.planning.learned.model import LearnedStorage, LearningError
+from harness.planning.learned.shipped import ShippedStorage
 from harness.planning.size import plan
 from harness.plugin.environments import not_made
 from harness.plugin.method import Method
@@ -34,6 +35,11 @@ class Fit:
         Why it does not fit; empty if it does, or where that is not known.
     unknown : str
         Why it is not known whether it fits; empty where it is.
+    measured_with : str
+        Where its storage is a formula above trials that were measured: the libraries that they ran
+        with, "here" for those of this folder. Empty where its storage model is written.
+    extrapolated : bool
+        Whether it is asked beyond what was measured.
     uses_unlabeled : bool
     space : bool
         Whether it has parameters that are tuned.
@@ -46,6 +52,8 @@ class Fit:
     n_kept: int | None = None
     reason: str = ""
     unknown: str = ""
+    measured_with: str = ""
+    extrapolated: bool = False
     uses_unlabeled: bool = True
     space: bool = False
 
@@ -109,14 +117,16 @@ def _fit(index: Mapping[str, Any], method: Method, shape: Shape, budget: int, tu
     told = Fit(
         method.name, uses_unlabeled=method.uses_unlabeled, space=bool(tuned and method.space)
     )
-    learned = with_kept_storage(index, method)
-    if isinstance(learned.storage, LearnedStorage) and not learned.storage.runs:
+    learned = with_known_storage(index, method)
+    storage = learned.storage
+    if isinstance(storage, LearnedStorage) and not storage.runs:
         why = f"it has no storage model until it is measured: harness measure {method.name}"
         return replace(told, unknown=why)
     try:
         planned = plan(learned, shape, budget, space=method.space if tuned else None)
     except LearningError as error:
         return replace(told, unknown=str(error))
+    seen = method.training_shape(shape, planned.size, planned.n_kept)
     return replace(
         told,
         size=planned.size if planned.feasible else None,
@@ -124,4 +134,13 @@ def _fit(index: Mapping[str, Any], method: Method, shape: Shape, budget: int, tu
         planned_bytes=planned.planned_bytes,
         n_kept=planned.n_kept,
         reason=planned.reason,
+        measured_with=_measured_with(storage),
+        extrapolated=isinstance(storage, LearnedStorage | ShippedStorage)
+        and not storage.covers(seen, planned.size),
     )
+
+
+def _measured_with(storage: Any) -> str:
+    if isinstance(storage, ShippedStorage):
+        return storage.measured_with
+    return "here" if isinstance(storage, LearnedStorage) else ""

@@ -194,7 +194,7 @@ def _show(found: Advice, score: Score, top: int, unlabeled: int) -> None:
                 "method": row.method,
                 "size": found.fits[row.method].size_words,
                 "of the unlabeled": _kept(found.fits[row.method], unlabeled),
-                "holds": _bytes(found.fits[row.method].planned_bytes),
+                "holds": _holds(found.fits[row.method]),
                 score.label: f"{row.score:.3f}",
                 "from .. to": f"{_end(row.low)} .. {_end(row.high)}",
                 "behind": f"{row.behind:.3f}" if place else "-",
@@ -214,7 +214,7 @@ def _sentences(found: Advice, hidden: int) -> list[str]:
         told.append(f"{hidden} more are ranked: --top 0 shows them")
     if found.taken is not None and len(found.ranked) > 1:
         row = found.ranked.set_index("method").loc[found.taken]
-        holds = _bytes(found.fits[found.taken].planned_bytes)
+        holds = _holds(found.fits[found.taken])
         told.append(
             f"cheapest of those that cannot be told apart from the first: {found.taken}, {holds}, "
             f"{row['score']:.3f} from {_end(row['low'])} to {_end(row['high'])}"
@@ -229,6 +229,7 @@ def _sentences(found: Advice, hidden: int) -> list[str]:
             if found.near
             else f"no kept study of this shape: the order is that of all shapes, first {nearest}"
         )
+    told += _measured([found.fits[name] for name in found.ranked["method"]])
     unknown = [fit for fit in found.fits.values() if fit.unknown]
     if unknown:
         told.append(
@@ -246,6 +247,18 @@ def _sentences(found: Advice, hidden: int) -> list[str]:
     return told
 
 
+def _measured(fits: Sequence[Fit]) -> list[str]:
+    """Say where bytes are from that no storage model was written for."""
+    measured = [fit for fit in fits if fit.measured_with]
+    if not measured:
+        return []
+    among = sorted({one for fit in measured for one in fit.measured_with.split(", ")})
+    told = [f"~: by a formula above trials that were measured, with {', '.join(among)}"]
+    if beyond := [fit for fit in measured if fit.extrapolated]:
+        told.append(f"beyond what was measured, so less sure: {_named(beyond)}")
+    return told
+
+
 def _named(fits: Sequence[Fit]) -> str:
     names = [fit.method for fit in fits[:_MOST_NAMED]]
     more = len(fits) - len(names)
@@ -260,8 +273,10 @@ def _kept(fit: Fit, unlabeled: int) -> str:
     return "all" if fit.n_kept is None else f"{fit.n_kept:,} of {unlabeled:,}"
 
 
-def _bytes(count: int | None) -> str:
-    return "?" if count is None else format_bytes(count)
+def _holds(fit: Fit) -> str:
+    if fit.planned_bytes is None:
+        return "?"
+    return ("~" if fit.measured_with else "") + format_bytes(fit.planned_bytes)
 
 
 def _end(value: float) -> str:

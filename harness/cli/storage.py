@@ -60,7 +60,7 @@ def storage(
     enter_environment(method_entry(index, name)["plugin_requirements"])
     method, _ = Registry.load().get("methods", name)
     if method.learns_storage:
-        method = _with_kept_storage(index, method)
+        method = _known_storage(index, method)
     shape = Shape(labeled, n - labeled, d, classes, test, 4 if float32 else 8)
     fixed = {} if size is None or method.size is None else {method.size: size}
     planned = plan(method, shape, parse_bytes(budget) if budget else None, fixed)
@@ -86,11 +86,11 @@ def storage(
     )
 
 
-def _with_kept_storage(index: Mapping[str, Any], method: Method) -> Method:
-    from harness.planning.learned.general import with_kept_storage
+def _known_storage(index: Mapping[str, Any], method: Method) -> Method:
+    from harness.planning.learned.general import with_known_storage
     from harness.planning.learned.model import LearnedStorage
 
-    found = with_kept_storage(index, method)
+    found = with_known_storage(index, method)
     if isinstance(found.storage, LearnedStorage) and not found.storage.runs:
         raise click.ClickException(
             f"{method.name} has no storage model, and nothing of it is measured yet: harness "

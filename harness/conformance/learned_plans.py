@@ -20,7 +20,8 @@ from harness.conformance.measured_storage import (
 )
 from harness.planning.learned.design import Design, Wanted
 from harness.planning.learned.measuring import measured
-from harness.planning.learned.model import GENERATED, LearnedStorage, Run
+from harness.planning.learned.model import LearnedStorage
+from harness.planning.learned.runs import GENERATED, Run
 from harness.planning.size import Plan, plan
 from harness.plugin.method import Method
 from harness.plugin.shape import Shape

@@ -122,19 +122,22 @@ def _make_room(folder: Path) -> None:
 
 def _write_scripts(folder: Path, index: Mapping[str, Any], evidence: Any) -> None:
     controls = [entry["name"] for entry in index["methods"] if entry["control"]]
+    methods = [method for method, _ in Registry.load().items("methods")]
+    script, left_out = planning_script(methods)
     told = {
         "rules": RULES,
         "usual": PRIMARY,
         "applies": {name: sorted(METRICS[name]) for name in SHOWN},
-        "learned": {
-            entry["name"]: entry["tasks"] for entry in index["methods"] if entry["learns_storage"]
+        "unmeasured": {
+            entry["name"]: entry["tasks"]
+            for entry in index["methods"]
+            if entry["learns_storage"] and entry["name"] in left_out
         },
         "generated": [entry["name"] for entry in index["datasets"]],
         "data": advice_data(evidence, controls, SHOWN),
     }
     lines = [f"const {name} = {json.dumps(value)};" for name, value in told.items()]
     write_whole("\n".join(lines), folder / "data.js")
-    script, _ = planning_script([method for method, _ in Registry.load().items("methods")])
     write_whole(script, folder / "plan.js")
 
 

@@ -1,4 +1,4 @@
-"""All storage models that were written, as one script that plans as the harness does."""
+"""All storage models, written or shipped as formulas, as one script that plans as the harness."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import re
 from typing import Any
 
 from harness.planning import own_bytes
+from harness.planning.learned.model import BEYOND, MARGIN
+from harness.planning.learned.runs import NOISE, NOISY
+from harness.planning.learned.shipped import ShippedStorage, read_shipped
 from harness.planning.size import settings_that_count
 from harness.plugin.abilities import splits_fit
 from harness.plugin.method import Method
@@ -32,22 +35,27 @@ def planning_script(methods: list[Method]) -> tuple[str, dict[str, str]]:
     script : str
         Defines `methods`, and `planned(method, new Shape(...), bytes)`.
     left_out : dict of str to str
-        Reasons by name: a storage model that is learned, or has no translation.
+        Reasons by name: a storage model that is still to be learned, or has no translation.
     """
     translator, left_out, told = Translator(), {}, []
     translator.shape_class(Shape)
     own = ", ".join(f"{name}: {translator.function(getattr(own_bytes, name))}" for name in _OWN)
     for method in sorted(methods, key=lambda method: method.name):
         if method.learns_storage:
-            left_out[method.name] = "its storage is learned by measuring it"
-            continue
+            shipped = read_shipped().get(method.name)
+            if shipped is None:
+                left_out[method.name] = "its storage is learned by measuring it"
+                continue
+            method = method.learned(shipped)
         try:
             told.append(_method(translator, method))
         except UntranslatedError as error:
             left_out[method.name] = str(error)
     python, plan = ((SCRIPTS / name).read_text() for name in ("python.js", "plan.js"))
     listed = ",\n".join(told)
-    parts = [python, translator.text, f"const own = {{{own}}};", plan]
+    rules = json.dumps({"margin": MARGIN, "noise": NOISE, "noisy": NOISY, "beyond": BEYOND})
+    given = f"const own = {{{own}}};\nconst learning = {rules};"
+    parts = [python, translator.text, given, plan]
     return "\n".join([*parts, f"const methods = [{listed}];"]), left_out
 
 
@@ -93,6 +101,10 @@ def _method(translator: Translator, method: Method) -> str:
         for one in settings
     ]
     parts.append(f"settings: [{', '.join(each)}]")
-    parts.append(f"storage: {translator.function(method.storage_model)}")
+    if isinstance(method.storage, ShippedStorage):
+        parts.append(f"storage: shippedStorage({json.dumps(method.storage.as_dict())})")
+        parts.append(f"largest: {json.dumps(method.storage.largest)}")
+    else:
+        parts.append(f"storage: {translator.function(method.storage_model)}")
     parts.append(f"sizes: {translator.function(method.sizes)}")
     return "{" + ", ".join(parts) + "}"

@@ -41,11 +41,11 @@ const show = () => {
     if (method.control || !method.tasks.includes(task)) continue;
     try {
       const plan = planned(method, shape, budget);
-      if (plan.fits) plans.set(method.name, { ...plan, name: method.size });
+      if (plan.fits) plans.set(method.name, { ...plan, name: method.size, about: method.largest ? "~" : "", beyond: isBeyond(method, shape, plan) });
       else refused.push(method.name);
     } catch (error) { failed.push(method.name); }
   }
-  for (const [name, tasks] of Object.entries(learned)) if (tasks.includes(task)) plans.set(name, null);
+  for (const [name, tasks] of Object.entries(unmeasured)) if (tasks.includes(task)) plans.set(name, null);
   const scores = data[asked.metric];
   const place = coordinates(asked.n, asked.labeled, asked.d, asked.classes, budget);
   const found = expected(scores, place, [...plans.keys()]);
@@ -61,7 +61,7 @@ const show = () => {
   const sized = (plan) => {
     if (!plan) return ["?", "not measured"];
     const kept = plan.kept === null ? "" : `, ${whole(plan.kept)} of ${whole(asked.n - asked.labeled)} unlabeled`;
-    return [bytes(plan.bytes), `${plan.size === null ? "-" : `${whole(plan.size)} ${plan.name.replace("n_", "").replaceAll("_", " ")}`}${kept}`];
+    return [plan.about + bytes(plan.bytes), `${plan.size === null ? "-" : `${whole(plan.size)} ${plan.name.replace("n_", "").replaceAll("_", " ")}`}${kept}`];
   };
   found.rows.forEach((row, i) => add([row.method, row.score.toFixed(3), `${end(row.low)} .. ${end(row.high)}`, ...sized(plans.get(row.method)),
     i ? row.behind.toFixed(3) : "-", i ? Math.max(row.behind, row.behind_high).toFixed(3) : "-", row.datasets], row.method));
@@ -71,6 +71,9 @@ const show = () => {
   const say = (text) => { const p = document.createElement("p"); p.textContent = text; at("notes").append(p); };
   if (!plans.size) say("Nothing fits. Give more megabytes, or fewer points or columns.");
   if (found.rows.length) say(found.near ? `Nearest data sets: ${found.nearest.join(", ")}.` : "No kept study of this shape: the order is that of all shapes.");
+  if ([...plans.values()].some((plan) => plan?.about)) say("~: by a formula above trials that were measured, not counted from the code.");
+  const beyond = found.rows.map((row) => row.method).filter((name) => plans.get(name)?.beyond);
+  if (beyond.length) say(`Beyond what was measured, so less sure: ${beyond.join(", ")}.`);
   if (refused.length) say(`These do not fit: ${refused.join(", ")}.`);
   if (failed.length) say(`Sizes of these cannot be worked out here: ${failed.join(", ")}; ask harness advise.`);
   if (found.rows.length > 1) {

@@ -23,6 +23,31 @@ const heldBy = (method, seen, size, setting, tuned) => {
   return typeof found === "number" ? { fit: found, predict: found, loads: false } : { ...peaks(found), loads: found.includes_loading };
 };
 
+// A formula above trials that were measured, as harness/planning/learned/shipped.py has it.
+const shippedStorage = (kept) => (shape, size) => {
+  const counts = { n: shape.n, labeled: shape.n_labeled, d: shape.n_features, size: size || 0, classes: Math.max(1, shape.n_classes), block: shape.block_rows };
+  const standing = own.standing_bytes(shape, false), handed = standing + own.handed_bytes(shape);
+  const held = (terms, known, besides) => {
+    let sum = 0;
+    for (const [factor, itemsize, ...names] of terms.map((term) => [...term].reverse())) {
+      const count = names.reverse().reduce((product, name) => product * counts[name], 1);
+      sum += factor * (names.length ? count * (itemsize ? shape.itemsize : 8) : 1);
+    }
+    const peak = (known + sum) * (1 + learning.margin);
+    const noise = Math.min(learning.noise, learning.noisy * Math.max(0, peak));
+    return new Map([["measured", arrays([], { all: peak + Math.max(noise, kept.unseen * peak, kept.refused * peak) - besides })]]);
+  };
+  const fit = held(kept.fit, shape.data_bytes + standing, standing);
+  return storage([fit, held(kept.predict, handed, handed), new Arrays(), true]);
+};
+
+// Whether a count of a plan is above the largest of its kind that was measured.
+const isBeyond = (method, asked, plan) => {
+  const seen = trainingShape(method, asked, plan.size, plan.kept);
+  const counts = [seen.n, seen.n_labeled, seen.n_features, seen.n_classes, seen.itemsize, plan.size || 0];
+  return Boolean(method.largest) && counts.some((count, i) => count > learning.beyond * method.largest[i]);
+};
+
 // Bytes at the peak: points are read, fitted, searched and predicted, never two of these at once.
 const needed = (method, shape, size, kept = null) => {
   const seen = trainingShape(method, shape, size, kept);

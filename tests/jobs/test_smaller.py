@@ -4,7 +4,8 @@ import pytest
 
 from harness.jobs.smaller import smaller_plans, taken_again
 from harness.planning.block_plans import plan_block
-from harness.planning.learned.model import GENERATED, LearnedStorage, Run
+from harness.planning.learned.model import LearnedStorage
+from harness.planning.learned.runs import GENERATED, Run
 from harness.plugin.method import Method
 from harness.plugin.shape import Shape
 from harness.study.budget import parse_budget

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import vl_convert
+from browser import needs_browser, wait_until, window
 from synthetic_trials import make_trials, write_results
 
 from harness.project import TEMPLATES
@@ -11,6 +12,12 @@ from harness.report import theme as looks
 from harness.report import write_report
 from harness.report.results import read_results
 from harness.report.timelines import make_timelines, memory_over_time
+
+DRAWN = "[...document.querySelectorAll('#timelines svg.marks')]"
+BEYOND = f"""return {DRAWN}.filter((chart) => {{
+  const panel = chart.closest(".chart").parentElement;
+  return chart.getBoundingClientRect().right > panel.getBoundingClientRect().right + 1;
+}}).map((chart) => chart.closest(".chart").getAttribute("aria-label"))"""
 
 
 def picture(fingerprint, n=80):
@@ -166,3 +173,20 @@ def test_the_panel_draws_curve_stages_budget_and_peak(scheme):
     assert svg.count(looks.PALETTES[scheme][2]) == 1
     assert svg.count('stroke-dasharray="2,2"') == 1
     assert looks.GREY in svg
+
+
+@needs_browser
+def test_what_was_drawn_for_the_screen_keeps_within_its_panel_on_paper(tmp_path, trials):
+    content = [picture(fingerprint) for fingerprint in first_seeds(trials)]
+    directory, _ = arranged(tmp_path, trials, content)
+    with window(write_report(directory)) as run:
+        wait_until(lambda: run("return document.documentElement.dataset.drawn"))
+        assert run(f"return {DRAWN}.length")
+        # a browser lays out the paper before anything is drawn for it
+        run("addEventListener('resize', (event) => event.stopImmediatePropagation(), true)")
+        run(f"for (const chart of {DRAWN}) chart.dataset.before = ''")
+        run.order("Emulation.setEmulatedMedia", media="print")
+        wait_until(lambda: run(f"return {DRAWN}.every((chart) => !('before' in chart.dataset))"))
+        size = {"width": 500, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+        run.order("Emulation.setDeviceMetricsOverride", **size)
+        assert run(BEYOND) == []

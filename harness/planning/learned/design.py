@@ -13,15 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.planning.learned.model import (
-    NOISE,
-    LearnedStorage,
-    Run,
-    repeats_of,
-    spread_of,
-    unseen_of,
-)
+from harness.planning.learned.model import LearnedStorage
 from harness.planning.learned.question import UNBOUNDED, most_bytes
+from harness.planning.learned.runs import NOISE, Run, repeats_of, spread_of, unseen_of
 from harness.planning.size import Plan, plan
 from harness.plugin.method import N_UNLABELED, Method
 from harness.plugin.shape import Shape

@@ -9,8 +9,10 @@ from typing import Any
 
 from harness.planning.learned.design import Design
 from harness.planning.learned.kept import kept_path, learn, read_runs
-from harness.planning.learned.model import GENERATED, LearnedStorage
+from harness.planning.learned.model import LearnedStorage
 from harness.planning.learned.question import Question
+from harness.planning.learned.runs import GENERATED
+from harness.planning.learned.shipped import shipped_storage
 from harness.plugin.index import method_entry
 from harness.plugin.method import Method
 from harness.plugin.shape import Shape
@@ -101,19 +103,27 @@ def measure_shapes(
     return _at_defaults(path)
 
 
-def with_kept_storage(index: Mapping[str, Any], method: Method) -> Method:
-    """Return a method with the storage model that its kept runs give, if it has none.
+def with_known_storage(index: Mapping[str, Any], method: Method) -> Method:
+    """Return a method with the storage model of what is known of it, if it has none.
+
+    Trials that were measured here come first, then the formula that came with the harness.
 
     Raises
     ------
     LearningError
-        When the model is asked, if nothing is kept.
+        When the model is asked, if nothing is known or nothing could be measured.
     """
     if not method.learns_storage:
         return method
-    entry = method_entry(index, method.name)
-    path = kept_path(entry, index["harness"], {})
-    return method.learned(_at_defaults(path))
+    here = measured_here(index, method.name)
+    if not here.runs and (shipped := shipped_storage(method_entry(index, method.name))):
+        return method.learned(shipped)
+    return method.learned(here)
+
+
+def measured_here(index: Mapping[str, Any], name: str) -> LearnedStorage:
+    """Return what is kept of the trials of a method at its defaults."""
+    return _at_defaults(kept_path(method_entry(index, name), index["harness"], {}))
 
 
 def _at_defaults(path: Path) -> LearnedStorage:

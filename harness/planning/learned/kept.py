@@ -23,8 +23,8 @@ from harness.errors import HarnessError
 from harness.files import write_whole
 from harness.planning.learned.design import Design
 from harness.planning.learned.measured import measured
-from harness.planning.learned.model import Run
 from harness.planning.learned.question import Question
+from harness.planning.learned.runs import Run
 from harness.plugin.method import Method
 from harness.project import CACHE
 

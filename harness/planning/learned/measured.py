@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from harness.planning.learned.model import LearningError, Run
+from harness.planning.learned.model import LearningError
 from harness.planning.learned.question import Question
+from harness.planning.learned.runs import Run
 from harness.threads import THREAD_VARIABLES
 
 _MODULE = "harness.planning.learned.measuring"

@@ -29,8 +29,8 @@ from harness.errors import HarnessError
 from harness.lean_process import leave
 from harness.metrics.functions import BUILT_IN, primary_metric
 from harness.planning.learned.design import MOST_REPEATS, Design, Wanted
-from harness.planning.learned.model import Run
 from harness.planning.learned.question import Question
+from harness.planning.learned.runs import Run
 from harness.plugin.method import Method
 from harness.plugin.registry import Registry, Source
 from harness.plugin.shape import PREDICT_BLOCK, Shape

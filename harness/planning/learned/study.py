@@ -13,8 +13,8 @@ from harness.errors import DamagedFileError
 from harness.files import is_file
 from harness.planning.learned.design import Design
 from harness.planning.learned.kept import kept_path, learn
-from harness.planning.learned.model import GENERATED
 from harness.planning.learned.question import Question
+from harness.planning.learned.runs import GENERATED
 from harness.planning.workload import PREPARED, RESULTS, Workload
 from harness.plugin.index import method_entry
 from harness.plugin.method import Method

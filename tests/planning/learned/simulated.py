@@ -3,7 +3,7 @@
 import json
 
 from harness.planning.learned.design import Design
-from harness.planning.learned.model import GENERATED, Run
+from harness.planning.learned.runs import GENERATED, Run
 from harness.planning.own_bytes import handed_bytes, standing_bytes
 
 

@@ -7,7 +7,7 @@ import pytest
 from simulated import Estimator, measured, run_of
 
 from harness.planning.learned.design import Design, Wanted
-from harness.planning.learned.model import GENERATED, repeats_of
+from harness.planning.learned.runs import GENERATED, repeats_of
 from harness.plugin.method import Method
 from harness.plugin.shape import Shape
 

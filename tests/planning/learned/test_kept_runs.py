@@ -8,8 +8,9 @@ from simulated import Estimator, run_of
 from harness.planning.learned import kept
 from harness.planning.learned.design import Design, Wanted
 from harness.planning.learned.kept import kept_path, learn, read_runs
-from harness.planning.learned.model import GENERATED, LearningError, Run
+from harness.planning.learned.model import LearningError
 from harness.planning.learned.question import Question
+from harness.planning.learned.runs import GENERATED, Run
 from harness.plugin.index import method_entry, read_index
 from harness.plugin.method import Method
 from harness.plugin.shape import Shape

@@ -6,17 +6,8 @@ import numpy as np
 import pytest
 from simulated import Estimator, measured
 
-from harness.planning.learned.model import (
-    GENERATED,
-    NOISE,
-    Fitted,
-    LearnedStorage,
-    LearningError,
-    Run,
-    is_learned,
-    noise_of,
-    spread_of,
-)
+from harness.planning.learned.model import Fitted, LearnedStorage, LearningError, is_learned
+from harness.planning.learned.runs import GENERATED, NOISE, Run, noise_of, spread_of
 from harness.planning.own_bytes import overhead_bytes
 from harness.plugin.method import Method
 from harness.plugin.shape import Shape
