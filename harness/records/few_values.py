@@ -12,7 +12,7 @@ MOST = 256
 """Values that there may be."""
 
 _SCORES_A_VALUE = 8
-"""Scores that there must be for each value: list and places then take two bytes a score at most."""
+"""Scores that there must be for each value: list and places then take two bytes each at most."""
 
 _SAMPLE = 512
 """Scores that are looked at first."""
