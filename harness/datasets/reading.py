@@ -80,9 +80,13 @@ class Csv(Tabular):
         Texts that mean that a value is missing.
     quotes : bool, default True
         Whether values may stand in quotes ("); if not, a quote is a sign like any other.
+    widths : list of int, default none
+        Characters of each column, where these have a fixed width and nothing separates them.
     """
 
-    LATER: ClassVar[frozenset[str]] = Tabular.LATER | {"charset", "decimal", "skip_rows", "quotes"}
+    LATER: ClassVar[frozenset[str]] = Tabular.LATER | {
+        *("charset", "decimal", "skip_rows", "quotes", "widths")
+    }
 
     format: Literal["csv"]
     charset: Charset = "utf-8"
@@ -94,6 +98,7 @@ class Csv(Tabular):
     nominal: tuple[Column, ...] = ()
     missing_values: tuple[str, ...] = ("?", "")
     quotes: bool = True
+    widths: tuple[Annotated[int, Field(ge=1)], ...] = ()
 
 
 class Parquet(Tabular):

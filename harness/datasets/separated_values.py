@@ -21,6 +21,9 @@ _STRAY = (
     "has a quote that belongs to its text, and takes the next lines for the same value: write "
     "`quotes: false`"
 )
+_CUT = "\x1f"
+"""Between columns of fixed width, once they are cut: ASCII's separator of units."""
+
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -29,12 +32,13 @@ def open_table(path: Path, read: reading.Csv) -> Iterator[Any]:
     """Open a table of text, plain or packed, as `pandas.read_csv` takes it.
 
     Lines that are no rows are left out: the first `skip_rows`, and those that start with
-    `skip_lines_starting`.
+    `skip_lines_starting`. Columns of fixed width are cut.
     """
     with open_unpacked(path) as stream, warnings.catch_warnings():
         # rows longer than the first would be cut with no more than a warning
         warnings.simplefilter("error", pd.errors.ParserWarning)
-        yield _Rows(stream, read) if read.skip_rows or read.skip_lines_starting else stream
+        other_lines = read.skip_rows or read.skip_lines_starting or read.widths
+        yield _Rows(stream, read) if other_lines else stream
 
 
 def csv_frames(path: Path, read: reading.Csv, **options: Any) -> Iterator[pd.DataFrame]:
@@ -93,17 +97,23 @@ def stray_quote(path: Path, read: reading.Csv) -> int | None:
     return None
 
 
+def has_quotes(read: reading.Csv) -> bool:
+    """Tell whether quotes enclose values; columns of fixed width need none."""
+    return read.quotes and not read.widths
+
+
 def csv_options(read: reading.Csv) -> dict[str, Any]:
     """Return what `pandas.read_csv` is told, so that all who read a table read it alike."""
-    blank = read.separator.isspace() and read.separator != "\t"
+    blank = read.separator.isspace() and read.separator != "\t" and not read.widths
+    separator = _CUT if read.widths else read.separator
     return {
-        "sep": r"\s+" if blank else read.separator,
+        "sep": r"\s+" if blank else separator,
         "header": 0 if read.header else None,
         "index_col": False,
         "skipinitialspace": not blank,
         "keep_default_na": False,
         "na_values": list(read.missing_values),
-        "quoting": csv.QUOTE_MINIMAL if read.quotes else csv.QUOTE_NONE,
+        "quoting": csv.QUOTE_MINIMAL if has_quotes(read) else csv.QUOTE_NONE,
         "encoding": read.charset,
         "decimal": read.decimal,
     }
@@ -129,7 +139,9 @@ class _Rows:
 
     def __init__(self, stream: BinaryIO, read: reading.Csv) -> None:
         self._text = io.TextIOWrapper(stream, encoding=read.charset, newline="")
-        self._sign, self._quotes = read.skip_lines_starting, read.quotes
+        self._sign, self._quotes = read.skip_lines_starting, has_quotes(read)
+        self._ends = list(itertools.accumulate(read.widths))
+        self._first = 1 + read.skip_rows
         self._rows = self._kept()
         for _ in range(read.skip_rows):
             self._text.readline()
@@ -154,4 +166,13 @@ class _Rows:
             # a value in quotes may go on over lines
             if quoted or self._sign is None or not text.lstrip(" ").startswith(self._sign):
                 quoted ^= self._quotes and bool(text.count('"') % 2)
-                yield text
+                yield self._cut(text, self._first + number) if self._ends else text
+
+    def _cut(self, line: str, number: int) -> str:
+        """Put a sign between columns of fixed width; an empty line stays one."""
+        if line[self._ends[-1] :].strip():
+            raise ValueError(
+                f"line {number} goes on beyond the {self._ends[-1]} characters of its `widths`"
+            )
+        cut = (line[a:b].strip() for a, b in itertools.pairwise([0, *self._ends]))
+        return (_CUT.join(cut) if line.strip() else "") + "\n"

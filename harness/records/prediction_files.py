@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from harness.errors import DamagedFileError, HarnessError, shown
 from harness.files import is_file, signature, whole_file, write_whole
+from harness.records.few_values import MOST as MOST_VALUES
 
 FOLDER = "predictions"
 """Of a study's results."""
@@ -73,6 +74,8 @@ class Kept:
         CRC-32 of the points' numbers.
     size : int
         Of the bytes that follow.
+    values : int
+        How many different scores are listed among the bytes; then there are no scales.
     """
 
     trial: str
@@ -87,11 +90,13 @@ class Kept:
     part: str
     points: int
     size: int
+    values: int = 0
 
     def __post_init__(self) -> None:
         texts = (self.trial, self.kind, self.label_type, self.split, self.part)
         counts = (self.n, self.columns, self.points, self.size)
         numbers = [number for scale in self.scales for number in scale]
+        listed = self.kind == "labels" or self.values
         if not (
             all(isinstance(text, str) for text in texts)
             and all(type(count) is int and 0 <= count < _LARGEST for count in counts)
@@ -100,7 +105,9 @@ class Kept:
             and self.kind in KINDS
             and self.part in PARTS
             and self.label_type in LABEL_TYPES
-            and len(self.scales) == (0 if self.kind == "labels" else max(1, self.columns))
+            and type(self.values) is int
+            and 0 <= self.values <= (0 if self.kind == "labels" else MOST_VALUES)
+            and len(self.scales) == (0 if listed else max(1, self.columns))
             and all(len(scale) == _SCALE for scale in self.scales)
             and all(type(number) is float and math.isfinite(number) for number in numbers)
             and self.n * max(1, self.columns) < _LARGEST

@@ -1,7 +1,8 @@
 """What a trial predicted, packed: a description, and bytes.
 
-Scores are coded by `harness.records.score_codes`. Labels follow from them, and where codes would
-say another one it is listed. Points stand in the order of their numbers, which `splits/` of the
+Scores are coded by `harness.records.score_codes`; where few of them differ,
+`harness.records.few_values` keeps these. Labels follow from scores, and where codes would say
+another one it is listed. Points stand in the order of their numbers, which `splits/` of the
 study says. `harness.records.prediction_files` keeps what is packed here.
 """
 
@@ -12,13 +13,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from harness.records import few_values
 from harness.records.prediction_files import KINDS, LABEL_TYPES, Kept
 from harness.records.score_codes import decode, encode, predicted_labels
 
 _FEW = 8
 """Labels that do not follow from the codes are listed if there is one in so many points."""
 
-_TRIED = 4096
+_TRIED = 2048
 """Bytes that are packed to see what packing gains."""
 
 
@@ -48,25 +50,31 @@ def pack(
         points = points[order]
         predictions = {name: values[order] for name, values in predictions.items()}
     kind = next(name for name in KINDS if name in predictions)
-    follow, columns = None, 0
+    content, told, exact, columns, n_values = b"", [], True, 0, 0
+    follow = None
     if kind != "labels":
-        coded = encode(predictions[kind], kind)
-        codes, scales, exact = coded.codes.astype("<i2").tobytes(), coded.scales, coded.exact
-        if coded.codes.ndim > 1:
-            columns = coded.codes.shape[1]
+        scores = predictions[kind]
+        columns = scores.shape[1] if scores.ndim > 1 else 0
+        few = few_values.listed(scores)
+        if few is not None:
+            values, places = few
+            n_values = len(values)
+            content = values.astype("<f8").tobytes() + few_values.to_bits(places, n_values)
+        else:
+            coded = encode(scores, kind)
+            content, exact = coded.codes.astype("<i2").tobytes(), coded.exact
+            told = [list(scale) for scale in coded.scales]
+            scores = decode(coded.codes, coded.scales, kind)
         if kind != "values":
-            follow = predicted_labels(decode(coded.codes, scales, kind))
-    else:
-        codes, scales, exact = b"", (), True
+            follow = predicted_labels(scores)
     count, label_type, listed = 0, LABEL_TYPES[0], b""
     if kind != "values":
         count, label_type, listed = _listed(predictions["labels"], follow)
-    packed = _closed(codes + listed)
-    told = [list(scale) for scale in scales]
+    packed = _closed(content + listed)
     of_points = (split, part, digest(points))
     kept = Kept(
         *(trial, kind, len(points), columns, told, exact, count, label_type, *of_points),
-        len(packed),
+        *(len(packed), n_values),
     )
     return kept, packed
 
@@ -89,20 +97,37 @@ def unpack(kept: Kept, packed: bytes) -> dict[str, np.ndarray]:
     ValueError
         If the bytes are not what is described.
     """
-    n, width, kind = kept.n, len(kept.scales), np.dtype(kept.label_type)
-    listed = n * kind.itemsize if kept.labels < 0 else kept.labels * (4 + kind.itemsize)
-    content = _opened(packed, 2 * n * width + listed)
-    codes = np.frombuffer(content, "<i2", n * width).reshape(n, width)
-    if not kept.columns and width:
-        codes = codes[:, 0]
-    scales = [(center, scale, step) for center, scale, step in kept.scales]
-    if kept.kind == "values":
-        return {"values": decode(codes, scales, kept.kind)}
-    rest = content[2 * n * width :]
+    kind = np.dtype(kept.label_type)
+    labels = kept.n * kind.itemsize if kept.labels < 0 else kept.labels * (4 + kind.itemsize)
+    size = _scores_bytes(kept)
+    content = _opened(packed, size + labels)
+    rest = content[size:]
     if kept.kind == "labels":
-        return {"labels": _labels(rest, kept, np.zeros(n, np.int64))}
-    scores = decode(codes, scales, kept.kind)
+        return {"labels": _labels(rest, kept, np.zeros(kept.n, np.int64))}
+    scores = _scores(content[:size], kept)
+    if kept.kind == "values":
+        return {"values": scores}
     return {kept.kind: scores, "labels": _labels(rest, kept, predicted_labels(scores))}
+
+
+def _scores_bytes(kept: Kept) -> int:
+    if kept.kind == "labels":
+        return 0
+    n_scores = kept.n * max(1, kept.columns)
+    if kept.values:
+        return 8 * kept.values + few_values.n_bytes(n_scores, kept.values)
+    return 2 * n_scores
+
+
+def _scores(content: bytes, kept: Kept) -> np.ndarray:
+    shape = (kept.n, kept.columns) if kept.columns else (kept.n,)
+    if kept.values:
+        values = np.frombuffer(content, "<f8", kept.values)
+        n_scores = kept.n * max(1, kept.columns)
+        places = few_values.from_bits(content[values.nbytes :], n_scores, kept.values)
+        return values[places].reshape(shape)
+    scales = [(center, scale, step) for center, scale, step in kept.scales]
+    return decode(np.frombuffer(content, "<i2").reshape(shape), scales, kept.kind)
 
 
 def _closed(content: bytes) -> bytes:

@@ -83,19 +83,21 @@ def encode(scores: np.ndarray, kind: str) -> Coded:
 
 def decode(codes: np.ndarray, scales: Sequence[Scale], kind: str) -> np.ndarray:
     """Return the scores that codes stand for, as doubles of the shape of the codes."""
-    table = codes.reshape(len(codes), -1)
-    scores = np.empty(table.shape)
-    for column, (center, scale, step) in enumerate(scales):
-        own = table[:, column].astype(float)
-        with np.errstate(over="ignore"):
-            found = center + scale * np.sinh(own * step)
-            if kind == "probabilities":
-                found = np.tanh(found / 2) if codes.ndim == 1 else 1 / (1 + np.exp(-found))
-        low, high = _ends(kind, codes.ndim == 1)
+    one_score = codes.ndim == 1
+    center, scale, step = np.array(scales).reshape(-1, 3).T
+    own = codes.reshape(len(codes), -1)
+    with np.errstate(over="ignore"):
+        found = own * step
+        np.sinh(found, out=found)
+        found *= scale
+        found += center
+        if kind == "probabilities":
+            found = np.tanh(found / 2) if one_score else 1 / (1 + np.exp(-found))
+    if own.size and max(-int(own.min()), int(own.max())) > _MOST:
+        low, high = _ends(kind, one_score)
         found[own < -_MOST] = low
         found[own > _MOST] = high
-        scores[:, column] = found
-    return scores.reshape(codes.shape)
+    return found.reshape(codes.shape)
 
 
 def predicted_labels(scores: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ from harness.datasets.adding.guesses import (
 from harness.datasets.adding.openml import of_openml, wished
 from harness.datasets.adding.pictures import folders_of_pictures, images_and_labels
 from harness.datasets.adding.profiles import MOST_LABELS, ColumnProfile, Name
-from harness.datasets.adding.sniffing import guess_format
+from harness.datasets.adding.sniffing import guess_format, has_lines_of_one_length
 from harness.datasets.adding.sparse import count_matrix, count_sparse, is_sparse_npz
 from harness.datasets.adding.stored_matrices import mat_table, npz_table
 from harness.datasets.adding.tables import (
@@ -58,6 +58,12 @@ _ENDINGS = (
 
 _WHOLE = ("npz", "mat")
 """Formats of which a matrix is taken with all of its columns."""
+
+
+_OF_ONE_LENGTH = (
+    "; its first lines are all as long: if its columns have a fixed width, write an entry that "
+    "says how many characters each has (`widths` of `read`)"
+)
 
 
 @dataclass(frozen=True)
@@ -129,8 +135,13 @@ def describe(sources: Sequence[str | Path], folder: Path, wishes: Wishes) -> Des
     elif formats[0] == "texts":
         body, counts, told = _of_folders(paths, wishes)
     else:
-        tables = [_table(path, formats[0], wishes, facts) for path in paths]
-        body, counts, told = _of_table(joined(tables, paths), paths[0], wishes, facts)
+        try:
+            tables = [_table(path, formats[0], wishes, facts) for path in paths]
+            body, counts, told = _of_table(joined(tables, paths), paths[0], wishes, facts)
+        except HarnessError as error:
+            if formats[0] == "csv" and has_lines_of_one_length(paths[0]):
+                raise HarnessError(f"{error}{_OF_ONE_LENGTH}") from None
+            raise
     body |= {key: said for key, said in facts.items() if key not in body}
     body["files"] = [written_file(path, folder) for path in paths]
     body["source"] = ", ".join(path.name for path in paths)

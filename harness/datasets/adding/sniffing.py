@@ -107,6 +107,12 @@ def guess_format(path: Path) -> str:
     return _text_format(path, start.decode("utf-16" if utf16 else "utf-8-sig", "replace"))
 
 
+def has_lines_of_one_length(path: Path) -> bool:
+    """Tell whether the first lines of a text are all as long, as fixed widths make them."""
+    lengths = {len(line) for line in _start(path).splitlines()[:_LINES]}
+    return len(lengths) == 1
+
+
 def _text_format(path: Path, text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     if _is_object(lines[0]) or (len(text) >= _START and lines[0].startswith('{"')):
