@@ -62,8 +62,8 @@ class Project:
     @staticmethod
     def _lend(giver, taker, study):
         """Copy prepared data and a calibration, of whichever study, where there are none yet."""
-        for folder in giver.glob("prepared/*-*"):
-            if not (taker / "prepared" / folder.name).exists():
+        for folder in giver.glob("prepared/[!.]*-*"):
+            if folder.is_dir() and not (taker / "prepared" / folder.name).exists():
                 shutil.copytree(folder, taker / "prepared" / folder.name)
         target = taker / "results" / study / "calibration.json"
         calibration = next(giver.glob("results/*/calibration.json"), None)
