@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forked
 import yaml
 
 from harness.project import ROOT
@@ -72,13 +73,13 @@ class Project:
             shutil.copy(calibration, target)
 
     def harness(self, *arguments):
-        """Run a command of the command line; return what it prints."""
-        asked = self.ask(*arguments)
+        """Run a command of the command line in a fork; return what it prints."""
+        asked = forked.command(*arguments, cwd=self.folder, env=ENVIRONMENT)
         asked.check_returncode()
         return asked.stdout
 
     def ask(self, *arguments, **environment):
-        """Run a command of the command line; return how it ended."""
+        """Run a command of the command line in a new Python; return how it ended."""
         return subprocess.run(
             [sys.executable, "-m", "harness.cli", *arguments],
             cwd=self.folder,
