@@ -104,14 +104,18 @@ def check_methods(
     Yields
     ------
     Finding
-        Method after method, as soon as it is known.
+        Method after method, as soon as it is known. scikit-learn's checks run once for each
+        class, with the first of the methods that have it.
     """
     with threadpoolctl.threadpool_limits(1):
         warm_up(sparse=True)
         # after the import: what a trial inherits must not be counted as its own
         with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
+            first_of: dict[type, Method] = {}
             for method in methods:
-                yield from _MethodCheck(method, sandbox, Path(folder), seconds, measure).run()
+                first = first_of.setdefault(method.estimator, method)
+                check = _MethodCheck(method, sandbox, Path(folder), seconds, measure)
+                yield from check.run("" if first is method else first.name)
 
 
 class _MethodCheck:
@@ -124,9 +128,18 @@ class _MethodCheck:
         self.seconds, self.measure = seconds, measure
         self.isolation = Isolation(sandbox, seconds, method.name)
 
-    def run(self) -> Iterator[Finding]:
+    def run(self, class_checked_as: str = "") -> Iterator[Finding]:
+        """Check all; scikit-learn's checks are left out if those of another method were its own.
+
+        They ask how a class keeps, validates and copies its parameters and its data.
+        """
         try:
-            yield from self._scikit_learn()
+            if class_checked_as:
+                name = self.method.estimator.__name__
+                why = f"{name} was checked already, as the class of {class_checked_as}"
+                yield skipped(self.method.name, "scikit-learn", why)
+            else:
+                yield from self._scikit_learn()
             for task in sorted(self.method.tasks):
                 suffix = f", {task}" if len(self.method.tasks) > 1 else ""
                 yield from self._task(task, suffix)

@@ -122,6 +122,18 @@ def workloads(method: Method, task: str, most: int = _LARGEST) -> list[Workload]
     return chosen
 
 
+def all_trials(method: Method, task: str, most: int = _LARGEST) -> list[Workload]:
+    """Return the workloads of a method, and of a fit in steps those with pauses too.
+
+    Predictions then stand beside the iteration.
+    """
+    chosen = workloads(method, task, most)
+    if not fits_in_steps(method.estimator):
+        return chosen
+    whole = [workload for workload in chosen if workload.shape.part is None]
+    return chosen + [_paused(method, workload) for workload in whole]
+
+
 def is_honest(
     method: Method,
     task: str,
@@ -133,16 +145,10 @@ def is_honest(
     """Measure the three trials; the peak must be 0.5 to 1.05 of what was planned.
 
     Less is allowed where it is less by 1 MB at most. Of one that is not, the middle of three
-    readings counts. A fit in steps is measured again with pauses: predictions then stand beside
-    the iteration. Where trials are given in `chosen`, these are measured and no others.
+    readings counts. A fit in steps is measured again with pauses. Where trials are given in
+    `chosen`, these are measured and no others.
     """
-    measured = list(chosen)
-    if not measured:
-        measured = workloads(method, task)
-        if fits_in_steps(method.estimator):
-            whole = [workload for workload in measured if workload.shape.part is None]
-            measured += [_paused(method, workload) for workload in whole]
-    for workload in measured:
+    for workload in chosen or all_trials(method, task):
         result = _run(method, task, workload, workload.budget, sandbox, folder, seconds)
         planned = workload.plan.planned_bytes
         if result.outcome == "over_budget":

@@ -31,6 +31,8 @@ warm_up_once = functools.cache(warm_up)
 
 each_case = pytest.mark.parametrize("method", CASES)
 each_method = pytest.mark.parametrize("method", with_variants(METHODS, pytest.mark.slow))
+CLASSES = {case.values[0].estimator: case.id for case in reversed(with_variants(METHODS))}
+"""Which case scikit-learn's checks of a class are asked with: its first."""
 each_learner = pytest.mark.parametrize("method", LEARNERS, ids=lambda method: method.name)
 
 ORIGIN = "far from the origin"
@@ -51,6 +53,8 @@ BY_CHANCE = {("xks combine=True", "permutation equivariant, regression")}
 def test_the_conformance_kit_finds_nothing(method, request, monkeypatch):
     monkeypatch.setattr(kit, "warm_up", warm_up_once)
     case = request.node.callspec.id
+    if CLASSES[method.estimator] != case:
+        monkeypatch.setattr(kit, "sklearn_checks", lambda method: [])
     found = list(check_methods([method], seconds=60, measure=False))
     moved = [f for f in found if f.check.startswith(ORIGIN)]
     assert len(moved) == len(method.tasks)

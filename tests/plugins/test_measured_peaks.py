@@ -1,6 +1,7 @@
 """Storage models against the measured peak of load, fit and predict."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from harness.planning.own_bytes import overhead_bytes
 from harness.planning.size import plan
 from harness.plugin.shape import Shape
 
+FEW = 4000
 slow = pytest.mark.slow
 pytestmark = pytest.mark.memory
 
@@ -45,7 +47,13 @@ def formulas(method):
     ],
 )
 def test_the_conformance_kit_measures_what_was_planned(method, task, check, measured_advice):
-    """At three budgets, in both types, transductive and not; and at the smallest budget."""
+    """At three budgets, in both types, transductive and not; and at the smallest budget.
+
+    `harness check` takes more points for methods that hold little of each, whose fits take seconds
+    there. What is counted and not held `test_storage_bands` finds at several MB of each phase.
+    """
+    if check is measured_storage.is_honest:
+        check = partial(check, chosen=measured_storage.all_trials(method, task, most=FEW))
     assert measured_advice(check, method, task) == ""
 
 

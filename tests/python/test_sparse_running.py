@@ -1,10 +1,10 @@
 """`harness.run` with a sparse matrix: who takes it, who declines, and a model that comes of it."""
 
 import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
+import forked
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random_array
@@ -74,13 +74,13 @@ def test_chance_and_mapped_rows(rows):
 def test_a_model_is_taken_home_and_takes_sparse_rows(rows):
     number = str(of(rows, "linear-svm", "3MB").Index)
     study = Path("results").iterdir().__next__().name
-    fit = [sys.executable, "-m", "harness.cli", "fit", study, number, "-o"]
-    done = subprocess.run([*fit, "model.joblib"], capture_output=True, text=True, check=False)
+    fit = partial(forked.command, "fit", study, number, "-o", cwd=Path.cwd())
+    done = fit("model.joblib")
     assert done.returncode == 0, done.stderr
     model = harness.load_model("model.joblib")
     sparse = model.decision_function(X, prepared=True)
     np.testing.assert_allclose(sparse, model.decision_function(X.toarray(), prepared=True))
     with pytest.raises(harness.errors.HarnessError, match="give them encoded and scaled"):
         model.predict(X)
-    done = subprocess.run([*fit, "model.onnx"], capture_output=True, text=True, check=False)
+    done = fit("model.onnx")
     assert "is of sparse data, and a file of ONNX takes dense rows" in done.stderr

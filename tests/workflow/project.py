@@ -1,10 +1,12 @@
 """A working directory in which tests write and run studies as a user would."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import forked
 import yaml
 
 from harness.project import ROOT
@@ -12,7 +14,9 @@ from harness.records.table import read_rows, read_table
 from harness.threads import THREAD_VARIABLES
 
 TABLE = ("--until", "table")
-"""Options of a run that is asked for its rows: the report takes as long as two jobs."""
+"""Options of a run that is asked for its rows: the report takes as long as two jobs. What another
+run calibrated and prepared is lent to it, which is as if it had been stopped after that.
+"""
 
 PLUGINS = Path(__file__).parent / "plugins"
 SNAKEMAKE = [
@@ -27,7 +31,7 @@ class Project:
     """An empty folder, studies in it, and Snakemake run on them."""
 
     def __init__(self, folder, index_cache):
-        self.folder = folder
+        self.folder, self._lent = folder, index_cache / "lent"
         (folder / ".harness").symlink_to(index_cache)
         self.log = folder / "snakemake.log"
 
@@ -40,6 +44,8 @@ class Project:
         """Start a study, within a cgroup if one is given."""
         self._known = {(row["fingerprint"], row["started_at"]) for row in self.journal_rows()}
         command = [*SNAKEMAKE, "--config", f"study={study}", *options]
+        if options == TABLE and group is None:
+            self._lend(self._lent, self.folder, Path(study).stem)
         if group is not None:
             command = group.around(*command)
         with self.log.open("wb") as log:
@@ -50,16 +56,30 @@ class Project:
     def run(self, study, *options, group=None):
         """Run a study; return the exit status and all that was said."""
         status = self.start(study, *options, group=group).wait(900)
+        if status == 0 and options == TABLE and group is None:
+            self._lend(self.folder, self._lent, Path(study).stem)
         return status, self.log.read_text()
 
+    @staticmethod
+    def _lend(giver, taker, study):
+        """Copy prepared data and a calibration, of whichever study, where there are none yet."""
+        for folder in giver.glob("prepared/[!.]*-*"):
+            if folder.is_dir() and not (taker / "prepared" / folder.name).exists():
+                shutil.copytree(folder, taker / "prepared" / folder.name)
+        target = taker / "results" / study / "calibration.json"
+        calibration = next(giver.glob("results/*/calibration.json"), None)
+        if calibration and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(calibration, target)
+
     def harness(self, *arguments):
-        """Run a command of the command line; return what it prints."""
-        asked = self.ask(*arguments)
+        """Run a command of the command line in a fork; return what it prints."""
+        asked = forked.command(*arguments, cwd=self.folder, env=ENVIRONMENT)
         asked.check_returncode()
         return asked.stdout
 
     def ask(self, *arguments, **environment):
-        """Run a command of the command line; return how it ended."""
+        """Run a command of the command line in a new Python; return how it ended."""
         return subprocess.run(
             [sys.executable, "-m", "harness.cli", *arguments],
             cwd=self.folder,

@@ -6,7 +6,7 @@ import shutil
 import pytest
 import yaml
 from own_table import own_table
-from project import PLUGINS
+from project import PLUGINS, TABLE
 
 pytestmark = pytest.mark.slow
 
@@ -53,7 +53,7 @@ def test_a_method_of_one_line_is_planned_and_fits(measured):
 
     # more seeds measure nothing
     study = measured.write(methods=["held"], plugins=["my-plugins"], **STUDY | {"seeds": 3})
-    assert measured.run(study)[0] == 0
+    assert measured.run(study, *TABLE)[0] == 0
     assert {path: path.stat().st_mtime_ns for path in kept(measured)} == files
 
 
@@ -64,10 +64,10 @@ def kept(project):
 def test_a_trial_that_runs_over_is_taken_again_at_a_smaller_size(measured):
     settings = STUDY | {"budgets": ["12MB"]}
     study = measured.write(methods=["held"], plugins=["my-plugins"], **settings | {"seeds": 1})
-    assert measured.run(study)[0] == 0
+    assert measured.run(study, *TABLE)[0] == 0
     (measured.folder / "my-plugins" / "grown").touch()
     study = measured.write(methods=["held"], plugins=["my-plugins"], **settings)
-    status, told = measured.run(study)
+    status, told = measured.run(study, *TABLE)
     assert status == 0, told
     first, again = measured.rows().sort_values("seed").to_dict("records")
     assert (first["outcome"], first["taken_again"]) == ("ok", 0)
@@ -88,7 +88,7 @@ def test_the_test_part_that_data_came_with_is_held_out_of_what_is_measured(measu
     catalog.write_text(yaml.safe_dump({"own-table": entry | {"n_train": 200}}))
     changes = {"datasets": ["own-table"], "catalogs": [catalog.name], "evaluation": "official"}
     study = measured.write(methods=["svm", "held"], plugins=["my-plugins"], **STUDY | changes)
-    status, told = measured.run(study)
+    status, told = measured.run(study, *TABLE)
     assert status == 0, told
     rows = measured.rows()
     assert set(rows["n_test"]) == {40}
@@ -99,7 +99,7 @@ def test_the_test_part_that_data_came_with_is_held_out_of_what_is_measured(measu
 
 def test_a_method_that_cannot_be_measured_says_why(measured):
     study = measured.write(methods=["held", "unlucky"], plugins=["my-plugins"], **STUDY)
-    status, told = measured.run(study)
+    status, told = measured.run(study, *TABLE)
     assert status == 0, told
     rows = measured.rows()
     unlucky = rows[rows["method"] == "unlucky"]

@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from project import TABLE
 
 from harness.jobs.merge import merge
 from harness.python.study_results import Results
@@ -89,7 +90,7 @@ def test_each_row_has_its_predictions_once(project, monkeypatch):
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
     (results / "rows" / "breast_cancer" / journal.name).unlink(missing_ok=True)
     study = project.write("study", seeds=3, **STUDY)
-    assert project.run(study, "--until", "table")[0] == 0
+    assert project.run(study, *TABLE)[0] == 0
     rows = ended_ok(project)
     assert len(rows) == 15
     assert sorted(kept(results)) == sorted(rows.index)
@@ -118,7 +119,7 @@ def test_a_study_that_says_no_keeps_none_and_gets_probabilities_all_the_same(pro
         "        storage=lambda shape, size: shape.data_bytes + 1_000_000)\n"
     )
     study = project.write("study", plugins=["nb.py"], predictions=False, **settings)
-    assert project.run(study, "--until", "table")[0] == 0
+    assert project.run(study, *TABLE)[0] == 0
     results = project.folder / "results/study"
     rows = project.rows().set_index("method")
     assert not (results / "predictions").exists()

@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from project import TABLE
 
 from harness.datasets.split_files import read_splits
 
@@ -21,7 +22,7 @@ STUDY = {
 
 def test_a_study_writes_its_splits_and_another_takes_them(project):
     drawn = project.write("drawn", labeled=[20, 40], evaluation={"test": 0.3}, **STUDY)
-    assert project.run(drawn, "--until", "table")[0] == 0
+    assert project.run(drawn, *TABLE)[0] == 0
     few, many = sorted((project.folder / "results/drawn/splits").iterdir())
     assert few.name.startswith("breast_cancer-20-")
     found = read_splits(many, 569)
@@ -33,7 +34,7 @@ def test_a_study_writes_its_splits_and_another_takes_them(project):
     shutil.copy(many, project.folder / "breast_cancer.npz")
     settings = STUDY | {"evaluation": {"splits": "{dataset}.npz"}, "seeds": [2, 0]}
     taken = project.write("taken", **settings)
-    status, told = project.run(taken, "--until", "table")
+    status, told = project.run(taken, *TABLE)
     assert status == 0, told
     rows, earlier = project.rows("taken"), project.rows("drawn")
     assert set(rows["n_labeled"]) == {40}

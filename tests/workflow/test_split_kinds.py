@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from project import ENVIRONMENT
+from project import ENVIRONMENT, TABLE
 
 from harness.datasets.split_files import read_splits
 
@@ -89,7 +89,7 @@ def test_splits_of_every_kind_are_drawn_run_and_kept(project, monkeypatch):
         tuning={"search": "random", "trials": 2, "folds": 3},
         cases=cases,
     )
-    status, told = project.run(study, "--until", "table")
+    status, told = project.run(study, *TABLE)
     assert status == 0, told
     table = project.rows("kinds")
     assert set(table["outcome"]) == {"ok"}
