@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-MOST = 256
-"""Values that there may be."""
+from harness.records.prediction_files import MOST_VALUES
 
 _SCORES_A_VALUE = 8
 """Scores that there must be for each value: list and places then take two bytes each at most."""
@@ -36,7 +35,7 @@ def listed(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     places : ndarray of uint8, shape (scores.size,)
     """
     flat = np.ascontiguousarray(scores, float).ravel()
-    most = min(MOST, len(flat) // _SCORES_A_VALUE)
+    most = min(MOST_VALUES, len(flat) // _SCORES_A_VALUE)
     values = np.unique(flat[:: max(1, len(flat) // _SAMPLE)])
     while len(values) <= most:
         places = _places(flat, values)

@@ -18,7 +18,6 @@ from typing import BinaryIO
 
 from harness.errors import DamagedFileError, HarnessError, shown
 from harness.files import is_file, signature, whole_file, write_whole
-from harness.records.few_values import MOST as MOST_VALUES
 
 FOLDER = "predictions"
 """Of a study's results."""
@@ -33,6 +32,9 @@ PARTS = ("unlabeled", "test", "all")
 
 LABEL_TYPES = ("|i1", "<i2", "<i4", "<i8")
 """Types of labels, the smallest first."""
+
+MOST_VALUES = 256
+"""Values of scores that are kept as a list."""
 
 _LARGEST = 1 << 32
 """Scores of a trial."""

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.plugin.method import NO_SCORE
-from harness.records.few_values import MOST, from_bits, listed, n_bytes, to_bits
-from harness.records.prediction_files import PredictionsFile, read_kept
+from harness.records.few_values import from_bits, listed, n_bytes, to_bits
+from harness.records.prediction_files import MOST_VALUES, PredictionsFile, read_kept
 from harness.records.predictions import pack, unpack
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -41,7 +41,7 @@ def test_a_value_that_comes_once_at_the_end_is_not_lost():
     assert values[places].tolist() == scores.tolist()
 
 
-@pytest.mark.parametrize(("n_values", "few"), [(MOST, True), (MOST + 1, False)])
+@pytest.mark.parametrize(("n_values", "few"), [(MOST_VALUES, True), (MOST_VALUES + 1, False)])
 def test_so_many_values_are_few_and_one_more_is_not(n_values, few):
     scores = np.arange(20 * n_values) % n_values / 7
     assert (listed(scores) is not None) == few
