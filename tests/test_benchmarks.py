@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import forked
+import pandas as pd
 import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
@@ -79,6 +80,17 @@ def test_it_prints_figures(command):
     assert any(character.isdigit() for character in done.stdout)
 
 
+def test_formulas_stand_beside_the_trials_of_a_study(tmp_path):
+    counts = {"n_labeled": 400, "n_unlabeled": 1000, "n_features": 20, "n_classes": 2}
+    row = {"plugin_method": "knn", "outcome": "ok", "size": None, "n_test": 0, **counts}
+    pd.DataFrame([row | {"peak_bytes": 10**6}, row | {"outcome": "error"}]).to_parquet(
+        tmp_path / "trials.parquet"
+    )
+    done = forked.script("shipped_storage.py", tmp_path / "trials.parquet", cwd=FOLDER)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("knn")[1].split()[:2] == ["True", "1"]
+
+
 def test_none_is_left_out():
     tried = {command.split()[0] for command in COMMANDS}
-    assert tried | UNTRIED == {f.name for f in FOLDER.glob("*.py")}
+    assert tried | UNTRIED | {"shipped_storage.py"} == {f.name for f in FOLDER.glob("*.py")}

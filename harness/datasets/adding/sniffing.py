@@ -109,8 +109,8 @@ def guess_format(path: Path) -> str:
 
 def has_lines_of_one_length(path: Path) -> bool:
     """Tell whether the first lines of a text are all as long, as fixed widths make them."""
-    lengths = {len(line) for line in _start(path).splitlines()[:_LINES]}
-    return len(lengths) == 1
+    lines = _start(path).splitlines()[:_LINES]
+    return len(lines) > 1 and len({len(line) for line in lines}) == 1
 
 
 def _text_format(path: Path, text: str) -> str:

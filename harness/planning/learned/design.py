@@ -8,6 +8,7 @@ to see by how much peaks differ where only what is drawn does.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -234,12 +235,34 @@ class Design:
         }
         if len(tried) >= _ROUNDS:
             return None
-        refused = [run for run in near if run.limit == limit and not run.ok]
-        if refused and not any(run.ok or not run.limit for run in near):
-            # by how much it is above the budget is not known
-            last = refused[-1]
-            return Wanted(last.size, self._kept(last))
-        return wanted
+        return self._beyond(limit, alike, own) or wanted
+
+    def _beyond(self, limit: int, alike: float, own: Sequence[Run]) -> Wanted | None:
+        """Return what tells more of a plan that this limit refused; None where enough is known.
+
+        By how much it is above the limit, no refusal tells: plans would come down in small steps.
+        So it is measured without the limit. Where that is refused, too, a size is taken between
+        those that fit and those that do not.
+        """
+        refused = [run for run in own if limit and run.limit == limit and not run.ok]
+        if not refused:
+            return None
+        last = Wanted(refused[-1].size, self._kept(refused[-1]))
+        near = [run for run in own if self._is_near(run, last, alike)]
+        if any(run.ok for run in near):
+            return None
+        if all(run.limit for run in near):
+            return last
+        if not last.size:
+            return None
+        alike_in_n = [
+            run for run in own if self._is_near(run, replace(last, size=run.size), alike)
+        ]
+        least = min(run.size or 1 for run in alike_in_n if not run.ok)
+        most = max(
+            [run.size or 1 for run in alike_in_n if run.ok and (run.size or 1) < least] + [1]
+        )
+        return None if least <= 2 * most else replace(last, size=math.isqrt(most * least))
 
     def _repeated(self, mine: Sequence[Run]) -> Wanted | None:
         """Return a trial that is to be measured again; None where enough have been.

@@ -115,15 +115,11 @@ def with_known_storage(index: Mapping[str, Any], method: Method) -> Method:
     """
     if not method.learns_storage:
         return method
-    here = measured_here(index, method.name)
-    if not here.runs and (shipped := shipped_storage(method_entry(index, method.name))):
+    entry = method_entry(index, method.name)
+    here = _at_defaults(kept_path(entry, index["harness"], {}))
+    if not here.runs and (shipped := shipped_storage(entry)):
         return method.learned(shipped)
     return method.learned(here)
-
-
-def measured_here(index: Mapping[str, Any], name: str) -> LearnedStorage:
-    """Return what is kept of the trials of a method at its defaults."""
-    return _at_defaults(kept_path(method_entry(index, name), index["harness"], {}))
 
 
 def _at_defaults(path: Path) -> LearnedStorage:

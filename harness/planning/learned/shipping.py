@@ -22,8 +22,8 @@ from harness.plugin.registry import Registry
 from harness.plugin.shape import Shape
 from harness.project import PLUGINS
 
-SHAPES = (Shape(400, 1_600, 20, 4), Shape(1_000, 9_000, 150, 4))
-"""What is measured around: `measure_shapes` varies each count of both."""
+SHAPES = (Shape(400, 1_600, 20, 4), Shape(1_000, 9_000, 150, 4), Shape(8_000, 4_000, 20, 4))
+"""What is measured around: `measure_shapes` varies each count of each."""
 
 SECONDS = 30.0
 """Limit of one trial."""

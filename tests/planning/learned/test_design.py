@@ -137,6 +137,24 @@ def test_an_allocation_that_is_refused_and_never_touched_is_planned_for():
         assert again.fit > 0.8 * budget
 
 
+@pytest.mark.parametrize("draw", range(12))
+def test_a_formula_far_from_the_truth_is_set_right_by_what_a_refused_trial_holds(draw):
+    """Sizes are tried on few points, and rows held for all of them are five times as many."""
+    method = Method("f", Estimator, size="rank", sizes=lambda shape: (1, 100_000))
+    shape, budget, noise = Shape(50, 519, 30, 2), 4_000_000, np.random.default_rng(draw)
+    design, runs = Design(method, shape, [(budget, None)], {}, GENERATED), []
+
+    def run(wanted):
+        more = noise.uniform(0, 60_000)
+        return run_of(design, wanted, lambda seen, size: 8 * seen.n * (30 + size) + more)
+
+    while (wanted := design.next(runs)) is not None:
+        runs.append(run(wanted))
+        assert len(runs) < 30
+    found = design.planned(runs, budget)
+    assert 0.9 * budget < run(Wanted(found.size, found.n_kept)).peak <= found.planned_bytes
+
+
 def test_where_no_budget_is_given_the_largest_trial_is_measured_if_it_is_no_monster():
     method, own = METHODS["labeled only"]
     _, runs = measured(method, SHAPE, [None], own)
