@@ -39,10 +39,11 @@
   function list(data, found, withCell) {
     const empty = packed.metrics.filter((name) => found.every(([, at]) => Number.isNaN(data[name][at])));
     const metrics = packed.metrics.filter((name) => !empty.includes(name));
-    // equal places in a column: four of a share, fewer of what is larger
+    // equal places in a column: four of a share, fewer of what is larger, more of what is small altogether
     const places = Object.fromEntries(metrics.map((name) => {
       const most = Math.max(...found.map(([, at]) => Math.abs(data[name][at])).filter((value) => !Number.isNaN(value)));
-      return [name, Math.max(0, 4 - Math.max(0, Math.floor(Math.log10(most || 1))))];
+      const power = Math.floor(Math.log10(most || 1));
+      return [name, power < -2 ? 3 - power : Math.max(0, 4 - Math.max(0, power))];
     }));
     const told = found.some(([, at]) => packed.reasons[data.reason[at]]);
     const heads = [...(withCell ? ["data set", "budget", "method"] : []), "seed", "outcome",

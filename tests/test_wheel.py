@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -139,3 +140,20 @@ def test_a_new_user_has_a_report_and_his_best_model_in_a_file(installed, tmp_pat
     asked = "import harness, pandas; model = harness.load_model('model.joblib')"
     asked += "; print(*model.predict(pandas.read_csv('sensors.csv').drop(columns='state')[:9]))"
     assert set(said(python, "-c", asked, folder=tmp_path).split()) <= {"ok", "broken"}
+
+
+def test_a_packaged_plugin_is_there_in_every_folder(installed, tmp_path):
+    page = (ROOT / "docs" / "how-to" / "package-a-plugin.md").read_text()
+    python, harness = installed / "bin" / "python", installed / "bin" / "harness"
+    package = tmp_path / "nearest-mean"
+    module = package / "src" / "nearest_mean_budget"
+    said(harness, "new", "method", "nearest-mean", "--folder", module, folder=tmp_path)
+    (module / "__init__.py").touch()
+    (package / "pyproject.toml").write_text(re.search(r"(?s)```toml\n(.*?)```", page)[1])
+    offline = ("--no-build-isolation", "--no-deps", "--no-index")
+    said(*PIP, "--python", python, "install", *offline, package, folder=tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    found = json.loads(said(harness, "plugins", "--json", folder=elsewhere))
+    assert {"nearest_mean_budget.nearest_mean"} <= {plugin["path"] for plugin in found}
+    assert "sigma" in said(harness, "methods", "nearest-mean", folder=elsewhere)

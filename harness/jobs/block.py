@@ -21,6 +21,7 @@ from harness.jobs.keeper import StartOver
 from harness.jobs.provenance import environment_info
 from harness.jobs.smaller import smaller_plans, taken_again
 from harness.jobs.timelines import Pictures, make_timeline
+from harness.jobs.trial_lines import trial_lines
 from harness.jobs.unfinished import MOST, Unfinished
 from harness.planning.block_plans import plan_trials, shape_of
 from harness.planning.learned.model import LEARNED, WRITTEN, is_learned
@@ -343,6 +344,7 @@ class BlockRun:
             self.predictions.append(*self._packed)
         self._packed = None
         written = self.journal.append(row)
+        print(trial_lines(row))
         self.unfinished.end(row["fingerprint"])
         # a copy: what a plugin makes of it is its own
         self._announce("harness_trial_finished", row["seed"], record=dict(written))

@@ -47,7 +47,9 @@ def describe_provenance(results: Results) -> dict[str, Any]:
     given = results.provenance
     facts = {}
     for key, label in _FACTS.items():
-        values = [given[key]] if given.get(key) else _from_records(results, key)
+        values = [given[key]] if given.get(key) else []
+        if not values or key in _OF_A_TRIAL:  # where the last run was is not where all were
+            values = _from_records(results, key) or values
         if values and label not in facts:
             facts[label] = ", ".join(map(str, values))
     versions = given.get("versions")
@@ -68,6 +70,7 @@ def describe_provenance(results: Results) -> dict[str, Any]:
     }
 
 
+_OF_A_TRIAL = ("host", "cpu")
 _OF_A_HOST = ("cores", "threads", "blas", "cache", "governor", "kernel")
 
 

@@ -20,12 +20,23 @@ MANUAL = "manual"
 _GROUPS = (
     (
         "Tutorials",
-        ("README.md", "docs/tutorials/own-table.md", "docs/plugins.md", "docs/python.md"),
+        (
+            "README.md",
+            "docs/tutorials/first-study.md",
+            "docs/tutorials/first-plugin.md",
+            "docs/tutorials/own-table.md",
+            "docs/python.md",
+        ),
     ),
     (
         "How to",
         (
+            "docs/how-to/choose-for-a-device.md",
+            "docs/how-to/put-a-papers-table-beside-yours.md",
+            "docs/how-to/package-a-plugin.md",
+            "docs/plugins.md",
             "docs/advice.md",
+            "docs/publishing.md",
             "docs/studies.md",
             "docs/datasets.md",
             "docs/models.md",
@@ -35,7 +46,10 @@ _GROUPS = (
             "CONTRIBUTING.md",
         ),
     ),
-    ("Explanation", ("docs/protocol.md", "docs/report.md", "docs/findings.md")),
+    (
+        "Explanation",
+        ("docs/protocol.md", "docs/report.md", "docs/findings.md", "docs/other-tools.md"),
+    ),
     ("Methods and results", ("docs/methods/README.md", "docs/results/README.md", "CHANGELOG.md")),
 )
 """Where the table of contents has each page; what is in no group stands below "Further"."""

@@ -152,7 +152,7 @@ def _method_page(
                 _score(row),
                 "first" if row.first else f"{row.behind:.4f}",
                 row.of,
-                row.study,
+                link(row.study, f"{_RESULTS}#{row.study}"),
             ]
             for row in mine.head(_MOST_SETTINGS).itertuples()
         ]
@@ -210,7 +210,7 @@ def _dataset_page(declared: Any, mine: pd.DataFrame) -> Page:
                 _score(best),
                 f"{svm['mean'].iloc[0]:.4f}" if len(svm) else "-",
                 len(setting),
-                best.study,
+                link(best.study, f"{_RESULTS}#{best.study}"),
             ]
         )
     columns = ["labels", "budget", "highest mean", "score", "svm", "methods", "study"]
@@ -227,6 +227,7 @@ def _score(row: Any) -> str:
 
 def paper_pages(results: Path) -> Iterator[Page]:
     """Yield the printed tables beside ours, a page a study, with the verdicts of today."""
+    papers = read_yaml((TEMPLATES / "papers.yaml").read_text(encoding="utf-8"))
     listed = []
     for path in sorted(results.glob("*/published.csv")):
         study, cells = path.parent.name, judge_kept(path.parent)
@@ -239,29 +240,41 @@ def paper_pages(results: Path) -> Iterator[Page]:
                 "; ".join(counts),
             ]
         )
-        columns = ["table", "data set", "labels", "budget", "method", "printed", "ours"]
-        columns += ["from .. to", "seeds", "verdict"]
-        rows = [
-            [
-                row.table,
-                row.dataset,
-                "-" if pd.isna(row.labeled) else f"{row.labeled:g}",
-                row.budget,
-                row.method,
-                "not printed" if pd.isna(row.printed) else f"{row.printed:g}",
-                "-" if pd.isna(row.mean) else f"{row.mean:.4g}",
-                "-" if pd.isna(row.ci_low) else f"{row.ci_low:.4g} .. {row.ci_high:.4g}",
-                "-" if pd.isna(row.n_scored) else f"{row.n_scored:g}",
-                row.verdict or "-",
-            ]
-            for row in cells.itertuples()
+        tables = [
+            {
+                "title": f"{table}, {SCORES[metric].label if metric in SCORES else metric}",
+                "told": "".join(count_words(printed)).rpartition(": ")[2],
+                "columns": _PRINTED,
+                "rows": [_printed_row(row) for row in printed.itertuples()],
+            }
+            for (table, metric), printed in cells.groupby(["table", "metric"], sort=False)
         ]
+        printed_in = dict.fromkeys(cells["table"].str.partition("/")[0])
         facts = [
-            ("Verdicts", "; ".join(counts)),
+            *(("Paper", papers[key]) for key in printed_in if key in papers),
             ("What was run", link("seeds, commit, findings", f"{_RESULTS}#{study}")),
         ]
-        tables = [{"columns": columns, "rows": rows}]
         yield table_page(f"papers/{study}.html", study, [], tables, facts)
     columns = ["study", "printed tables", "cells", "verdicts"]
     tables = [{"columns": columns, "rows": listed}]
     yield table_page("papers/index.html", "Papers' tables beside ours", [], tables)
+
+
+_PRINTED = (
+    *("data set", "labels", "budget", "method", "printed", "ours", "from .. to", "seeds"),
+    "verdict",
+)
+
+
+def _printed_row(row: Any) -> list[Any]:
+    return [
+        row.dataset,
+        "-" if pd.isna(row.labeled) else f"{row.labeled:g}",
+        row.budget,
+        row.method,
+        "not printed" if pd.isna(row.printed) else f"{row.printed:g}",
+        "-" if pd.isna(row.mean) else f"{row.mean:.4g}",
+        "-" if pd.isna(row.ci_low) else f"{row.ci_low:.4g} .. {row.ci_high:.4g}",
+        "-" if pd.isna(row.n_scored) else f"{row.n_scored:g}",
+        row.verdict or "-",
+    ]

@@ -23,6 +23,11 @@ PROJECT = "# studies/, plugins/, datasets.yaml and a CI file to start from"
 MODEL = "# that row's model, which predicts rows of the source"
 DEVICES = "# the same for devices without Python"
 INSTEAD = {
+    "harness run try": (
+        "sed -i 's/^labeled.*/labeled: 100/; s/trials: 10/trials: 2/; s/^seeds.*/seeds: 1/; "
+        "s/^methods.*/methods: [random-forest, svm]/' studies/try.yaml && harness run try"
+    ),
+    "harness reproduce digits 12": "harness reproduce digits 4",
     "harness fit device 20 -o model.joblib": "harness fit device 4 -o model.joblib",
     f"harness fit first 17 -o model.joblib       {MODEL}": "harness fit first 7 -o model.joblib",
     f"harness fit first 17 -o model.onnx         {DEVICES}": "harness fit first 7 -o model.onnx",
@@ -69,6 +74,9 @@ ELSEWHERE = {
     "python benchmarks/kernel_solvers.py": "tests/test_benchmarks.py",
     "python benchmarks/mutation.py": "tests/test_benchmarks.py",
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
+    "harness fit try ROW": "nobody: ROW is the reader's",
+    "pip install ./nearest-mean": "tests/test_wheel.py",
+    "harness methods nearest-mean": "tests/test_wheel.py",
     "harness merge results/first": "tests/jobs/test_merge.py",
     "harness diff results": "tests/report/test_moved.py",
     "harness rescore first": "tests/workflow/test_predictions.py",
@@ -116,6 +124,8 @@ rows = pandas.DataFrame(sklearn.datasets.load_breast_cancer().data[:3])
 rows.to_csv("new.csv", index=False)
 """
 BEFORE = {"docs/models.md": f"harness run first --cores 2\npython -c '{NEW_ROWS}'"}
+COMMAND = re.compile(r"(?m)^\$ (.*)$((?<=<<'END')\n(?s:.*?)\nEND$)?")
+"""What is typed, with the lines of a file that follow."""
 FEWER = {
     r"(?m)^seeds: \d+": "seeds: 1",
     r"trials: \d+": "trials: 2",
@@ -128,21 +138,22 @@ def script(page):
     """Return the blocks of a page as a script, and the commands that are left to others."""
     before = BEFORE.get(str(page.relative_to(ROOT)))
     lines, left = [before] if before else [], []
-    for kind, block in re.findall(r"```(console|yaml)\n(.*?)```", page.read_text(), re.S):
-        if kind == "yaml":
-            named = re.match(r"# (studies/[\w-]+\.yaml)\n", block)
+    for kind, block in re.findall(r"```(console|yaml|toml)\n(.*?)```", page.read_text(), re.S):
+        if kind != "console":
+            named = re.match(r"# ([\w/-]+\.(?:yaml|toml))\n", block)
             if named:
                 for pattern, fewer in FEWER.items():
                     block = re.sub(pattern, fewer, block)
-                lines += [f"mkdir -p studies; cat > {named[1]} <<'END'", block + "END"]
+                folder = Path(named[1]).parent
+                lines += [f"mkdir -p {folder}; cat > {named[1]} <<'END'", block + "END"]
             continue
-        for command in re.findall(r"(?m)^\$ (.*)$", block):
+        for command, body in COMMAND.findall(block):
             if command in INSTEAD:
                 lines.append(INSTEAD[command])
             elif any(command.startswith(start) for start in ELSEWHERE):
                 left.append(command)
             else:
-                lines.append(command)
+                lines.append(command + body)
     return "\n".join(lines), left
 
 

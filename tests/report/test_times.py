@@ -58,3 +58,12 @@ def test_one_cpu_has_no_warning_and_no_file_of_its_own(tmp_path):
     write_report(write_results(tmp_path / "s", trials))
     assert "kinds of CPU" not in read_page(tmp_path / "s" / "report.html").text
     assert not (tmp_path / "s" / "tables" / "times.csv").exists()
+
+
+def test_two_hosts_of_one_cpu_are_told(tmp_path):
+    trials = make_trials((("a", "binary"),), ("1nn",)).assign(cpu=FAST, host="one")
+    trials.loc[trials["seed"] > 2, "host"] = "two"
+    write_report(write_results(tmp_path / "s", trials, provenance={"host": "two", "cpu": FAST}))
+    text = read_page(tmp_path / "s" / "report.html").text
+    assert "Trials ran on 2 hosts with one kind of CPU" in text
+    assert "one, two" in text

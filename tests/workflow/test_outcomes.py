@@ -104,6 +104,16 @@ def test_the_traceback_is_in_the_log_of_the_job_below_the_name_of_its_trial(fini
     assert ", seed 0: error\n" in trial
 
 
+def test_the_log_of_a_job_tells_how_each_of_its_trials_ended(finished):
+    logs = finished.folder / "results" / "study" / "logs" / "breast_cancer"
+    told = "".join(log.read_text() for log in logs.rglob("*.log"))
+    for row in finished.rows().itertuples():
+        trial = (
+            f"{row.dataset}, {row.method}, {row.n_labeled} labeled, {row.budget}, seed {row.seed}"
+        )
+        assert told.count(f"{trial}: {row.outcome}\n") == 1
+
+
 def test_the_report_shows_every_outcome(finished):
     page = (finished.folder / "results" / "study" / "report.html").read_text()
     for method, (outcome, _) in EXPECTED.items():
