@@ -22,7 +22,7 @@ from harness.project import ROOT
 from harness.site.advice_data import RULES, advice_data
 from harness.site.gallery import GALLERY, gallery_pages
 from harness.site.links import broken_links
-from harness.site.manual import MANUAL, manual_pages
+from harness.site.manual import MANUAL, build_manual
 from harness.site.pages import Page, dataset_pages, method_pages, paper_pages
 from harness.site.reference import reference_pages
 from harness.site.storage_models import SCRIPTS, planning_script
@@ -87,7 +87,6 @@ def build_site(
         *method_pages(index, evidence, project / "docs" / "methods"),
         *dataset_pages(catalog, evidence),
         *paper_pages(project / "docs" / "results"),
-        *manual_pages(project, folder),
         *reference_pages(main),
         *gallery_pages(published, folder),
     ]
@@ -103,9 +102,10 @@ def build_site(
         path = folder / page.address
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(text, path)
+    written = build_manual(project, folder, links)
     if lost := broken_links(folder):
         raise HarnessError("links of the site lead nowhere:\n" + "\n".join(lost))
-    return len(pages)
+    return len(pages) + written
 
 
 _MARK = ".harness-site"

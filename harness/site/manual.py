@@ -1,58 +1,65 @@
-"""The manual as pages: Markdown in, HTML out, with links between pages kept."""
+"""The manual: the Markdown of a checkout, built by Sphinx, with a search that needs no server.
+
+Pages keep their places (`README.md`, `docs/studies.md`), so that links of a checkout work
+in the site. A warning of Sphinx, such as a link that leads nowhere, is an error.
+"""
 
 from __future__ import annotations
 
-import itertools
-import os
-import re
+import io
 import shutil
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
-from urllib.parse import urlsplit
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
-from harness.site.pages import Page
+from harness.errors import HarnessError
+from harness.project import TEMPLATES
 
 MANUAL = "manual"
 
-_GROUPS = (
-    (
-        "Tutorials",
-        (
-            "README.md",
-            "docs/tutorials/first-study.md",
-            "docs/tutorials/first-plugin.md",
-            "docs/tutorials/own-table.md",
-            "docs/python.md",
-        ),
+_SOURCES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff")
+_FOLDERS = ("docs", "reports/published")
+
+_GROUPS = {
+    "Tutorials": (
+        "README",
+        "docs/tutorials/first-study",
+        "docs/tutorials/first-plugin",
+        "docs/tutorials/own-table",
+        "docs/python",
     ),
-    (
-        "How to",
-        (
-            "docs/how-to/choose-for-a-device.md",
-            "docs/how-to/put-a-papers-table-beside-yours.md",
-            "docs/how-to/package-a-plugin.md",
-            "docs/plugins.md",
-            "docs/advice.md",
-            "docs/publishing.md",
-            "docs/studies.md",
-            "docs/datasets.md",
-            "docs/models.md",
-            "docs/workflow.md",
-            "docs/trackers.md",
-            "docs/budget-library.md",
-            "CONTRIBUTING.md",
-        ),
+    "How to": (
+        "docs/how-to/choose-for-a-device",
+        "docs/how-to/put-a-papers-table-beside-yours",
+        "docs/how-to/package-a-plugin",
+        "docs/plugins",
+        "docs/advice",
+        "docs/publishing",
+        "docs/studies",
+        "docs/datasets",
+        "docs/models",
+        "docs/workflow",
+        "docs/trackers",
+        "docs/budget-library",
+        "CONTRIBUTING",
     ),
-    (
-        "Explanation",
-        ("docs/protocol.md", "docs/report.md", "docs/findings.md", "docs/other-tools.md"),
+    "Explanation": (
+        "docs/protocol",
+        "docs/report",
+        "docs/findings",
+        "docs/types-of-numbers",
+        "docs/other-tools",
     ),
-    ("Methods and results", ("docs/methods/README.md", "docs/results/README.md", "CHANGELOG.md")),
-)
-"""Where the table of contents has each page; what is in no group stands below "Further"."""
+    "Methods and results": (
+        "docs/methods/README",
+        "docs/methods/[!R]*",
+        "docs/results/README",
+        "reports/published/README",
+        "CHANGELOG",
+    ),
+}
+"""Where the table of contents has each page. One that is in no group is a warning, so an error."""
 
 _REFERENCE = (
     ("Commands", "../reference/commands.html"),
@@ -64,126 +71,111 @@ _REFERENCE = (
 )
 """Pages of the reference, seen from the table of contents."""
 
+_SETTINGS: dict[str, Any] = {
+    "project": "Learning under a memory budget",
+    "project_copyright": "",
+    "extensions": ["myst_parser"],
+    "myst_heading_anchors": 4,
+    "html_theme": "furo",
+    "html_title": "Learning under a memory budget",
+    "html_show_sphinx": False,
+    "html_show_sourcelink": False,
+    "html_copy_source": False,
+    "html_show_search_summary": False,  # it would fetch each page, which a file cannot
+    "html_static_path": [str(TEMPLATES / "site" / "manual.css")],
+    "html_css_files": ["manual.css"],
+    "html_sidebars": {
+        "**": [
+            "site.html",
+            "sidebar/search.html",
+            "sidebar/scroll-start.html",
+            "sidebar/navigation.html",
+            "sidebar/scroll-end.html",
+        ]
+    },
+    "templates_path": [str(TEMPLATES / "site" / "manual")],
+    # languages that Pygments does not know, and shortened examples
+    "suppress_warnings": ["misc.highlighting_failure"],
+}
 
-def manual_pages(project: Path, folder: Path) -> Iterator[Page]:
-    """Yield the pages of the manual, and copy into the site what they link to.
+_FOR_OTHER_SENSES = {
+    'role="heading"': 'role="heading" aria-level="2"',
+    '<aside class="sidebar-drawer"': '<aside class="sidebar-drawer" aria-label="Contents"',
+    '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
+    "<pre>": '<pre tabindex="0">',
+}
+"""What pages of Sphinx and Furo lack for a screen reader or a keyboard, as axe finds."""
+
+
+def build_manual(project: Path, folder: Path, links: Iterable[tuple[str, str]] = ()) -> int:
+    """Build the manual into a folder of the site.
 
     Parameters
     ----------
     project : Path
         A checkout.
     folder : Path
-        Of the site.
+        Of the site; the manual is its `manual/`.
+    links : iterable of (str, str)
+        Names and addresses of the site's other parts, which stand above each page's contents.
+
+    Returns
+    -------
+    int
+        Pages that were written.
+
+    Raises
+    ------
+    HarnessError
+        If Sphinx is not installed, or warns.
     """
-    sources = [project / "README.md", project / "CONTRIBUTING.md", project / "CHANGELOG.md"]
-    sources += sorted([*project.glob("docs/**/*.md"), *project.glob("reports/**/*.md")])
-    titles = {}
-    for source in sources:
-        place = source.relative_to(project)
-        title, text = _rendered(source, project, folder)
-        titles[place.as_posix()] = title
-        yield Page(
-            str(_address(place)),
-            title,
-            {"content": f"<article>{text}</article>"},
-            template="base.html.j2",
-        )
-    yield Page(
-        f"{MANUAL}/index.html",
-        "Manual",
-        {"content": _contents(titles)},
-        template="base.html.j2",
-    )
+    try:
+        from sphinx.application import Sphinx
+        from sphinx.errors import SphinxError
+    except ImportError:
+        message = "the manual is built by Sphinx: pip install 'memory-budget-harness[site]'"
+        raise HarnessError(message) from None
+    beside = [(name, f"../{address}") for name, address in links]
+    warnings = io.StringIO()
+    with tempfile.TemporaryDirectory() as scratch:
+        sources = Path(scratch, "sources")
+        for name in _copied(project):
+            (sources / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(project / name, sources / name)
+        (sources / "index.md").write_text(_contents(), encoding="utf-8")
+        try:
+            built = Sphinx(
+                *(sources, None, folder / MANUAL, Path(scratch, "trees"), "html"),
+                confoverrides=_SETTINGS | {"html_context": {"site_links": beside}},
+                status=None,
+                warning=warnings,
+            )
+            built.build()
+        except SphinxError as error:
+            raise HarnessError(f"the manual cannot be built: {error}") from None
+        pages = len(built.env.found_docs)
+    if told := warnings.getvalue().strip():
+        raise HarnessError(f"the manual has faults:\n{told}".replace(f"{sources}/", ""))
+    for page in (folder / MANUAL).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for lacking, better in _FOR_OTHER_SENSES.items():
+            text = text.replace(lacking, better)
+        page.write_text(text, encoding="utf-8")
+    return pages
 
 
-def _contents(titles: dict[str, str]) -> str:
-    grouped = {name for _, names in _GROUPS for name in names}
-    groups = [*_GROUPS, ("Further", tuple(name for name in titles if name not in grouped))]
-    parts = ["<h1>Manual</h1>"]
-    listed = "".join(f'<li><a href="{to}">{name}</a></li>' for name, to in _REFERENCE)
-    for heading, names in groups:
-        places = {name: os.path.relpath(_address(Path(name)), MANUAL) for name in names}
-        lines = [
-            f'<li><a href="{place}">{titles[name]}</a></li>'
-            for name, place in places.items()
-            if name in titles
-        ]
-        parts.append(f"<h2>{heading}</h2><ul>{''.join(lines)}</ul>")
-    parts.insert(3, f"<h2>Reference</h2><ul>{listed}</ul>")
-    return "\n".join(parts)
+def _copied(project: Path) -> Iterator[Path]:
+    yield from (Path(name) for name in _SOURCES)
+    for name in _FOLDERS:
+        paths = (path for path in sorted((project / name).rglob("*")) if path.is_file())
+        yield from (path.relative_to(project) for path in paths)
 
 
-def _address(place: Path) -> PurePosixPath:
-    return PurePosixPath(MANUAL, place.with_suffix(".html").as_posix())
-
-
-def _rendered(source: Path, project: Path, folder: Path) -> tuple[str, str]:
-    """Return the title and the HTML of a page."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(_without_comments(source.read_text(encoding="utf-8")))
-    title = source.stem
-    for token, inner in itertools.pairwise(tokens):
-        if token.type == "heading_open":
-            token.attrSet("id", _anchor(inner.content))
-            if token.tag == "h1":
-                title = inner.content
-    for token in _all(tokens):
-        name = {"link_open": "href", "image": "src"}.get(token.type)
-        if name:
-            target = str(token.attrGet(name))
-            token.attrSet(name, _target(target, source, project, folder))
-    return title, parser.renderer.render(tokens, parser.options, {})
-
-
-def _without_comments(text: str) -> str:
-    return re.sub(r"(?s)<!--.*?-->", "", text)
-
-
-def _all(tokens: list[Token]) -> Iterator[Token]:
-    for token in tokens:
-        yield token
-        yield from _all(token.children or [])
-
-
-def _anchor(heading: str) -> str:
-    """Return the anchor that GitHub gives a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def _target(target: str, source: Path, project: Path, folder: Path) -> str:
-    """Return where a link leads in the site: a page, or a file that is copied."""
-    parts = urlsplit(target)
-    if parts.scheme or not parts.path:
-        return target
-    other = (source.parent / parts.path).resolve()
-    here = _address(source.relative_to(project)).parent
-    fragment = f"#{parts.fragment}" if parts.fragment else ""
-    if not other.is_relative_to(project):
-        return target
-    if other.is_dir():
-        other = (
-            other / "README.md"
-            if (other / "README.md").is_file()
-            else _listed(other, folder, project)
-        )
-    if other.suffix == ".md":
-        return os.path.relpath(_address(other.relative_to(project)), here) + fragment
-    place = PurePosixPath(MANUAL, other.relative_to(project).as_posix())
-    if other.is_file():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(other, folder / place)
-    return os.path.relpath(place, here) + fragment
-
-
-def _listed(other: Path, folder: Path, project: Path) -> Path:
-    """Copy the files of a folder that is linked to, and return the one that lists them."""
-    place = folder / MANUAL / other.relative_to(project)
-    place.mkdir(parents=True, exist_ok=True)
-    names = sorted(path.name for path in other.iterdir() if path.is_file())
-    for name in names:
-        shutil.copy(other / name, place / name)
-    lines = "".join(f'<li><a href="{name}">{name}</a></li>' for name in names)
-    (place / "index.html").write_text(
-        f"<!doctype html><title>{other.name}</title><ul>{lines}</ul>"
-    )
-    return other / "index.html"
+def _contents() -> str:
+    reference = (f'<li><a href="{to}">{name}</a></li>' for name, to in _REFERENCE)
+    parts = ["# Manual", "", "## Reference", "", f"<ul>{''.join(reference)}</ul>"]
+    for heading, names in _GROUPS.items():
+        listed = "\n".join(names)
+        parts += ["", f"## {heading}", "", "```{toctree}", f":caption: {heading}", ":maxdepth: 1"]
+        parts += [":glob:", "", listed, "```"]
+    return "\n".join(parts) + "\n"

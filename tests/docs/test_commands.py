@@ -48,6 +48,7 @@ ELSEWHERE = {
     ".venv/bin/pytest": "these tests",
     "HARNESS_FUZZ_INPUTS": "tests/fuzz",
     "pip install .": "tests/test_wheel.py",
+    "pip install -q -e '.[site]'": ".ci/run, as a part of [test]",
     "mkdir empty && cd empty": "tests/test_wheel.py",
     "harness run quickstart            #": "tests/test_wheel.py",
     "pip install 'memory-budget-harness[boosting]'": ".ci/run, as a part of [test]",
