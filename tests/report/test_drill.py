@@ -27,6 +27,7 @@ def reported(tmp_path_factory):
     cells = trials.groupby(["dataset", "method", "budget"], sort=False).ngroup()
     named = zip(cells, trials["seed"], strict=True)
     trials["fingerprint"] = [f"{cell:012x}-{seed}" for cell, seed in named]
+    trials["brier_score"] = (1e-4 + 1e-6 * trials["seed"]).where(trials["dataset"] == "one")
     plugin = {"method": "nysck", "path": "plugins/nysck", "reference": "hou2017"}
     provenance = {"study": "drilled", "plugins": [plugin]}
     directory = tmp_path_factory.mktemp("drill") / "s"
@@ -113,6 +114,7 @@ def test_a_cell_leads_to_its_seeds_log_and_command(reported):
     for row in mine[mine["dataset"] == "one"].itertuples():
         assert f"harness reproduce drilled {row.fingerprint}" in text
         assert f"{row.auc:.4f}" in text
+        assert f"{row.brier_score:.7f}" in text
     assert 'href="logs/one/j1.log"' in dialog
     assert "Copy as CSV" in dialog
 
