@@ -241,7 +241,7 @@ def storage(
     b, Q = min(size, n), n_clusters
     # a block has fewer rows the more points there are: the most for any number of them
     rows = min(b, kernels.block_rows(_row_width(1, d, Q), i), math.isqrt(kernels.BLOCK_BYTES // i))
-    held = Arrays(X=shape.data_bytes, labels=8 * 2 * n, blas=kernels.blas_bytes(rows, i, d))
+    held = Arrays(X=shape.data_bytes, blas=kernels.blas_bytes(rows, i, d))
     medoids = Arrays(medoids=Q * d * i)
     # with three numbers of each point, and to which cluster it belongs
     budget = Arrays(budget=b * d * i, of_points=b * i * (3 + Q))
@@ -253,7 +253,8 @@ def storage(
     seen_rows = _block_bytes(kernel, n, b, _row_width(b, d, Q), d, i)
     width = _predicted_width(Q, d)
     new_rows = _block_bytes(kernel, max(n, shape.n_test), Q, width, d, i)
-    new = medoids + Arrays(rows=new_rows, block=shape.new_block_bytes)
+    # of all points, as they are found and as they are handed on
+    new = medoids + Arrays(rows=new_rows, block=shape.new_block_bytes, labels=8 * 2 * n)
     fit = {
         "width": Arrays(sample=kernels.binding_bytes(kernel, n, d, i)),
         "selection": Arrays(selection=kernels.selection_bytes(selector, n, d, b, i, kernel)),

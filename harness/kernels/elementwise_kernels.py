@@ -113,8 +113,12 @@ def laplacian_most(d: int, largest: float, width: float) -> tuple[float, ...]:
 
 
 def cellwise_bytes(n: int, m: int, n_features: int, itemsize: int = 8) -> int:
-    """Bytes held for a matrix of n x m cells besides itself: two blocks of the longer side."""
-    return 2 * stream_bytes(max(n, m), n_features, itemsize) + (n + m + n_features) * itemsize
+    """Bytes held for a matrix of n x m cells besides itself: two blocks of the longer side.
+
+    And of each feature ones, a value, its square, and the numbers of those that are not zero.
+    """
+    of_features = n_features * (3 * itemsize + 9)
+    return 2 * stream_bytes(max(n, m), n_features, itemsize) + (n + m) * itemsize + of_features
 
 
 def _chi2(X: np.ndarray, Z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

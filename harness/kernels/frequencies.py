@@ -65,7 +65,14 @@ class DenseFrequencies:
         if orthogonal:
             self._matrix = np.empty((d, m), dtype, order="F")
             for start in range(0, m, d):
-                _orthogonal_columns(self._matrix[:, start : start + d], rng)
+                place = self._matrix[:, start : start + d]
+                first = self._matrix[:, : place.shape[1]]
+                # LAPACK's wrapper copies what does not begin at 16 bytes, as blocks of odd d do:
+                # all are made in the place of the first, which steps aside meanwhile
+                place[...] = first
+                _orthogonal_columns(first, rng)
+                if start:
+                    _swap_columns(first, place)
         else:
             self._matrix = rng.standard_normal((d, m), dtype=dtype)
         self._matrix /= dtype.type(sigma)
@@ -94,6 +101,12 @@ def _orthogonal_columns(out: np.ndarray, rng: np.random.Generator) -> None:
     columns *= signs * np.sqrt(rng.chisquare(d, k)).astype(dtype)
     if columns is not out:
         out[...] = columns
+
+
+def _swap_columns(A: np.ndarray, B: np.ndarray) -> None:
+    for one, other in zip(A.T, B.T, strict=True):
+        kept = one.copy()
+        one[:], other[:] = other, kept
 
 
 class HadamardFrequencies:

@@ -113,7 +113,16 @@ def summing_panel_bytes(n: int, rows: int, width: int) -> int:
     return blas_bytes(width, terms=max(_packed_at_once(min(n, rows)), _packed_at_once(n % rows)))
 
 
+def product_panel_bytes(rows: int, width: int, terms: int) -> int:
+    """Bytes of what BLAS packs for a float64 product of shape (rows, width), as `blas_bytes`.
+
+    Of sums of so many terms; more than 384 are packed in parts.
+    """
+    return blas_bytes(rows, terms=_packed_at_once(terms), others=width)
+
+
 def _packed_at_once(terms: int) -> int:
+    """Return how many terms of a float64 product OpenBLAS packs at once."""
     if terms <= 384:
         return terms
     return 256 if terms <= 512 else min(-(-terms // 2), 384)

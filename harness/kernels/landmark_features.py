@@ -281,7 +281,8 @@ class LandmarkFeatures:
         # L in float32 takes the place of what it was computed in, and then landmarks are picked
         picking = 4 * b * b + 4 * b * d
         inverting = LandmarkFeatures.bytes(b, d) + 2 * inverses_bytes(min(b, PANEL))
-        return max(4 * b * d + max(reading, factoring, picking), inverting)
+        # beside what points are moved by
+        return 16 * d + max(4 * b * d + max(reading, factoring, picking), inverting)
 
     @staticmethod
     def block_bytes(

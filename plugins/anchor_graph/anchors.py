@@ -46,6 +46,8 @@ def move_to_means(X: np.ndarray, anchors: np.ndarray, center: np.ndarray, rounds
         if np.array_equal(moved, anchors):
             break
         anchors[:] = moved
+        # or they would stand beside the sums of the next round
+        del moved
 
 
 def moving_bytes(n: int, m: int, n_features: int) -> int:

@@ -306,6 +306,10 @@ def primal_storage(
         panels = kernels.blas_bytes(m + 1, terms=min(labeled, rows))
         panels += 0 if features == "fourier" else kernels.blas_bytes(m)
         panels += kernels.blas_bytes(m, 4)
+    if item == 8:
+        # of a block of points with frequencies or prototypes
+        mapped = kernels.product_panel_bytes(min(n, rows), m, d)
+        panels += max(0, mapped - kernels.blas_bytes(min(m, rows)))
     feature_map = maps[features] + Arrays(blas=panels)
     # of a row: its features, itself in the type of the map, and scaled; kernel values
     of_map, of_points = {"fourier": (1, 1), "nystrom": (2, 2), "kernel": (1, 2)}[features]

@@ -146,7 +146,10 @@ class RandomFourierRidge(kernels.GaussianWidth, SquaredLossMixin):
         for start in range(0, n, step):
             block = slice(start, min(start + step, n))
             points = X[block if rows is None else rows[block]]
-            yield block, self._map.transform(points, Z[: len(points)])
+            features = self._map.transform(points, Z[: len(points)])
+            # or they would stand beside those of the next block
+            del points
+            yield block, features
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         values = np.empty((len(X), self.coef_.shape[1]))

@@ -151,6 +151,7 @@ def storage(
     n_candidates: int = 20,
     n_separators: int = 10,
     selector: str | kernels.Selector = "uniform",
+    tuned: bool = False,
 ) -> Storage:
     """Count features of all points, 4 n s, a machine's vectors, and labelings, a byte a point."""
     n, Q, T = shape.n, shape.n_machines, n_separators
@@ -159,7 +160,8 @@ def storage(
         labels=8 * shape.n_labeled * (Q + 2),
         coefficients=4 * n * Q,
         separators=Q * (T + 1) * n,
-        left_in_the_heap=min(6 * 8 * n, 1 << 19),
+        # vectors too small to be mapped; in a search also those of the fits before
+        left_in_the_heap=min(6 * 8 * n, 1 << 19) * (2 if tuned else 1),
     )
     # the machine alone, its scores, unlabeled rows
     machine = kept + Arrays(machine=5 * (8 * n + mmap.PAGESIZE))

@@ -139,7 +139,8 @@ def svm_storage(
         scored_alone=picked + _nodes(shape, n) + _nodes(shape, scored_alone),
         scores=8 * n if Q == 2 else 0,
     )
-    votes = Arrays(votes=8 * shape.block_rows * (2 * pairs + 3 * Q))
+    # of each pair the value, less it, and its sign; of each class votes, sums, and two steps
+    votes = Arrays(votes=shape.block_rows * (17 * pairs + 32 * Q))
     if kernel in OF_LIBSVM:
         converted = Arrays(converted=_converted_bytes(shape), nodes=_nodes(shape, n))
         # of support vectors too, whenever points are predicted

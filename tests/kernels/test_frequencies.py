@@ -1,5 +1,7 @@
 """Frequencies of random Fourier features: what they estimate, how well, in how many bytes."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.linalg import hadamard
@@ -112,3 +114,15 @@ def test_structured_frequencies_are_three_bytes_each():
     W = HadamardFrequencies(784, 2048, 1.0, np.random.default_rng(0), np.dtype(np.float32))
     assert W._signs.nbytes == 3 * 2048 == kernels.frequency_bytes("hadamard", 784, 2048, 4)
     assert kernels.frequency_bytes("gaussian", 784, 2048, 4) == 4 * 784 * 2048
+
+
+@pytest.mark.parametrize(("d", "m"), [(301, 800), (301, 301), (300, 800), (900, 100)])
+def test_orthogonal_frequencies_are_made_where_they_stay(d, m):
+    # a block of odd d does not begin at 16 bytes, which LAPACK's wrapper asks for
+    draw_frequencies("orthogonal", 4, 4, 1.0, np.random.default_rng(0), np.dtype(np.float32))
+    tracemalloc.start()
+    draw_frequencies("orthogonal", d, m, 1.0, np.random.default_rng(0), np.dtype(np.float32))
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    stated = kernels.frequency_bytes("orthogonal", d, m, 4)
+    assert 0.9 * stated < held < stated + 25_000

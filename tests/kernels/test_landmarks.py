@@ -8,7 +8,7 @@ import pytest
 from landmark_choices import bind, choose, clusters
 
 from harness import kernels
-from harness.kernels.landmarks import columns, entropy, hashing
+from harness.kernels.landmarks import columns, entropy, hashing, sampling
 
 SELECTORS = list(kernels.SELECTORS)
 PIVOTS = ["rpcholesky", "rpcholesky-accelerated"]
@@ -220,10 +220,11 @@ def test_a_hierarchical_hash_has_balanced_buckets_for_all_points(b, monkeypatch)
 def test_every_pair_halves_the_points(ties):
     projection = np.zeros(101) if ties else np.random.default_rng(0).normal(size=101)
     upper = hashing._upper_half(projection)
-    assert upper.sum() == 50
-    assert projection[upper == 1].min() >= projection[upper == 0].max()
+    lower = np.setdiff1d(np.arange(101), upper)
+    assert len(upper) == 50
+    assert projection[upper].min() >= projection[lower].max()
     if ties:
-        assert (np.diff(upper) >= 0).all()
+        assert upper.min() > lower.max()
 
 
 def test_a_hash_keeps_its_most_populated_buckets(monkeypatch):
@@ -303,6 +304,33 @@ def test_what_a_selector_holds_is_what_it_says(selector, name, dtype):
         tracemalloc.stop()
         stated = kernels.selection_bytes(selector, n, d, b, X.itemsize, name)
         assert least * stated - slack < held < 1.05 * stated + slack, (n, d, b, held, stated)
+
+
+@pytest.mark.parametrize("selector", ["dbh", "dbh-hierarchical"])
+@pytest.mark.parametrize(
+    ("n", "d", "b", "kernel"),
+    [(70_000, 3, 100, "linear"), (12_000, 5, 217, "rbf"), (18, 7000, 9, "chi2")],
+    ids=["more-than-are-hashed", "kernel-rows", "wide"],
+)
+def test_a_hash_holds_what_it_says_whatever_is_largest(selector, n, d, b, kernel):
+    X = clusters(n, d).astype(np.float32)
+    bound = bind(X, kernel)
+    kernels.select_landmarks(selector, X[:200], 5, np.random.RandomState(0), bound)
+    tracemalloc.start()
+    kernels.select_landmarks(selector, X, b, np.random.RandomState(0), bound)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    stated = kernels.selection_bytes(selector, n, d, b, X.itemsize, kernel)
+    assert 0.8 * stated < held < stated + 40_000
+
+
+@pytest.mark.parametrize("chosen", [[7, 3], [], [2, 9, 4], [40]])
+def test_what_is_missing_is_drawn_from_the_other_rows(chosen):
+    rows = np.array([2, 3, 4, 7, 9, 30])
+    found = sampling.fill_up(np.array(chosen, np.intp), rows, 4, np.random.RandomState(0))
+    assert len(set(found)) == 4
+    assert list(found[: len(chosen)]) == chosen
+    assert set(found[len(chosen) :]) <= set(rows) - set(chosen)
 
 
 def test_nothing_is_counted_of_a_selector_of_ones_own():

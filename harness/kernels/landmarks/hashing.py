@@ -53,10 +53,14 @@ def dbh(
         if hierarchical:
             codes = _halve(codes, projection, n_landmarks)
         else:
-            codes = 2 * codes + _upper_half(projection)
+            codes *= 2
+            codes[_upper_half(projection)] += 1
+    del projections
     populations = np.bincount(codes)
     frequent = np.argsort(-populations, kind="stable")[:n_landmarks]
     order = np.argsort(codes, kind="stable")
+    # or they would stand beside the rows of a bucket
+    del codes
     ends = np.cumsum(populations)
     medoids = []
     for code in frequent[populations[frequent] > 0]:
@@ -75,13 +79,23 @@ def dbh_hierarchical(
 def dbh_bytes(
     n: int, n_features: int, n_landmarks: int, itemsize: int, kernel: str | KernelFunction
 ) -> int:
-    """Bytes held: projections in float32, three integers a point, and a block of the points."""
+    """Bytes held: projections in float32 with a block of the points or four integers a point.
+
+    The integers are the rows, their codes, and an order with what sorting takes or those of one
+    half. The medoid of a bucket is found without projections and codes.
+    """
     hashed, pairs = min(n, HASHED), ceil(log2(n_landmarks))
     width = n_features + 2 * pairs
     rows = hashed if isinstance(kernel, str) else min(hashed, block_rows(width, itemsize))
-    block = stream_bytes(hashed, width, itemsize)
+    block = 2 * pairs * n_features * itemsize + stream_bytes(hashed, width, itemsize)
     block += kernel_bytes(kernel, 2 * pairs, rows, n_features, itemsize)
-    return hashed * (4 * pairs + 32) + block
+    hashing = hashed * 4 * pairs + max(hashed * 8 + block, hashed * 32) if pairs else 0
+    sample = min(hashed, BUCKET_SAMPLE)
+    medoid = sample * (n_features + 2 * sample) * itemsize
+    medoid += kernel_bytes(kernel, sample, sample, n_features, itemsize)
+    # of each code its bucket's size, rank and end, of each landmark a number that is an object
+    buckets = hashed * 25 + 24 * 2**pairs + 48 * n_landmarks
+    return max(hashing, buckets + medoid)
 
 
 def _project(
@@ -100,14 +114,14 @@ def _project(
     for block in row_blocks(len(rows), X.shape[1] + 2 * n_pairs, X.itemsize):
         K = kernel(ends, X[rows[block]])
         np.subtract(K[n_pairs:], K[:n_pairs], out=projections[:, block])
+        # or it would stand beside that of the next block
+        del K
     return projections
 
 
 def _upper_half(projection: np.ndarray) -> np.ndarray:
-    """Return 1 for the larger half of the values, the later ones where they are equal."""
-    upper = np.zeros(len(projection), np.intp)
-    upper[np.argsort(projection, kind="stable")[(len(projection) + 1) // 2 :]] = 1
-    return upper
+    """Return the places of the larger half of the values, the later ones where they are equal."""
+    return np.argsort(projection, kind="stable")[(len(projection) + 1) // 2 :]
 
 
 def _halve(codes: np.ndarray, projection: np.ndarray, n_buckets: int) -> np.ndarray:

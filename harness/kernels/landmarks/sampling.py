@@ -16,8 +16,18 @@ def draw_rows(n: int, size: int, random_state: np.random.RandomState) -> np.ndar
 def fill_up(
     chosen: np.ndarray, rows: np.ndarray, size: int, random_state: np.random.RandomState
 ) -> np.ndarray:
-    """Add rows that are not chosen yet, at random, until there are `size`."""
-    others = np.setdiff1d(rows, chosen)
+    """Add rows that are not chosen yet, at random, until there are `size`.
+
+    Of distinct `rows`, ascending, that need not have all of `chosen` among them.
+    """
+    if len(chosen) == size:
+        return chosen
+    left = np.ones(len(rows), bool)
+    places = np.searchsorted(rows, chosen)
+    found = places < len(rows)
+    found[found] = rows[places[found]] == chosen[found]
+    left[places[found]] = False
+    others = rows[left]
     more = draw_rows(len(others), size - len(chosen), random_state)
     return np.concatenate([chosen, others[more]])
 
