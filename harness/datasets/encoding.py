@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix, hstack, issparse
 from harness.datasets.entry import Declared, Entry
 from harness.datasets.matrix_reading import Matrix
 from harness.datasets.missing_targets import refuse_missing_targets
+from harness.datasets.point_facts import have_facts
 from harness.datasets.reading import Tabular
 from harness.datasets.rows import Features
 from harness.datasets.sparse_rows import compressed
@@ -101,7 +102,6 @@ def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarr
         Which row of the source each point is.
     """
     X, target = source.X, source.target
-    rows = np.arange(len(target))
     if X.shape[0] != len(target):
         raise HarnessError(
             f"data set {entry.name!r}: {X.shape[0]} rows of features, but {len(target)} targets"
@@ -113,9 +113,11 @@ def encode_features(source: Source, entry: Declared) -> tuple[Features, np.ndarr
             f"data set {entry.name!r}: the source has {found[0]} x {found[1]} points and "
             f"attributes, the catalog says {published[0]} x {published[1]} (raw_n, raw_d)"
         )
+    wanted = have_facts(source.facts, len(target), entry)
     if entry.other_classes == "drop":
-        declared = has_label(target, entry)
-        X, rows = X[declared], np.flatnonzero(declared)
+        wanted &= has_label(target, entry)
+    rows = np.flatnonzero(wanted)
+    X = X if wanted.all() else X[wanted]
     if issparse(X):
         X, kept = _encoded_sparse(X, entry)
         return X, target[rows[kept]], rows[kept]

@@ -6,7 +6,7 @@ Nothing heavy is imported here: Snakemake reads the catalog in every job.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
@@ -47,12 +47,16 @@ class FactSource(Strict):
         A value for each point, in the order of rows: text with a value a line, `.npy` or idx.
     feature : bool, default False
         Whether the column is a feature besides.
+    missing : {"error", "drop"}, default "error"
+        What becomes of points of which nothing is said: an error that names one, or they are left
+        out.
     """
 
     column: Columns | None = None
     path: Annotated[str, Field(min_length=1, max_length=500)] | None = None
     files: tuple[File, ...] = ()
     feature: bool = False
+    missing: Literal["error", "drop"] = "error"
 
     @field_validator("path")
     @classmethod
@@ -84,11 +88,13 @@ class FactSource(Strict):
     @property
     def said(self) -> dict[str, Any]:
         """What determines its values, but for the bytes of its files."""
+        # without it an entry of before keeps its digest
+        said: dict[str, Any] = {} if self.missing == "error" else {"missing": self.missing}
         if self.files:
-            return {} if self.column is None else {"column": self.column}
+            return said if self.column is None else said | {"column": self.column}
         if self.path is not None:
-            return {"path": self.path}
-        return {"column": self.column, "feature": self.feature}
+            return said | {"path": self.path}
+        return said | {"column": self.column, "feature": self.feature}
 
     def why_not(self, key: str, format: str) -> str:
         """Say why it cannot be read of a format; empty if it can.

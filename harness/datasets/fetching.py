@@ -25,6 +25,7 @@ from harness.datasets.archives import unpacked_member
 from harness.datasets.entry import Declared
 from harness.datasets.file import File
 from harness.datasets.reading import FOLDER_FORMATS
+from harness.datasets.unreachable import why_unreachable
 from harness.errors import HarnessError
 from harness.files import below, folder_sha256, is_file, is_folder
 from harness.project import cache_directory
@@ -157,10 +158,15 @@ def _cached(file: File) -> Path:
 
 
 def _in_mirror(file: File) -> Path | None:
+    return in_mirror(str(file.mirror))
+
+
+def in_mirror(place: str) -> Path | None:
+    """Return a file of the mirror, plain or packed; None if it has none or there is no mirror."""
     mirror = os.environ.get("HARNESS_MIRROR")
     if not mirror:
         return None
-    candidates = (Path(mirror) / f"{file.mirror}{packing}" for packing in PACKINGS)
+    candidates = (Path(mirror) / f"{place}{packing}" for packing in PACKINGS)
     return next((path for path in candidates if is_file(path)), None)
 
 
@@ -199,11 +205,13 @@ def _download(owner: str, file: File, target: Path, notes: str) -> Path:
     if not file.urls:
         raise HarnessError(_where_to_put(owner, file, notes))
     failures = []
+    pooch.get_logger().setLevel(logging.ERROR)  # it tells each attempt, by a name of no meaning
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         # what was there stays until the right bytes are
         with tempfile.TemporaryDirectory(prefix=".download-", dir=target.parent) as folder:
             for url in file.urls:
+                _log.warning("%s: fetching %s", owner, url)
                 fetcher = pooch.create(
                     path=folder,
                     base_url="",
@@ -214,7 +222,7 @@ def _download(owner: str, file: File, target: Path, notes: str) -> Path:
                 try:
                     fetcher.fetch(_DOWNLOAD, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
                 except (requests.exceptions.RequestException, ValueError) as error:
-                    failures.append(f"{url}: {error}")
+                    failures.append(f"{url}: {why_unreachable(error)}")
                     continue
                 made = Path(folder) / _DOWNLOAD
                 check = _check(made, file)
@@ -232,8 +240,10 @@ def _download(owner: str, file: File, target: Path, notes: str) -> Path:
             f"{target}: the download{size} cannot be kept: {error.strerror or error}; "
             "HARNESS_CACHE names another folder"
         ) from None
-    told = "\n  ".join(failures)
-    raise HarnessError(f"{owner}: {file.name} could not be fetched:\n  {told}")
+    raise HarnessError(
+        f"{owner}: {file.name} could not be fetched: {'; '.join(failures)}; without a network, "
+        f"put it at <mirror>/{file.mirror} and set HARNESS_MIRROR=<mirror>"
+    )
 
 
 def _set_aside(path: Path) -> None:

@@ -14,7 +14,7 @@ from harness.datasets import matrix_reading, reading
 from harness.datasets.arff import read_arff
 from harness.datasets.encoding import Source
 from harness.datasets.entry import Declared
-from harness.datasets.fetching import RETRIES, open_unpacked
+from harness.datasets.fetching import open_unpacked
 from harness.datasets.foreign_files import PICKLED, foreign_kind
 from harness.datasets.generating import read_generated
 from harness.datasets.idx_files import read_images_and_labels
@@ -29,14 +29,13 @@ from harness.datasets.matrices import (
     read_svmlight,
     refuse_uneven_files,
 )
+from harness.datasets.openml_data import openml_frame
 from harness.datasets.picture_columns import with_pixels
 from harness.datasets.picture_keys import Images
 from harness.datasets.reading import FOLDER_FORMATS
 from harness.datasets.separated_values import csv_frames, in_our_words
 from harness.errors import HarnessError, shown
-from harness.files import below
 from harness.lean_process import import_scikit_learn, importing
-from harness.project import cache_directory
 
 
 def read_table(entry: Declared, paths: Sequence[Path]) -> Source:
@@ -156,39 +155,6 @@ def _read_arff(entry: Declared, read: reading.Arff, paths: Sequence[Path]) -> So
 
 def _read_openml(entry: Declared, read: reading.OpenML) -> Source:
     return tabular(entry, read, [openml_frame(entry.name, read.id)], ())
-
-
-def openml_frame(name: str, number: int) -> pd.DataFrame:
-    """Return a data set of OpenML, fetched by scikit-learn or kept from before.
-
-    Parameters
-    ----------
-    name : str
-        What messages call it.
-    number : int
-        As OpenML numbers it.
-
-    Raises
-    ------
-    HarnessError
-        If it cannot be fetched.
-    """
-    from sklearn.datasets import fetch_openml
-
-    try:
-        bunch = fetch_openml(
-            data_id=number,
-            target_column=None,
-            as_frame=True,
-            parser="pandas",
-            data_home=below(cache_directory(), "openml"),
-            n_retries=RETRIES,
-        )
-    except OSError as error:
-        raise HarnessError(
-            f"data set {name!r}: OpenML {number} could not be fetched: {error}"
-        ) from None
-    return bunch.frame
 
 
 def tabular(

@@ -43,17 +43,44 @@ def coded_facts(
     coded = {}
     for name, values in facts.items():
         column = pd.Series(np.asarray(values)[rows])
-        missing = column.isna() | column.isin(["", "?"])
+        missing = lacking(column)
         if missing.any():
-            row = int(rows[np.argmax(missing.to_numpy())])
+            row = int(rows[np.argmax(missing)])
             raise HarnessError(
-                f"data set {entry.name!r}: {name}: row {row} (numbered from 0) has no value; give "
-                "it one, or leave the row out"
+                f"data set {entry.name!r}: {name}: row {row} (numbered from 0; {missing.sum()} in "
+                f"all) has no value: `missing: drop` below `{name}` leaves such points out"
             )
         if name == "order":
             column = _times(column, entry)
         coded[name] = np.unique(column.to_numpy(), return_inverse=True)[1].astype(np.int64)
     return coded
+
+
+def have_facts(facts: dict[str, np.ndarray], n: int, entry: Declared) -> np.ndarray:
+    """Tell which points have each fact for the lack of which an entry leaves points out.
+
+    Parameters
+    ----------
+    facts : dict of str to ndarray (n,)
+        As they were read.
+    n : int
+        Points.
+    entry : Declared
+
+    Returns
+    -------
+    ndarray (n,) of bool
+    """
+    known = np.ones(n, dtype=bool)
+    for name, fact in entry.fact_sources.items():
+        if fact.missing == "drop" and name in facts:
+            known &= ~lacking(pd.Series(np.asarray(facts[name])))
+    return known
+
+
+def lacking(column: pd.Series) -> np.ndarray:
+    """Tell of which points (n,) a column says nothing: no value, an empty one, or `?`."""
+    return (column.isna() | column.isin(["", "?"])).to_numpy(bool)
 
 
 def _times(column: pd.Series, entry: Declared) -> pd.Series:

@@ -6,7 +6,6 @@ missing values, the statistics of the scaling. Then rows that were not among it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,33 +193,18 @@ def learn_preparation(entry: Entry, prepared: np.ndarray) -> tuple[RowPreparatio
     if entry.small_integers:  # a model is given the numbers that they stand for
         entry = entry.model_copy(update={"dtype": entry.number_type})
     table, target = pd.DataFrame(source.X).copy(), source.target
-    encoded, _, _ = encode(source, entry)
+    encoded, _, rows = encode(source, entry)
     numbers = encoded.copy()
     if entry.divide_by != 1:
         encoded /= encoded.dtype.type(entry.divide_by)
     scaling = scale(encoded, entry.scaling)
-    for kept in _candidates(table, target, entry):
-        if kept.sum() != len(numbers):
-            continue
-        part = table[kept].reset_index(drop=True)
-        made = learn_columns(part, target[kept], numbers, entry, scaling)
-        if made is not None and _same(made, part, prepared):
-            return made, part
+    part = table.iloc[rows].reset_index(drop=True)
+    made = learn_columns(part, target[rows], numbers, entry, scaling)
+    if made is not None and _same(made, part, prepared):
+        return made, part
     raise HarnessError(
         f"data set {entry.name!r}: how its source became the prepared rows could not be learned"
     )
-
-
-def _candidates(table: pd.DataFrame, target: np.ndarray, entry: Entry) -> Iterator[np.ndarray]:
-    """Give the rows of the source that may be those that were kept."""
-    declared = np.ones(len(table), dtype=bool)
-    if entry.other_classes == "drop":
-        declared = np.isin(label_texts(target), list(entry.classes))
-    yield declared
-    missing = table.isna() | table.isin([np.inf, -np.inf])
-    numeric = table.columns.isin(table.select_dtypes("number").columns)
-    for columns in (numeric | True, numeric, ~numeric):
-        yield declared & ~missing.loc[:, columns].any(axis=1).to_numpy()
 
 
 def learn_columns(

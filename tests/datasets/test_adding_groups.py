@@ -29,6 +29,15 @@ def test_columns_of_groups_and_times_are_no_features(added):
     assert added(CSV, "ill", name="by-number", groups="0")[1].groups.column == "patient"
 
 
+def test_rows_without_a_group_are_left_out_and_told(added):
+    rows = CSV.replace("p3,", "?,").replace("p5,2026-01-21", ",2026-01-21")
+    found, entry, X, _ = added(rows, "ill", groups="patient", order="day")
+    assert found.body["groups"] == {"column": "patient", "missing": "drop"}
+    assert found.body["order"] == "day"  # each row has one
+    assert (len(X), entry.largest_group, sum(found.body["classes"].values())) == (43, 4, 43)
+    assert "5 rows have no value of groups: left out (`missing` below `groups`)" in found.told
+
+
 def test_the_study_that_is_written_holds_out_what_was_named(tmp_path):
     (tmp_path / "visits.csv").write_text(CSV)
     for option, said in (("groups", "test"), ("order", None)):

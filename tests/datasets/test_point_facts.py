@@ -112,7 +112,7 @@ BAD = {
     ),
     "a gap": (
         {"groups": "size", "missing": "error", "read": BODY["read"] | {"nominal": ["site"]}},
-        r"groups: row 4 .* has no value; give it one",
+        r"groups: row 4 \(numbered from 0; 1 in all\) has no value: `missing: drop` below",
     ),
     "largest": ({"largest_group": 3, "n": 4, "d": 1, "classes": ["ok", "bad"]}, "points, the cat"),
 }
@@ -194,3 +194,25 @@ def test_a_feature_that_is_the_same_for_all_points_is_told(make_entry, tmp_path)
     meta = prepare(constant, tmp_path / "same")
     with pytest.raises(HarnessError, match="column 0 is 7 for all points, so none is beyond"):
         read_facts(tmp_path / "same", meta, rules_of({"unlabeled": shift}))
+
+
+GAPS = """site,day,size,state
+?,2026-01-03,1,ok
+a,2026-01-01,2,bad
+b,,3,ok
+c,2026-01-01,4,bad
+b,2026-01-05,5,ok
+"""
+
+
+def test_points_without_a_group_or_a_time_are_left_out_where_the_entry_says_so(
+    make_entry, tmp_path
+):
+    said = {key: {"column": BODY[key], "missing": "drop"} for key in ("groups", "order")}
+    entry = make_entry(BODY | said, {"a.csv": GAPS})
+    assert (entry.n, entry.largest_group, entry.classes) == (3, 1, {"bad": 2, "ok": 1})
+    groups, order = facts_of(entry, tmp_path / "out")
+    assert (groups.tolist(), order.tolist()) == ([0, 2, 1], [0, 0, 1])
+    assert np.load(tmp_path / "out/X.npy").ravel().tolist() == [2, 4, 5]
+    # an entry without the key keeps the digest that it had before there was one
+    assert entry.groups.said == {"column": "site", "feature": False, "missing": "drop"}

@@ -125,3 +125,15 @@ def test_a_scaling_does_the_same_to_further_rows(scaling, dtype):
     further = X[10:12].copy()
     fitted.apply(further)
     assert np.allclose(further, scaled[10:12], rtol=1e-6 if scaling == "whiten" else 0, atol=1e-6)
+
+
+def test_rows_that_an_entry_leaves_out_are_no_hindrance(added, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{'' if row == 3 else 'abc'[row % 3]},{row},{row / 8}" for row in range(8)]
+    rows = "\n".join(["site,size,price", *lines, "a,9,"])
+    _, entry, X, _ = added(rows, "price", task="regression", groups="site")
+    assert (entry.other_classes, entry.groups.missing) == ("drop", "drop")
+    assert X.shape == (7, 1)  # neither the row without a price nor the one without a site
+    prepare, kept = learn_preparation(entry, X)
+    assert kept["size"].tolist() == [0, 1, 2, 4, 5, 6, 7]
+    assert np.array_equal(prepare(kept), X)

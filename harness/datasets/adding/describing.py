@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from harness.datasets.adding.bodies import finished
-from harness.datasets.adding.facts import as_written, refuse_name
+from harness.datasets.adding.facts import as_written, refuse_name, where_known
 from harness.datasets.adding.guesses import (
     Columns,
     find_column,
@@ -204,6 +204,7 @@ def _of_table(
     for option, names in (*asked, *((key, [name]) for key, name in facts.items())):
         if target in names:
             raise HarnessError(f"{where}: --{option} names {target!r}, which is the target")
+    table, lacking = where_known(table, target, facts)
     features, labels = profile_columns(table, target, [*drop, *facts.values()])
     _refuse_few_rows(labels.rows, where)
     judged = judge_target(labels, where, wishes.task, wishes.positive)
@@ -226,6 +227,10 @@ def _of_table(
     if table.twice:
         told.append(f"several columns are called {', '.join(table.twice)}: numbered .1, .2")
     body: dict[str, Any] = {"read": _read(table, target, columns, labels.marks), **facts}
+    for key, count in lacking.items():
+        body[key] = {"column": facts[key], "missing": "drop"}
+        rows = f"{count} row{' has' if count == 1 else 's have'}"
+        told.append(f"{rows} no value of {key}: left out (`missing` below `{key}`)")
     n, largest = labels.rows - labels.missing, None
     if "groups" in facts:
         largest = largest_group(table, target, facts["groups"])

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from harness.datasets.adding.profiles import Name
+from harness.datasets.adding.tables import Table
 from harness.datasets.adding.wishes import Wishes
 from harness.datasets.adding.written_files import written_file
 from harness.datasets.fact_sources import QUERY
+from harness.datasets.point_facts import lacking
 from harness.errors import HarnessError
 from harness.files import is_file
 
@@ -69,3 +76,38 @@ def refuse_name(facts: Mapping[str, Any], format: str, where: Path) -> None:
                 f"{where}: --{key}: format {format} has no column {said!r}; allowed are {ways} "
                 "(a value for each point in a file, or found in the names of files)"
             )
+
+
+def where_known(
+    table: Table, target: Name, facts: Mapping[str, Name]
+) -> tuple[Table, dict[str, int]]:
+    """Pass over a table for rows of which a group or a time is not known.
+
+    Parameters
+    ----------
+    table : Table
+    target : str or int
+    facts : mapping of {"groups", "order"} to str or int
+        The columns with them.
+
+    Returns
+    -------
+    table : Table
+        Without those rows.
+    lacking : dict of str to int
+        Of how many rows each is not known, where there are any.
+    """
+    counts = dict.fromkeys(facts, 0)
+    for part in table.parts(target) if facts else ():
+        for key, name in facts.items():
+            counts[key] += int(lacking(part[name]).sum())
+    found = {key: count for key, count in counts.items() if count}
+    if not found:
+        return table, {}
+
+    def parts(target: Name) -> Iterator[pd.DataFrame]:
+        for part in table.parts(target):
+            gaps = np.any([lacking(part[facts[key]]) for key in found], axis=0)
+            yield part[~gaps]
+
+    return replace(table, parts=parts), found

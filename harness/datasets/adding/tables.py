@@ -17,9 +17,10 @@ from harness.datasets.adding.profiles import Name
 from harness.datasets.adding.sniffing import guess_dialect
 from harness.datasets.arff import read_arff
 from harness.datasets.fetching import open_unpacked
-from harness.datasets.formats import openml_frame, without_index
+from harness.datasets.formats import without_index
 from harness.datasets.json_lines import json_frames
 from harness.datasets.list_columns import joined_widths, spread
+from harness.datasets.openml_data import openml_frame
 from harness.datasets.separated_values import csv_options, in_our_words, open_table, stray_quote
 from harness.errors import HarnessError, shown
 from harness.units import format_bytes
