@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from harness.jobs.block_trials import BlockTrials, Running, Shared, running
 from harness.jobs.endings import costs_told, endless, given_up, is_answer, measured, runner_lost
@@ -117,6 +117,8 @@ class BlockRun:
         Of the job, as its keeper made it.
     predictions : PredictionsFile, optional
         Where what trials predict is kept.
+    log : file, optional
+        Where a few lines of each trial are written.
     """
 
     def __init__(
@@ -129,9 +131,10 @@ class BlockRun:
         planned: Plan | None = None,
         unfinished: Unfinished | None = None,
         predictions: PredictionsFile | None = None,
+        log: TextIO | None = None,
     ) -> None:
         self.workload, self.block, self.journal = workload, block, journal
-        self.pictures, self.predictions = pictures, predictions
+        self.pictures, self.predictions, self.log = pictures, predictions, log
         self._packed: tuple[Kept, bytes] | None = None
         self.task = workload.task(block)
         self.trials = BlockTrials(workload, block, shared)
@@ -344,7 +347,8 @@ class BlockRun:
             self.predictions.append(*self._packed)
         self._packed = None
         written = self.journal.append(row)
-        print(trial_lines(row))
+        if self.log is not None:
+            print(trial_lines(row), file=self.log, flush=True)
         self.unfinished.end(row["fingerprint"])
         # a copy: what a plugin makes of it is its own
         self._announce("harness_trial_finished", row["seed"], record=dict(written))

@@ -9,6 +9,7 @@ that its process inherits.
 from __future__ import annotations
 
 import contextlib
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -60,7 +61,11 @@ def run_bundle(workload: Workload, bundle: Bundle, unfinished: Unfinished | None
             shared = Shared(workload, bundle.dataset)
             kept = Pictures(pictures(workload, bundle))
             with _predictions(workload, bundle, rows) as file:
-                given: dict[str, Any] = {"unfinished": unfinished, "predictions": file}
+                given: dict[str, Any] = {
+                    "unfinished": unfinished,
+                    "predictions": file,
+                    "log": sys.stdout,
+                }
                 run_blocks(
                     [BlockRun(workload, block, rows, shared, kept, **given) for block in pending]
                 )
