@@ -24,6 +24,7 @@ from harness.semi_supervised import (
     DecisionThresholdMixin,
     Labels,
     SplitClassifier,
+    threshold_block_rows,
     threshold_bytes,
     threshold_rows,
     transduced,
@@ -138,7 +139,7 @@ def storage(shape: Shape, size: int, n_neighbors: int = 10) -> Storage:
     making, graph = kernels.NeighborGraph.bytes(n, d, n_neighbors)
     values = Arrays(values=8 * n * Q, center=32 * d, labeled=16 * shape.n_labeled)
     scores = Arrays(scores=8 * n * shape.n_machines, order=16 * n)
-    rows = min(n, 256)
+    rows = min(n, threshold_block_rows(shape.row_bytes))
     fit = {
         "graph": Arrays(graph=making, center=32 * d),
         # four of the iteration, and two of its product, then of the solution

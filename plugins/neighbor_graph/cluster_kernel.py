@@ -19,6 +19,7 @@ from harness.semi_supervised import (
     Labels,
     SVMOnFeatures,
     svm_phases,
+    threshold_block_rows,
     threshold_bytes,
     transduced,
 )
@@ -127,7 +128,7 @@ def storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = False)
     scores = Arrays(scores=8 * n * Q)
     new_row = _new_row_bytes(n, k, r)
     svm = svm_phases(shape, r, 8 * r, shape.n_labeled, tuned)
-    searching = NeighborSearch.bytes(n, d, k)
+    searching, asked = NeighborSearch.bytes(n, d, k), min(n, threshold_block_rows(shape.row_bytes))
     fit = {
         "graph": Arrays(graph=making, center=32 * d),
         "eigenvectors": roots
@@ -142,8 +143,8 @@ def storage(shape: Shape, size: int, n_neighbors: int = 10, tuned: bool = False)
         + Arrays(
             threshold=threshold,
             unlabeled=8 * n * (Q + 1),
-            asked=min(n, 256) * shape.row_bytes,
-            neighbors=searching + kernels.stream_bytes(min(n, 256), new_row, 1),
+            asked=asked * shape.row_bytes,
+            neighbors=searching + kernels.stream_bytes(asked, new_row, 1),
         ),
     }
     new = vectors + scores

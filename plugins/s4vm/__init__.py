@@ -156,23 +156,24 @@ def storage(
     """Count features of all points, 4 n s, a machine's vectors, and labelings, a byte a point."""
     n, Q, T = shape.n, shape.n_machines, n_separators
     scores = Arrays(scores=8 * n * Q)
+    # of the program, with what its solver takes
+    program = min(n, MOST_PATTERNS) * (700 + 90 * T)
     kept = scores + Arrays(
         labels=8 * shape.n_labeled * (Q + 2),
         coefficients=4 * n * Q,
         separators=Q * (T + 1) * n,
-        # vectors too small to be mapped; in a search also those of the fits before
-        left_in_the_heap=min(6 * 8 * n, 1 << 19) * (2 if tuned else 1),
+        # vectors too small to be mapped; in a search also those of the fits before, and programs
+        left_in_the_heap=min(6 * 8 * n, 1 << 19) * (2 if tuned else 1) + (program if tuned else 0),
     )
     # the machine alone, its scores, unlabeled rows
     machine = kept + Arrays(machine=5 * (8 * n + mmap.PAGESIZE))
-    patterns = min(n, MOST_PATTERNS)
     training = {
         "separators": machine
         + Arrays(labelings=n_candidates * n, vectors=17 * (8 * n + mmap.PAGESIZE)),
         "clusters": machine
         + Arrays(labelings=(n_candidates + T) * n, products=4096 * n_candidates),
         "patterns": machine + Arrays(patterns=(4 * T + 40) * n),
-        "safe labels": machine + Arrays(order=24 * n, program=patterns * (500 + 90 * T)),
+        "safe labels": machine + Arrays(order=24 * n, program=program),
         "scores": kept
         + Arrays(
             held_out_scores=8 * shape.n_labeled * Q, order=16 * n, expansion=12 * min(size, n) * Q

@@ -17,6 +17,8 @@ _MAPPED_FROM = 1 << 16
 # What LIBSVM and scikit-learn have for each point, and for each point of the pair of classes that
 # is being learned: nodes, labels, weights, dual variables, gradients, squares.
 _POINT_BYTES, _PAIR_POINT_BYTES = 112, 152
+# A pair of classes besides its dual variables: its function, threshold and count, each by itself.
+_PAIR_BYTES = 64
 # All rows of 2,000 points. More would save up to half of the time where C and labels are many, and
 # fill any budget; a study may ask for it.
 _CACHE_BYTES = 16_000_000
@@ -118,19 +120,22 @@ def svm_storage(
         ),
     }
     # of more than two classes LIBSVM's coefficients, and the copy that scikit-learn makes of them
-    coefficients = Arrays(coefficients=16 * max(0, Q - 2) * n)
+    coefficients = Arrays(coefficients=16 * (Q - 1) * n if Q > 2 else 0)
+    of_pairs = (8 * pair + _PAIR_BYTES) * pairs
     solver = coefficients + Arrays(
         cache=cache,
         holes=_hole_bytes(cache, size, pair),
         points=_POINT_BYTES * n,
         points_of_a_pair=_PAIR_POINT_BYTES * pair,
-        pairs=8 * pair * pairs,
+        pairs=of_pairs,
     )
     # large support vectors are mapped beside what is left of the solver's heap
     left = cache // _CACHE_LEFT + _PAIR_POINT_BYTES * pair
     model = coefficients + Arrays(
         left_in_the_heap=left if _float64_bytes(shape) >= _MAPPED_FROM else 0, dual=24 * n
     )
+    # what stands between coefficients keeps the heap as long as it was, until points are predicted
+    fresh = Arrays(heap_of_pairs=of_pairs + min(of_pairs, _POINT_BYTES * n) if Q > 2 else 0)
     scored_alone = min(n, SCORED_ALONE) if Q == 2 else 0
     # rows as they are picked, and in float64
     picked = shape.matrix_bytes(scored_alone)
@@ -149,7 +154,7 @@ def svm_storage(
         training = {
             **width,
             "solver": converted + solver,
-            "model": converted + model,
+            "model": converted + model + fresh,
             "threshold": model + threshold,
         }
         return _storage(shape, training, model + _block_arrays(shape) + votes, tuned)
@@ -161,7 +166,7 @@ def svm_storage(
         **width,
         "kernel matrix": matrix + group,
         "solver": matrix + solver,
-        "model": model,
+        "model": model + fresh,
         "threshold": model + points + threshold + kernel_rows + group,
     }
     block = Arrays(block=shape.block_bytes)
