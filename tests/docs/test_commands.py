@@ -68,6 +68,7 @@ ELSEWHERE = {
     "python benchmarks/item_types.py": "tests/test_benchmarks.py",
     "python benchmarks/kernel_solvers.py": "tests/test_benchmarks.py",
     "python benchmarks/mutation.py": "tests/test_benchmarks.py",
+    "python benchmarks/sparse_agreement.py": "tests/test_benchmarks.py",
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
     "harness merge results/first": "tests/jobs/test_merge.py",
     "harness diff results": "tests/report/test_moved.py",
