@@ -156,14 +156,52 @@ def is_folder(path: Path) -> bool:
     return False
 
 
+_hashed: dict[Path, tuple[str, str]] = {}
+"""State and hash of folders that this process has read."""
+
+_SETTLED_NS = 2 * 10**9
+"""A file that changed so lately may change again without another time of change."""
+
+
 def folder_sha256(folder: Path) -> str:
     """Hash the names and contents of all files below a folder but hidden ones.
+
+    A plan asks for it a hundred times, so contents are read again only after a file changed.
 
     Raises
     ------
     HarnessError
         If one cannot be read.
     """
+    place, (state, changed) = folder.absolute(), _state(folder)
+    if place in _hashed and _hashed[place][0] == state:
+        return _hashed[place][1]
+    found = _contents_sha256(folder)
+    if changed < time.time_ns() - _SETTLED_NS:
+        _hashed[place] = state, found
+    return found
+
+
+def _state(folder: Path) -> tuple[str, int]:
+    """Return what changes with any file below a folder, and when the last one did (ns)."""
+    digest, changed = hashlib.sha256(), 0
+    waiting = [str(folder)]
+    try:
+        while waiting:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    found = entry.stat()
+                    told = (entry.path, found.st_ino, found.st_size, found.st_mtime_ns)
+                    digest.update(f"{told} {found.st_ctime_ns}\n".encode("utf-8", "replace"))
+                    changed = max(changed, found.st_mtime_ns, found.st_ctime_ns)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    except OSError:  # told, if it matters, where contents are read
+        return "", 2 * time.time_ns()  # never kept
+    return digest.hexdigest(), changed
+
+
+def _contents_sha256(folder: Path) -> str:
     digest = hashlib.sha256()
     try:
         for path in files_below(folder):

@@ -25,6 +25,7 @@ COMMANDS = [
     "graph.py --seeds 2 --budgets 1 3",
     "hinge_smoothing.py digits --points 1000 --seeds 2",
     "item_types.py wine --points 178 --methods svm budget-svm",
+    "sparse_agreement.py digits --points 400 --methods svm budget-svm",
     "kept_predictions.py --datasets breast_cancer --methods svm --seeds 1",
     "kmedoids.py digits --points 300 --landmarks 50 --seeds 1",
     "kernel_solvers.py --dataset digits --landmarks 100 --solvers falkon pcg-krr krr",

@@ -7,9 +7,11 @@ import time
 
 import pytest
 
+from harness import files
 from harness.errors import HarnessError
 from harness.files import (
     below,
+    folder_sha256,
     is_file,
     not_in_future,
     remove_left,
@@ -141,3 +143,32 @@ def test_what_killed_processes_left_goes_and_nothing_else(tmp_path):
         os.utime(path, (yesterday, yesterday))
     remove_left([*paths, tmp_path / "rows.jsonl", tmp_path / ".gone-7-1234abcd.part"])
     assert sorted(tmp_path.iterdir()) == sorted([mine, theirs, other])
+
+
+def test_a_folder_is_read_again_only_after_a_file_changed(tmp_path, monkeypatch):
+    folder = tmp_path / "texts"
+    (folder / "a").mkdir(parents=True)
+    (folder / "a/1.txt").write_text("one")
+    monkeypatch.setattr("harness.files._SETTLED_NS", 0)
+    first = folder_sha256(folder)
+    read = []
+    contents = files._contents_sha256
+    monkeypatch.setattr(files, "_contents_sha256", lambda at: read.append(at) or contents(at))
+    assert (folder_sha256(folder), read) == (first, [])
+    time.sleep(0.02)
+    (folder / "a/1.txt").write_text("two")
+    second = folder_sha256(folder)
+    assert second != first
+    assert len(read) == 1
+    (folder / "a/2.txt").symlink_to(tmp_path / "nowhere")
+    assert folder_sha256(folder) == folder_sha256(folder) == second  # it is no file
+    assert len(read) == 3  # and of a folder that cannot be looked through nothing is kept
+
+
+def test_what_changed_just_now_is_read_again(tmp_path):
+    (tmp_path / "1.txt").write_text("one")
+    first = folder_sha256(tmp_path)
+    state = (tmp_path / "1.txt").stat()
+    (tmp_path / "1.txt").write_text("two")
+    os.utime(tmp_path / "1.txt", ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert folder_sha256(tmp_path) != first

@@ -39,7 +39,8 @@ def preparing_mb(workload: Workload, directory: str) -> int:
 
 def _read_bytes(entry: Entry) -> int:
     """Return the bytes of the features as they are read: with all zeros, and as numbers."""
-    if entry.sparse and entry.format not in SPARSE_FORMATS:
+    read_sparse = entry.text is not None or entry.format in SPARSE_FORMATS
+    if entry.sparse and not read_sparse:
         return entry.n * entry.d * entry.itemsize
     if entry.small_integers and entry.format not in _INTEGER_FORMATS:
         return 8 * entry.n * entry.d
