@@ -259,9 +259,15 @@ def _about(workload: Workload, published: Published, wishes: Wishes) -> str:
     blocks = workload.blocks
     methods = len({block.method.label for block in blocks})
     sets, budgets = len(workload.datasets()), len({block.budget.text for block in blocks})
+    counts = (
+        f"{published.rows:,} {'trial' if published.rows == 1 else 'trials'}",
+        f"of {methods} {'method' if methods == 1 else 'methods'}",
+        f"on {sets} {'data set' if sets == 1 else 'data sets'}",
+        f"at {budgets} memory {'budget' if budgets == 1 else 'budgets'}",
+    )
     return (
-        f"{published.rows:,} trials of {methods} methods on {sets} data sets at {budgets} memory "
-        f"budgets, by a benchmark harness that gives methods bytes. The results are licensed "
+        f"{' '.join(counts)}, by a benchmark harness that gives methods bytes. "
+        f"The results are licensed "
         f"{wishes.licence}; the data sets are not part of this folder and have licences of their "
         "own."
     )
