@@ -23,7 +23,6 @@ from harness.kernels.gaussian import (
     BLOCK_BYTES,
     block_rows,
     centered_rows,
-    row_blocks,
     stream_bytes,
 )
 from harness.kernels.gram import GramSum, blas_bytes
@@ -331,9 +330,9 @@ class LandmarkFeatures:
 def _in_columns(landmarks: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """Return some rows in Fortran order, along which products with sparse points go."""
     found = np.empty((len(kept), landmarks.shape[1]), landmarks.dtype, order="F")
-    # in short blocks: beside both copies of the landmarks there is little room
-    for block in row_blocks(len(kept), 8 * landmarks.shape[1]):
-        found[block] = landmarks[kept[block]]
+    # one by one: of several rows NumPy would make a copy first, which is in no plan
+    for place, row in enumerate(kept):
+        found[place] = landmarks[row]
     return found
 
 
