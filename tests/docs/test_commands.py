@@ -74,7 +74,6 @@ ELSEWHERE = {
     "python benchmarks/item_types.py": "tests/test_benchmarks.py",
     "python benchmarks/kernel_solvers.py": "tests/test_benchmarks.py",
     "python benchmarks/mutation.py": "tests/test_benchmarks.py",
-    "python benchmarks/sparse_agreement.py": "tests/test_benchmarks.py",
     "harness compare storage-fit-table3": "tests/report/test_comparison.py",
     "harness fit try ROW": "nobody: ROW is the reader's",
     "pip install ./nearest-mean": "tests/test_wheel.py",
