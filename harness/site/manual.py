@@ -45,6 +45,8 @@ _GROUPS = {
         "CONTRIBUTING",
     ),
     "Explanation": (
+        "docs/explanation/bytes",
+        "docs/explanation/tests-and-ranks",
         "docs/protocol",
         "docs/report",
         "docs/findings",
