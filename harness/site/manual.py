@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
+
 from harness.errors import HarnessError
 from harness.project import TEMPLATES
 
@@ -134,6 +136,7 @@ def build_manual(project: Path, folder: Path, links: Iterable[tuple[str, str]] =
     try:
         from sphinx.application import Sphinx
         from sphinx.errors import SphinxError
+        from sphinx.util.docutils import docutils_namespace, patch_docutils
     except ImportError:
         message = "the manual is built by Sphinx: pip install 'memory-budget-harness[site]'"
         raise HarnessError(message) from None
@@ -146,17 +149,19 @@ def build_manual(project: Path, folder: Path, links: Iterable[tuple[str, str]] =
             shutil.copy(project / name, sources / name)
         (sources / "index.md").write_text(_contents(), encoding="utf-8")
         try:
-            built = Sphinx(
-                *(sources, None, folder / MANUAL, Path(scratch, "trees"), "html"),
-                confoverrides=_SETTINGS | {"html_context": {"site_links": beside}},
-                status=None,
-                warning=warnings,
-            )
-            built.build()
+            # a second build in one process finds nothing of the first
+            with patch_docutils(sources), docutils_namespace():
+                built = Sphinx(
+                    *(sources, None, folder / MANUAL, Path(scratch, "trees"), "html"),
+                    confoverrides=_SETTINGS | {"html_context": {"site_links": beside}},
+                    status=None,
+                    warning=warnings,
+                )
+                built.build()
         except SphinxError as error:
             raise HarnessError(f"the manual cannot be built: {error}") from None
         pages = len(built.env.found_docs)
-    if told := warnings.getvalue().strip():
+    if told := click.unstyle(warnings.getvalue()).strip():
         raise HarnessError(f"the manual has faults:\n{told}".replace(f"{sources}/", ""))
     for page in (folder / MANUAL).rglob("*.html"):
         text = page.read_text(encoding="utf-8")
