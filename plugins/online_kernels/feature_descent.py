@@ -165,6 +165,7 @@ def fourier_storage(
     }
     if paused:
         asked = {f"asked_{name}": many for name, many in predicting.items()}
-        fit["a pause"] = labels + model + learning + Arrays(asked)
+        # the window before is let go
+        fit["a pause"] = labels + model + Arrays(asked) + Arrays(order=8 * n)
     held = max(0, shape.predict_data_bytes - shape.new_block_bytes)
     return Storage(fit, {"a block": model + predicting + Arrays(X=held)})

@@ -316,7 +316,9 @@ def kernel_storage(
     held = Arrays({name: many for name, many in learning.items() if name != "kernel"})
     asked = Arrays({f"asked_{name}": many for name, many in predicting.items()})
     if paused:
-        fit["a pause"] = labels + support + held + asked
+        # the points of the window before are let go
+        between = Arrays({name: many for name, many in held.items() if name != "rows"})
+        fit["a pause"] = labels + support + between + asked
     if shape.part is not None:  # what learns from the next part stays
         return Storage(fit, {"a block": support + held + asked})
     return Storage(fit, {"a block": support + predicting + _seen(shape)})
