@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.errors import HarnessError, unknown_name
 from harness.metrics.names import METRICS
-from harness.project import PUBLISHED, own
+from harness.project import PUBLISHED
 from harness.study.budget import Budget, parse_budget
 
 SECONDS = {"seconds": "cpu_s", "train_seconds": "fit_s", "test_seconds": "predict_s"}
@@ -132,8 +132,7 @@ def table_names() -> list[str]:
 
 def own_papers() -> dict[str, Path]:
     """Return the files of the current folder's `printed/` by their names, without the ending."""
-    folder = own("printed")
-    return {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.csv"))}
+    return {path.stem: path for path in sorted(Path("printed").glob("*.csv"))}
 
 
 def _papers() -> dict[str, Path]:

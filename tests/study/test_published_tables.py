@@ -1,5 +1,6 @@
 import pytest
 
+from harness import project
 from harness.datasets.catalog import load_catalog
 from harness.errors import HarnessError
 from harness.planning.workload import load_workload
@@ -134,8 +135,13 @@ def test_mistakes_of_a_file_name_file_and_line(write, line, message):
     assert message in str(caught.value)
 
 
-def test_tables_of_the_current_folder_stand_beside_ours_and_before_them(tmp_path, monkeypatch):
+@pytest.mark.parametrize("checkout", [False, True], ids=["folder", "checkout"])
+def test_tables_of_the_current_folder_stand_beside_ours_and_before_them(
+    tmp_path, monkeypatch, checkout
+):
     monkeypatch.chdir(tmp_path)
+    if checkout:
+        monkeypatch.setattr(project, "ROOT", tmp_path)
     (tmp_path / "printed").mkdir()
     for paper in ("mine", "hou2017"):
         text = f"{HEAD}\n" + "t,wine,svm,20,none,auc,0.9" + "," * (HEAD.count(",") - 6) + "\n"
