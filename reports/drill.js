@@ -98,6 +98,7 @@
     const [from, to] = span(of);
     const logs = (page.logs[block] ?? []).flatMap((path) => [link(path, path), " "]);
     const seeds = Array.from({ length: to - from }, (_, i) => [of, from + i]);
+    seeds.sort(([, a], [, b]) => data.seed[a] - data.seed[b]);
     return [`${method} on ${problem}, ${budget(given)}`,
       facts([["method", inside(link(label, `#method=${encodeURIComponent(method)}`))],
         ["logs", logs.length ? inside(...logs) : "what trials printed is in logs/ of the results, where they are kept"]]),
