@@ -15,6 +15,8 @@ _STAGES = ("load", "tune", "fit", "predict")
 def trial_lines(row: Mapping[str, Any]) -> str:
     """Return the lines of a trial: how it ended, its size, bytes, seconds, settings and scores.
 
+    A method's own words stay within their line, in characters that any log can hold.
+
     Parameters
     ----------
     row : mapping
@@ -45,7 +47,8 @@ def trial_lines(row: Mapping[str, Any]) -> str:
         f"  scores: {', '.join(scores)}" if scores else "",
         f"  told: {row['reason']}" if row["reason"] else "",
     ]
-    return "\n".join(filter(None, lines))
+    words = "\n".join(line.replace("\n", " ").replace("\r", " ") for line in lines if line)
+    return words.encode("ascii", "backslashreplace").decode()
 
 
 def _bytes(known: Mapping[str, Any], column: str) -> str:

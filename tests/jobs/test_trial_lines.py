@@ -46,3 +46,10 @@ def test_a_trial_that_nothing_is_known_of():
         '  settings: {"C": 1.0}',
         "  told: SIGSEGV",
     ]
+
+
+def test_words_of_a_method_neither_end_a_job_nor_look_like_another_trial():
+    row = dict.fromkeys(COLUMNS) | RAN | {"outcome": "error", "reason": "\ud800\nseed 4: ok é"}
+    lines = trial_lines(row).splitlines()
+    assert lines[-1] == r"  told: \ud800 seed 4: ok \xe9"
+    assert sum("seed" in line and ": ok" in line for line in lines) == 1
